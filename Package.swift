@@ -1,0 +1,59 @@
+// swift-tools-version: 6.2
+// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. Layers, lowest first; each imports only what is below it.
+
+import PackageDescription
+
+// A dependency on another Swift package would be fetched by every user of the libraries, whatever
+// product needs it, so there is none here. Benchmarks/ and Fuzz/ are packages of their own.
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "Lupine",
+  products: [
+    .library(name: "Lupine", targets: ["Lupine"]),
+    .library(name: "LupineEngine", targets: ["LupineEngine"]),
+    .executable(name: "lupine", targets: ["LupineCommand"]),
+    .executable(name: "lupine-demo", targets: ["LupineDemo"]),
+  ],
+  targets: [
+    // What the system gives.
+    .target(name: "CLupineLinux"),
+    .systemLibrary(name: "CLupineOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(name: "CLupineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
+
+    // The leaves, which do not know each other.
+    .target(name: "LupineWire", swiftSettings: strict),
+    .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
+    .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
+    .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
+
+    // What composes them.
+    .target(
+      name: "LupineEngine",
+      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
+    .target(name: "Lupine", dependencies: ["LupineEngine"], swiftSettings: strict),
+
+    // Programs, and the origin server that the demo and the tests talk to.
+    .target(
+      name: "LupineOrigin",
+      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
+    .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine"], swiftSettings: strict),
+    .executableTarget(name: "LupineDemo", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: strict),
+
+    .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
+    .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
+    .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS"], swiftSettings: strict),
+    .testTarget(name: "LupineReactorTests", dependencies: ["LupineReactor"], swiftSettings: strict),
+    .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(name: "LupineTests", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
