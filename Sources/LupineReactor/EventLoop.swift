@@ -1,0 +1,134 @@
+// One thread with one epoll: it runs its handler, and as an executor the actors and tasks that are bound to it.
+
+internal import CLupineLinux
+internal import Glibc
+internal import Synchronization
+
+/// The actor that a loop drives. Its executor has to be that loop.
+public protocol LoopHandler: Actor {
+  /// Called once for each turn of the loop: with what is ready, after something was posted, or when time has passed.
+  ///
+  /// Returns when it wants to be called at the latest, or nil.
+  func turn(_ events: [Poller.Event], now: Instant) -> Instant?
+}
+
+/// An event loop on a thread of its own.
+///
+/// The loop keeps itself and its handler alive until `stop`. `wake` and `enqueue` may be called from any thread; the
+/// other calls belong to the loop's thread.
+public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+  /// What the loop is doing, so that a sender pays for a system call only if the loop sleeps.
+  private enum Activity {
+    static let awake = 0
+    static let signalled = 1
+    static let asleep = 2
+  }
+
+  // Guarded by: the loop's thread. `poller` is touched by that thread alone once the loop has started.
+  private var poller: Poller
+  private let eventDescriptor: FileDescriptor
+  private let activity = Atomic<Int>(Activity.awake)
+  private let isStopped = Atomic<Bool>(false)
+  private let threadID = Atomic<UInt>(0)
+  private let jobs = Mailbox<UnownedJob>()
+
+  private static let wakeToken = UInt64.max
+
+  /// Creates a loop that doesn't run yet.
+  public init() throws(SystemError) {
+    let poller = try Poller()
+    let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
+    eventDescriptor = FileDescriptor(owning: number)
+    try poller.add(number, .readable, token: Self.wakeToken)
+    self.poller = poller
+  }
+
+  /// Starts the thread. Call it once.
+  public func start(name: String, handler: some LoopHandler) throws(SystemError) {
+    try Thread.start(name: name) { self.run(handler) }
+  }
+
+  /// Ends the loop after its present turn.
+  public func stop() {
+    isStopped.store(true, ordering: .releasing)
+    wake()
+  }
+
+  /// Makes the loop take another turn; cheap if it is awake anyway.
+  public func wake() {
+    let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
+    if before == Activity.asleep {
+      var one: UInt64 = 1
+      // The counter can't overflow, since each write needs a sleep before it.
+      _ = write(eventDescriptor.number, &one, 8)
+    }
+  }
+
+  /// Whether the caller runs on the loop's thread.
+  public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  /// Starts to watch a descriptor.
+  public func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    precondition(token != Self.wakeToken, "the loop's own token")
+    try poller.add(number, interest, token: token)
+  }
+
+  /// Changes what is waited for on a watched descriptor.
+  public func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    try poller.modify(number, interest, token: token)
+  }
+
+  private func run(_ handler: some LoopHandler) {
+    threadID.store(UInt(pthread_self()), ordering: .relaxed)
+    var events: [Poller.Event] = []
+    var ready: [UnownedJob] = []
+    var deadline: Instant?
+    while !isStopped.load(ordering: .acquiring) {
+      events.removeAll(keepingCapacity: true)
+      poll(until: deadline, into: &events)
+      jobs.take(into: &ready)
+      for job in ready {
+        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+      }
+      deadline = handler.assumeIsolated { $0.turn(events, now: .now) }
+    }
+    // Jobs that were enqueued before the stop still run, since a task that waits for them would hang.
+    jobs.take(into: &ready)
+    for job in ready {
+      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    }
+  }
+
+  private func poll(until deadline: Instant?, into events: inout [Poller.Event]) {
+    let now = Instant.now
+    let sleeps = activity.compareExchange(
+      expected: Activity.awake, desired: Activity.asleep, ordering: .acquiringAndReleasing
+    ).exchanged
+    do {
+      try poller.wait(until: sleeps ? deadline : now, now: now, into: &events)
+    } catch {
+      preconditionFailure("\(error)")  // epoll_wait fails only for a bad descriptor or buffer: our own bug
+    }
+    _ = activity.exchange(Activity.awake, ordering: .acquiringAndReleasing)
+    if let index = events.firstIndex(where: { $0.token == Self.wakeToken }) {
+      events.remove(at: index)
+      var count: UInt64 = 0
+      _ = read(eventDescriptor.number, &count, 8)
+    }
+  }
+
+  // MARK: Executor
+
+  /// Takes a job of an actor or a task bound to this loop.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    if jobs.post(UnownedJob(job)) { wake() }
+  }
+
+  /// Lets `assumeIsolated` trust the loop's thread.
+  public func checkIsolated() {
+    precondition(isCurrent, "not on the event loop's thread")
+  }
+
+  /// Lets the runtime skip a hop for code that is on the loop's thread already.
+  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}

@@ -1,0 +1,20 @@
+// A descriptor with one owner; closed when the owner goes.
+
+internal import Glibc
+
+/// A file descriptor that is closed exactly once.
+public struct FileDescriptor: ~Copyable, Sendable {
+  /// The kernel's number for it.
+  public let number: CInt
+
+  /// Takes over an open descriptor.
+  public init(owning number: CInt) {
+    precondition(number >= 0, "not a descriptor")
+    self.number = number
+  }
+
+  deinit {
+    // EINTR from close leaves the descriptor closed on Linux, so it isn't repeated.
+    _ = close(number)
+  }
+}

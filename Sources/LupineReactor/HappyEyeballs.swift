@@ -1,0 +1,59 @@
+// Happy Eyeballs version 2 (RFC 8305): which address to try when. Pure: addresses and time in, attempts out.
+
+/// Decides in which order and how far apart addresses are tried.
+///
+/// Families are interleaved, beginning with the first answer's; the next attempt starts when the one before failed or
+/// after the delay, whichever comes first.
+public struct HappyEyeballs: Sendable {
+  /// What to do next.
+  public enum Step: Sendable {
+    /// Start to connect to that address, then ask again.
+    case attempt(SocketAddress)
+    /// Wait for an attempt to end, and until that instant at the most; nil if no address is left to try.
+    case wait(until: Instant?)
+    /// Every address was tried and failed.
+    case exhausted
+  }
+
+  /// The Connection Attempt Delay: 250 ms, as RFC 8305 §5 recommends (between 10 ms and 2 s).
+  public static let delay = Duration.milliseconds(250)
+
+  private var remaining: ArraySlice<SocketAddress>
+  private var nextStart: Instant
+  private var running = 0
+
+  /// Takes the resolver's answer in its order.
+  public init(_ addresses: [SocketAddress], now: Instant) {
+    remaining = Self.interleave(addresses)[...]
+    nextStart = now
+  }
+
+  /// What to do now.
+  public mutating func step(now: Instant) -> Step {
+    guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
+    guard running == 0 || nextStart <= now else { return .wait(until: nextStart) }
+    remaining.removeFirst()
+    running += 1
+    nextStart = now + Self.delay
+    return .attempt(address)
+  }
+
+  /// An attempt failed; the next one may start at once.
+  public mutating func attemptFailed(now: Instant) {
+    precondition(running > 0, "no attempt was running")
+    running -= 1
+    nextStart = now
+  }
+
+  private static func interleave(_ addresses: [SocketAddress]) -> [SocketAddress] {
+    guard let first = addresses.first else { return [] }
+    let preferred = addresses.filter { $0.isIPv6 == first.isIPv6 }
+    let others = addresses.filter { $0.isIPv6 != first.isIPv6 }
+    var result: [SocketAddress] = []
+    for index in 0..<max(preferred.count, others.count) {
+      if index < preferred.count { result.append(preferred[index]) }
+      if index < others.count { result.append(others[index]) }
+    }
+    return result
+  }
+}

@@ -1,0 +1,84 @@
+// epoll: which descriptors can be read or written.
+
+internal import CLupineLinux
+internal import Glibc
+
+/// Watches descriptors, level-triggered.
+///
+/// Each is registered with a token of the caller's choice that comes back with its events. A token that is never used
+/// twice lets events drop that were fetched before their descriptor was closed.
+public struct Poller: ~Copyable, Sendable {
+  /// What to wait for. Errors and hang-ups are always reported.
+  public struct Interest: OptionSet, Sendable {
+    /// The bits, epoll's.
+    public let rawValue: UInt32
+    /// Creates a set from its bits.
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    /// Bytes, or the end, can be read.
+    public static let readable = Interest(rawValue: EPOLLIN.rawValue)
+    /// Bytes can be written, or connecting has ended.
+    public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+  }
+
+  /// What happened to one descriptor.
+  public struct Event: Sendable {
+    /// The token it was registered with.
+    public let token: UInt64
+    /// Bytes, the end or an error can be read.
+    public let isReadable: Bool
+    /// Bytes can be written, or connecting has ended, well or not.
+    public let isWritable: Bool
+  }
+
+  private let descriptor: FileDescriptor
+  private var buffer: [epoll_event]
+
+  /// Creates an epoll instance that reports up to `batchMax` events at a time.
+  public init(batchMax: Int = 256) throws(SystemError) {
+    descriptor = FileDescriptor(
+      owning: try SystemCall.run("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) })
+    buffer = Array(repeating: epoll_event(), count: batchMax)
+  }
+
+  /// Starts to watch a descriptor; closing it ends that.
+  public func add(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+    try control(EPOLL_CTL_ADD, number, interest, token)
+  }
+
+  /// Changes what is waited for.
+  public func modify(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+    try control(EPOLL_CTL_MOD, number, interest, token)
+  }
+
+  private func control(
+    _ operation: CInt, _ number: CInt, _ interest: Interest, _ token: UInt64
+  ) throws(SystemError) {
+    var event = epoll_event(events: interest.rawValue, data: epoll_data_t(u64: token))
+    _ = try SystemCall.run("epoll_ctl") { epoll_ctl(descriptor.number, operation, number, &event) }
+  }
+
+  /// Waits for events, at most until `deadline` (nil: for ever), and appends them.
+  public mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
+    let count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
+    guard count >= 0 else {
+      // A signal ends the wait; the caller looks at the time and waits again.
+      if errno == EINTR { return }
+      throw SystemError(call: "epoll_wait", code: errno)
+    }
+    let bad = EPOLLERR.rawValue | EPOLLHUP.rawValue
+    for event in buffer.prefix(Int(count)) {
+      events.append(
+        Event(
+          token: event.data.u64,
+          isReadable: event.events & (EPOLLIN.rawValue | bad) != 0,
+          isWritable: event.events & (EPOLLOUT.rawValue | bad) != 0))
+    }
+  }
+
+  /// Rounded up, so that a deadline has passed when the wait ends.
+  private static func milliseconds(_ deadline: Instant?, _ now: Instant) -> CInt {
+    guard let deadline else { return -1 }
+    guard deadline > now else { return 0 }
+    return CInt(clamping: (deadline.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+  }
+}
