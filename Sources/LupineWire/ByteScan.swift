@@ -1,0 +1,51 @@
+// Finding the next byte that matters, eight at a time. The wire layer's only unchecked memory access.
+
+enum ByteScan {
+  /// The index of the first control character (below 0x20, or 0x7F) at or behind `start`, or `bytes.count`.
+  ///
+  /// One pass finds the end of a line and checks the line's bytes.
+  static func firstControl(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
+    let count = bytes.count
+    var index = start
+    // SAFETY: each load reads 8 bytes at `index`, and the loop's condition keeps index + 8 within the span.
+    bytes.withUnsafeBufferPointer { buffer in
+      let raw = UnsafeRawBufferPointer(buffer)
+      while index + 8 <= count {
+        let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        let marks = bytesBelow0x20(word) | zeroBytes(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+        if marks != 0 {
+          index += marks.trailingZeroBitCount / 8
+          return
+        }
+        index += 8
+      }
+      while index < count, buffer[index] >= 0x20, buffer[index] != 0x7F { index += 1 }
+    }
+    return index
+  }
+
+  // The classic word tricks: the lowest mark is exact, marks above it may be borrow artefacts.
+  @inline(__always)
+  private static func bytesBelow0x20(_ word: UInt64) -> UInt64 {
+    (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
+  }
+
+  @inline(__always)
+  private static func zeroBytes(_ word: UInt64) -> UInt64 {
+    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// A copy of a range of a span.
+  package init(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
+    // SAFETY: `extracting` checks the range, and the copy is made before the pointer's scope ends.
+    self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
+  }
+
+  /// Appends a range of a span.
+  package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
+    // SAFETY: as above.
+    bytes.extracting(range).withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+}

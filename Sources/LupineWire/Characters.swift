@@ -1,0 +1,67 @@
+// The character classes of RFC 9110 §5.6 and RFC 3986 §2 as bit maps over ASCII.
+
+/// A set of ASCII characters; a byte above 0x7F is never a member.
+struct CharacterClass: Sendable {
+  private let low: UInt64  // 0x00...0x3F
+  private let high: UInt64  // 0x40...0x7F
+
+  init(_ characters: String) {
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+    for byte in characters.utf8 {
+      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
+    }
+    self.low = low
+    self.high = high
+  }
+
+  @inline(__always)
+  func contains(_ byte: UInt8) -> Bool {
+    guard byte < 128 else { return false }
+    return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
+  }
+
+  private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+  /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
+  static let token = CharacterClass(alphanumerics + "!#$%&'*+-.^_`|~")
+
+  /// unreserved / sub-delims: what a registered name may hold beside percent-encodings (RFC 3986 §3.2.2).
+  static let registeredName = CharacterClass(alphanumerics + "-._~!$&'()*+,;=")
+
+  /// What a path or a query holds unescaped; "%" because encoded bytes stay as they are (RFC 3986 §3.3, §3.4).
+  static let pathOrQuery = CharacterClass(alphanumerics + "-._~!$&'()*+,;=:@/?%[]")
+}
+
+/// The control bytes that decide about lines and values.
+enum Byte {
+  static let tab: UInt8 = 0x09
+  static let lineFeed: UInt8 = 0x0A
+  static let carriageReturn: UInt8 = 0x0D
+  static let space: UInt8 = 0x20
+  static let comma: UInt8 = 0x2C
+  static let colon: UInt8 = 0x3A
+  static let semicolon: UInt8 = 0x3B
+
+  @inline(__always)
+  static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte &- 0x41 < 26 ? byte | 0x20 : byte
+  }
+
+  /// HTAB / SP / VCHAR / obs-text (RFC 9110 §5.5): everything but the other control characters.
+  @inline(__always)
+  static func isFieldContent(_ byte: UInt8) -> Bool {
+    (byte >= 0x20 && byte != 0x7F) || byte == tab
+  }
+
+  /// The value of a hex digit, or nil.
+  @inline(__always)
+  static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case 0x30...0x39: byte - 0x30
+    case 0x41...0x46: byte - 0x41 + 10
+    case 0x61...0x66: byte - 0x61 + 10
+    default: nil
+    }
+  }
+}

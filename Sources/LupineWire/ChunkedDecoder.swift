@@ -1,0 +1,123 @@
+// The chunked transfer coding (RFC 9112 §7.1), decoded in place: data comes as ranges of the caller's bytes.
+
+/// Decodes a chunked body that arrives in any split.
+struct ChunkedDecoder: Sendable {
+  enum Step {
+    case needMoreBytes
+    /// Chunk data: a range of the bytes given.
+    case data(Range<Int>)
+    /// The last chunk and its trailer section were read.
+    case end(Fields)
+  }
+
+  private enum State {
+    case size(value: UInt64, line: Int)
+    case sizePadding(value: UInt64, line: Int)
+    case sizeExtension(value: UInt64, line: Int)
+    case sizeLineFeed(value: UInt64, line: Int)
+    case data(remaining: UInt64)
+    case dataCarriageReturn
+    case dataLineFeed
+    case trailers
+  }
+
+  private var state = State.size(value: 0, line: 0)
+  private var trailers: SectionParser
+  private let limits: Limits
+
+  init(limits: Limits) {
+    self.limits = limits
+    trailers = SectionParser(.trailers, limits: limits)
+  }
+
+  mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
+    while cursor < bytes.count {
+      switch state {
+      case .data(let remaining):
+        let count = Int(min(remaining, UInt64(bytes.count - cursor)))
+        let range = cursor..<cursor + count
+        cursor = range.upperBound
+        state = remaining == UInt64(count) ? .dataCarriageReturn : .data(remaining: remaining - UInt64(count))
+        return .data(range)
+      case .dataCarriageReturn:
+        guard bytes[cursor] == Byte.carriageReturn else { throw .missingChunkTerminator }
+        state = .dataLineFeed
+        cursor += 1
+      case .dataLineFeed:
+        guard bytes[cursor] == Byte.lineFeed else { throw .missingChunkTerminator }
+        state = .size(value: 0, line: 0)
+        cursor += 1
+      case .trailers:
+        switch try trailers.next(bytes, at: &cursor) {
+        case .needMoreBytes: return .needMoreBytes
+        case .section(let section): return .end(section.fields)
+        }
+      default:
+        try readSizeLine(bytes[cursor])
+        cursor += 1
+      }
+    }
+    return .needMoreBytes
+  }
+
+  // chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF
+  // chunk-size = 1*HEXDIG; at most 16 digits, so that it fits UInt64.
+  private mutating func readSizeLine(_ byte: UInt8) throws(WireError) {
+    switch state {
+    case .size(let value, let line):
+      if let digit = Byte.hexValue(byte) {
+        guard line < 16 else { throw .chunkSizeOverflow }
+        state = .size(value: value << 4 | UInt64(digit), line: try longer(line))
+      } else {
+        guard line > 0 else { throw .malformedChunkSize(offset: line) }
+        try endSize(byte, value: value, line: line)
+      }
+    case .sizePadding(let value, let line):
+      try endSize(byte, value: value, line: line)
+    case .sizeExtension(let value, let line):
+      if byte == Byte.carriageReturn {
+        state = .sizeLineFeed(value: value, line: line)
+      } else {
+        guard Byte.isFieldContent(byte) else { throw .malformedChunkSize(offset: line) }
+        state = .sizeExtension(value: value, line: try longer(line))
+      }
+    case .sizeLineFeed(let value, let line):
+      guard byte == Byte.lineFeed else { throw .malformedChunkSize(offset: line + 1) }
+      state = value == 0 ? .trailers : .data(remaining: value)
+    case .data, .dataCarriageReturn, .dataLineFeed, .trailers:
+      preconditionFailure("not in a chunk-size line")
+    }
+  }
+
+  // chunk-ext = *( BWS ";" BWS chunk-ext-name ...); old servers pad the size with spaces instead.
+  private mutating func endSize(_ byte: UInt8, value: UInt64, line: Int) throws(WireError) {
+    switch byte {
+    case Byte.carriageReturn: state = .sizeLineFeed(value: value, line: line)
+    case Byte.semicolon: state = .sizeExtension(value: value, line: try longer(line))
+    case Byte.space, Byte.tab: state = .sizePadding(value: value, line: try longer(line))
+    default: throw .malformedChunkSize(offset: line)
+    }
+  }
+
+  private func longer(_ line: Int) throws(WireError) -> Int {
+    guard line < limits.chunkLineBytesMax else { throw .chunkLineTooLong(limit: limits.chunkLineBytesMax) }
+    return line + 1
+  }
+}
+
+/// Writes a body in the chunked transfer coding.
+public enum ChunkedEncoder {
+  /// Appends one chunk. An empty `data` writes nothing, since an empty chunk would end the body.
+  public static func append(_ data: borrowing Span<UInt8>, to output: inout [UInt8]) {
+    guard !data.isEmpty else { return }
+    output.append(contentsOf: String(data.count, radix: 16).utf8)
+    output.append(contentsOf: [Byte.carriageReturn, Byte.lineFeed])
+    output.append(copying: data, 0..<data.count)
+    output.append(contentsOf: [Byte.carriageReturn, Byte.lineFeed])
+  }
+
+  /// Appends the last chunk with an empty trailer section.
+  public static func appendEnd(to output: inout [UInt8]) {
+    output.append(contentsOf: "0\r\n\r\n".utf8)
+  }
+}

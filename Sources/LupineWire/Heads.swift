@@ -1,0 +1,45 @@
+// The heads of messages: a request's method, target and fields, a response's status and fields.
+
+/// The head of a request, as it goes onto the wire.
+public struct RequestHead: Sendable, Equatable {
+  /// The method, a token; case matters (RFC 9110 §9.1).
+  public var method: String
+  /// The request target, in origin form as a rule: path and query, percent-encoded (RFC 9112 §3.2).
+  public var target: String
+  /// The header fields, in the order in which they are written.
+  public var fields: Fields
+
+  /// Creates a head. Nothing is checked before it is serialised.
+  public init(method: String, target: String, fields: Fields = Fields()) {
+    self.method = method
+    self.target = target
+    self.fields = fields
+  }
+}
+
+/// The head of a response, as the server sent it.
+public struct ResponseHead: Sendable {
+  /// The minor version: 0 for HTTP/1.0, 1 for HTTP/1.1 and for any later HTTP/1.x.
+  public let minorVersion: UInt8
+  /// The status code, 100...999 (RFC 9110 §15).
+  public let status: Int
+  /// The header fields.
+  public let fields: Fields
+  /// How many bytes the head took on the wire.
+  public let byteCount: Int
+
+  private let reasonRange: Range<UInt32>
+
+  init(minorVersion: UInt8, status: Int, reason: Range<UInt32>, fields: Fields, byteCount: Int) {
+    self.minorVersion = minorVersion
+    self.status = status
+    self.reasonRange = reason
+    self.fields = fields
+    self.byteCount = byteCount
+  }
+
+  /// The reason phrase, often empty; it carries no meaning (RFC 9112 §4).
+  public var reason: String { fields.string(reasonRange) }
+  /// Whether this is an interim response, 1xx.
+  public var isInformational: Bool { status < 200 }
+}

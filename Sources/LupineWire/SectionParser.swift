@@ -1,0 +1,187 @@
+// Field lines up to the empty line (RFC 9112 §2.1, §5): of a response's head, a request's head or a trailer section.
+
+/// A start line, if the kind of section has one, and field lines, fed in any split.
+///
+/// Lines end with CRLF; a lone LF is taken as well (§2.2). Each byte is looked at once, and nothing is
+/// copied before the section is complete, unless it arrives in pieces.
+package struct SectionParser: Sendable {
+  package enum Kind: Sendable { case response, request, trailers }
+
+  /// A complete section. Its fields' buffer holds all of its bytes, the start line's included.
+  package struct Section: Sendable {
+    package let startLine: Range<UInt32>
+    package let fields: Fields
+    package let byteCount: Int
+  }
+
+  package enum Step: Sendable {
+    case needMoreBytes
+    case section(Section)
+  }
+
+  private let kind: Kind
+  private let limits: Limits
+  private let bytesMax: Int
+
+  private var pending: [UInt8] = []  // what came of the section in earlier calls
+  private var scanned = 0  // bytes already searched for a line end
+  private var lineStart = 0
+  private var startLine: Range<UInt32>?
+  private var lines: [Fields.Line] = []
+  private var folds: [Range<Int>] = []  // line ends to be read as spaces
+
+  package init(_ kind: Kind, limits: Limits) {
+    self.kind = kind
+    self.limits = limits
+    // Lines are kept as 32-bit ranges.
+    bytesMax = min(kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax, Int(UInt32.max))
+  }
+
+  /// How many bytes of an incomplete section have been taken.
+  package var pendingCount: Int { pending.count }
+
+  /// Takes bytes from `cursor` on; moves it behind what belongs to the section.
+  package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
+    if pending.isEmpty {
+      if let end = try scan(bytes.extracting(cursor..<bytes.count)) {
+        let section = finish([UInt8](copying: bytes, cursor..<cursor + end))
+        cursor += end
+        return .section(section)
+      }
+      pending.append(copying: bytes, cursor..<bytes.count)
+    } else {
+      let before = pending.count
+      var buffer: [UInt8] = []
+      swap(&buffer, &pending)
+      buffer.append(copying: bytes, cursor..<bytes.count)
+      if let end = try scan(buffer.span) {
+        buffer.removeLast(buffer.count - end)
+        cursor += end - before
+        return .section(finish(buffer))
+      }
+      swap(&buffer, &pending)
+    }
+    cursor = bytes.count
+    return .needMoreBytes
+  }
+
+  /// Reads lines from `scanned` on; returns where the section ends, or nil if its end hasn't come.
+  private mutating func scan(_ bytes: borrowing Span<UInt8>) throws(WireError) -> Int? {
+    if kind == .response, startLine == nil { try checkPrefix(bytes) }
+    while true {
+      var end = ByteScan.firstControl(in: bytes, from: scanned)
+      while end < bytes.count, bytes[end] == Byte.tab { end = ByteScan.firstControl(in: bytes, from: end + 1) }
+      var next = end + 1
+      guard end < bytes.count else {
+        guard end <= bytesMax else { throw tooLarge }
+        scanned = end
+        return nil
+      }
+      guard next <= bytesMax else { throw tooLarge }
+      switch bytes[end] {
+      case Byte.lineFeed: break
+      case Byte.carriageReturn:
+        guard next < bytes.count else {
+          scanned = end
+          return nil
+        }
+        guard bytes[next] == Byte.lineFeed else { throw .forbiddenByte(Byte.carriageReturn, offset: end) }
+        next += 1
+        guard next <= bytesMax else { throw tooLarge }
+      case let byte: throw .forbiddenByte(byte, offset: end)
+      }
+      if try readLine(bytes, lineStart..<end, next: next) { return next }
+      lineStart = next
+      scanned = next
+    }
+  }
+
+  /// Returns whether it was the empty line that ends the section.
+  private mutating func readLine(
+    _ bytes: borrowing Span<UInt8>, _ line: Range<Int>, next: Int
+  ) throws(WireError) -> Bool {
+    if startLine == nil, kind != .trailers {
+      if kind == .response { try StatusLine.check(bytes, line) }
+      startLine = UInt32(line.lowerBound)..<UInt32(line.upperBound)
+    } else if line.isEmpty {
+      return true
+    } else if bytes[line.lowerBound] == Byte.space || bytes[line.lowerBound] == Byte.tab {
+      try continueLine(bytes, line)
+    } else {
+      guard lines.count < limits.fieldLinesMax else { throw .tooManyFields(limit: limits.fieldLinesMax) }
+      lines.append(try fieldLine(bytes, line))
+    }
+    return false
+  }
+
+  // field-line = field-name ":" OWS field-value OWS (9112 §5)
+  private func fieldLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Fields.Line {
+    var colon = line.lowerBound
+    while colon < line.upperBound, CharacterClass.token.contains(bytes[colon]) { colon += 1 }
+    guard colon < line.upperBound, bytes[colon] == Byte.colon, colon > line.lowerBound else {
+      let isSpace = colon < line.upperBound && (bytes[colon] == Byte.space || bytes[colon] == Byte.tab)
+      throw isSpace && colon > line.lowerBound
+        ? .spaceBeforeColon(offset: colon) : .malformedFieldName(offset: colon)
+    }
+    let value = trim(bytes, colon + 1..<line.upperBound)
+    return Fields.Line(
+      name: UInt32(line.lowerBound)..<UInt32(colon),
+      value: UInt32(value.lowerBound)..<UInt32(value.upperBound))
+  }
+
+  // obs-fold = OWS CRLF RWS: a user agent reads it as spaces (9112 §5.2).
+  private mutating func continueLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
+    guard let last = lines.popLast() else { throw .malformedFieldName(offset: line.lowerBound) }
+    let rest = trim(bytes, line)
+    if rest.isEmpty {
+      lines.append(last)
+    } else {
+      if last.value.isEmpty {
+        lines.append(Fields.Line(name: last.name, value: UInt32(rest.lowerBound)..<UInt32(rest.upperBound)))
+      } else {
+        folds.append(Int(last.value.upperBound)..<rest.lowerBound)
+        lines.append(Fields.Line(name: last.name, value: last.value.lowerBound..<UInt32(rest.upperBound)))
+      }
+    }
+  }
+
+  private func trim(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high, bytes[low] == Byte.space || bytes[low] == Byte.tab { low += 1 }
+    while low < high, bytes[high - 1] == Byte.space || bytes[high - 1] == Byte.tab { high -= 1 }
+    return low..<high
+  }
+
+  private mutating func finish(_ bytes: [UInt8]) -> Section {
+    var bytes = bytes
+    for fold in folds { for index in fold { bytes[index] = Byte.space } }
+    let section = Section(
+      startLine: startLine ?? 0..<0, fields: Fields(bytes: bytes, lines: lines), byteCount: bytes.count)
+    // The next section starts afresh.
+    (scanned, lineStart, startLine) = (0, 0, nil)
+    lines = []
+    folds = []
+    return section
+  }
+
+  private var tooLarge: WireError {
+    kind == .trailers ? .trailersTooLarge(limit: bytesMax) : .headTooLarge(limit: bytesMax)
+  }
+
+  /// Something else than HTTP is told from its first bytes, since it may never send a line end.
+  private func checkPrefix(_ bytes: borrowing Span<UInt8>) throws(WireError) {
+    let expected: StaticString = "HTTP/"
+    let agrees = expected.withUTF8Buffer { expected in
+      for index in 0..<min(expected.count, bytes.count) where bytes[index] != expected[index] { return false }
+      return true
+    }
+    if agrees { return }
+    var prefix = ""
+    for index in 0..<min(16, bytes.count) {
+      guard bytes[index] != Byte.carriageReturn, bytes[index] != Byte.lineFeed else { break }
+      let isPrintable = bytes[index] >= 0x20 && bytes[index] < 0x7F
+      prefix.unicodeScalars.append(isPrintable ? Unicode.Scalar(bytes[index]) : "?")
+    }
+    throw .notHTTP(prefix: prefix)
+  }
+}

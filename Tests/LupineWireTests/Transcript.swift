@@ -1,0 +1,105 @@
+// Feeds a ClientConnection and boils its events down to something that can be compared.
+
+import LupineWire
+import Testing
+
+/// Everything that one exchange said, however its bytes were split.
+struct Transcript: Equatable {
+  /// A final head's parts.
+  struct Head: Equatable {
+    let minorVersion: UInt8
+    let status: Int
+    let reason: String
+    let fields: Fields
+    let byteCount: Int
+    let framing: BodyFraming
+  }
+
+  private(set) var informational: [Int] = []
+  private(set) var head: Head?
+  private(set) var body: [UInt8] = []
+  private(set) var trailers = Fields()
+  private(set) var isComplete = false
+  private(set) var close: CloseReason?
+  private(set) var error: WireError?
+
+  /// Feeds the pieces one after the other, until the response's end or an error.
+  ///
+  /// Bytes that are left behind the end have to be refused; the transcript then says `.unsolicitedBytes`, whether
+  /// they came with the end or after it.
+  init(of pieces: [ArraySlice<UInt8>], method: String, peerCloses: Bool, limits: Limits = Limits()) {
+    var connection = ClientConnection(limits: limits)
+    connection.start(method: method, closes: false)
+    connection.requestSent()
+    do throws(WireError) {
+      for piece in pieces where error == nil {
+        if isComplete { refuse(piece, &connection) } else { try feed(Array(piece), &connection) }
+      }
+      if peerCloses, !isComplete { _ = record(try connection.receiveEnd(), []) }
+    } catch {
+      self.error = error
+    }
+    #expect(connection.isIdle == (isComplete && close == nil))
+  }
+
+  private mutating func feed(_ bytes: [UInt8], _ connection: inout ClientConnection) throws(WireError) {
+    var cursor = 0
+    while true {
+      let before = cursor
+      let event = try connection.receive(bytes.span, at: &cursor)
+      #expect(before <= cursor && cursor <= bytes.count)
+      guard record(event, bytes) else {
+        if !isComplete { #expect(cursor == bytes.count, "bytes were left where more were asked for") }
+        return
+      }
+    }
+  }
+
+  // Behind the end: nothing but the error may come of it.
+  private mutating func refuse(_ piece: ArraySlice<UInt8>, _ connection: inout ClientConnection) {
+    let bytes = Array(piece)
+    var cursor = 0
+    guard !bytes.isEmpty else { return }
+    do throws(WireError) {
+      _ = try connection.receive(bytes.span, at: &cursor)
+      Issue.record("bytes behind the end were taken")
+    } catch {
+      #expect(error == .unsolicitedBytes(count: bytes.count))
+      close = .unsolicitedBytes
+    }
+  }
+
+  /// Returns whether more can come of the same bytes.
+  private mutating func record(_ event: ClientConnection.Event, _ bytes: [UInt8]) -> Bool {
+    switch event {
+    case .needMoreBytes: return false
+    case .informational(let head):
+      #expect(head.isInformational)
+      informational.append(head.status)
+    case .head(let head, let framing):
+      #expect(self.head == nil, "a second final head")
+      self.head = Head(
+        minorVersion: head.minorVersion, status: head.status, reason: head.reason, fields: head.fields,
+        byteCount: head.byteCount, framing: framing)
+    case .body(let range):
+      #expect(head != nil && !range.isEmpty)
+      body += bytes[range]
+    case .end(let trailers, let closeReason):
+      self.trailers = trailers
+      close = closeReason
+      isComplete = true
+      return false
+    }
+    return true
+  }
+}
+
+extension Array where Element == UInt8 {
+  /// One piece for each byte.
+  var singly: [ArraySlice<UInt8>] { indices.map { self[$0...$0] } }
+}
+
+extension Fields {
+  /// The lines as they look on the wire.
+  var wireLines: [String] { map { "\($0.name): \($0.value)" } }
+}
