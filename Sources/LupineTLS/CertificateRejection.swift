@@ -1,0 +1,136 @@
+// Why a chain was refused. OpenSSL drops the certificate with the failed handshake, so that what a message needs is
+// taken in the verify callback, which sees it last.
+
+import CLupineOpenSSL
+import Glibc
+
+/// The first failed check, and what the certificate says of itself; all of it unverified.
+struct CertificateRejection {
+  /// Names; a certificate for a content network carries hundreds.
+  static let namesShownMax = 8
+
+  /// OpenSSL's `X509_V_ERR` code.
+  let verifyCode: Int32
+  /// 0 for the server's own certificate; its issuers follow.
+  let depth: Int32
+  let subject: String
+  let issuer: String
+  let notBefore: String
+  let notAfter: String
+  /// The subject alternative names.
+  let names: [String]
+
+  /// Reads the check that failed just now.
+  init(_ store: OpaquePointer) {
+    // SAFETY: called from the verify callback, for whose length `store` and the certificate live; all is copied.
+    let certificate = X509_STORE_CTX_get_current_cert(store)
+    verifyCode = X509_STORE_CTX_get_error(store)
+    depth = X509_STORE_CTX_get_error_depth(store)
+    subject = certificate.map { describe(name: X509_get_subject_name($0)) } ?? "?"
+    issuer = certificate.map { describe(name: X509_get_issuer_name($0)) } ?? "?"
+    notBefore = certificate.map { describe(time: X509_get0_notBefore($0)) } ?? "?"
+    notAfter = certificate.map { describe(time: X509_get0_notAfter($0)) } ?? "?"
+    names = certificate.map { alternativeNames($0) } ?? []
+  }
+}
+
+extension TLSError {
+  init(_ rejection: CertificateRejection, host: String) {
+    let whose = rejection.depth == 0 ? "The certificate of \(host)" : "A certificate in the chain of \(host)"
+    switch rejection.verifyCode {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+      code = .certificateExpired
+      message =
+        "\(whose) (\(rejection.subject)) expired on \(rejection.notAfter). Renew it, or check this machine's clock."
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+      code = .certificateNotYetValid
+      message = "\(whose) (\(rejection.subject)) is valid from \(rejection.notBefore) on. Check this machine's clock."
+    case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
+      code = .hostMismatch
+      message = Self.mismatch(rejection, host: host)
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+      code = .selfSigned
+      message =
+        "\(whose) is self-signed (issuer \(rejection.issuer)) and isn't trusted. If it is the one you expect, pass it as "
+        + "trustRoots."
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
+      X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+      code = .unknownAuthority
+      message =
+        "\(whose) comes from an unknown authority (issuer \(rejection.issuer)). Pass the authority's certificate as "
+        + "trustRoots, install the system's ca-certificates, or have the server send its intermediate certificates."
+    default:
+      // SAFETY: the string is a static of OpenSSL's.
+      let reason = String(cString: X509_verify_cert_error_string(Int(rejection.verifyCode)))
+      code = .certificateInvalid(verifyCode: Int(rejection.verifyCode))
+      message = "\(whose) (\(rejection.subject)) was refused: \(reason). Replace it."
+    }
+  }
+
+  private static func mismatch(_ rejection: CertificateRejection, host: String) -> String {
+    guard !rejection.names.isEmpty else {
+      return
+        "The certificate of \(host) has no subject alternative name, and its subject (\(rejection.subject)) doesn't "
+        + "count (RFC 9110 §4.3.4). Issue it again with a subject alternative name."
+    }
+    return
+      "The certificate isn't for \(host) but for \(rejection.names.joined(separator: ", ")). Use one of its names, "
+      + "or a certificate that names \(host)."
+  }
+}
+
+/// RFC 2253's form, which escapes control characters.
+private func describe(name: OpaquePointer?) -> String {
+  // SAFETY: the BIO is freed on every path, after the bytes it owns are copied.
+  guard let name, let bio = BIO_new(BIO_s_mem()) else { return "?" }
+  defer { BIO_free(bio) }
+  lupine_name_print(bio, name)
+  return printable(drain(bio))
+}
+
+/// As "2026-01-31 23:59:59 UTC".
+private func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
+  var parts = tm()
+  // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or answers 0.
+  guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return "an unreadable date" }
+  func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
+  return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
+    + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) UTC"
+}
+
+private func alternativeNames(_ certificate: OpaquePointer) -> [String] {
+  // SAFETY: the decoded list is ours and freed below; its elements are only read meanwhile, and their text is copied.
+  guard let raw = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
+  let list = OpaquePointer(raw)
+  defer { GENERAL_NAMES_free(list) }
+  let count = OPENSSL_sk_num(list)
+  var shown: [String] = []
+  for index in 0..<max(count, 0) {
+    guard let element = OPENSSL_sk_value(list, index) else { continue }
+    var type: Int32 = 0
+    let value = GENERAL_NAME_get0_value(element.assumingMemoryBound(to: GENERAL_NAME.self), &type)
+    guard let value, let text = describe(value: value, type: type) else { continue }
+    guard shown.count < CertificateRejection.namesShownMax else {
+      shown.append("…")
+      break
+    }
+    shown.append(text)
+  }
+  return shown
+}
+
+/// Nil for the kinds of name that don't name a host.
+private func describe(value: UnsafeMutableRawPointer, type: Int32) -> String? {
+  guard type == GEN_DNS || type == GEN_IPADD else { return nil }
+  // SAFETY: both kinds hold an ASN1_STRING, whose data is as long as it says.
+  let string = value.assumingMemoryBound(to: ASN1_STRING.self)
+  let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
+  if type == GEN_DNS { return printable(bytes) }
+
+  guard bytes.count == 4 || bytes.count == 16 else { return nil }
+  var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+  // SAFETY: the count was checked against the family, and `text` holds the longest form with its final zero.
+  let family = bytes.count == 4 ? AF_INET : AF_INET6
+  guard inet_ntop(family, bytes.baseAddress, &text, socklen_t(text.count)) != nil else { return nil }
+  return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}

@@ -1,0 +1,125 @@
+// From OpenSSL's error queue to a TLSError. The queue belongs to the thread: it is cleared before each call that may
+// fail, and read right after it.
+
+import CLupineOpenSSL
+
+/// The first error of the thread's queue, which is the cause; the ones after it only say who passed it on.
+struct QueuedError {
+  let reason: Int32
+  let isFromTLS: Bool
+  let text: String
+
+  /// Nil if OpenSSL reported nothing. The queue is empty afterwards.
+  static func take() -> QueuedError? {
+    let packed = ERR_get_error()
+    defer { ERR_clear_error() }
+    guard packed != 0 else { return nil }
+    // SAFETY: the string is a static of OpenSSL's, or nil.
+    let text = ERR_reason_error_string(packed).map { String(cString: $0) }
+    return QueuedError(
+      reason: ERR_GET_REASON(packed), isFromTLS: ERR_GET_LIB(packed) == ERR_LIB_SSL, text: text ?? "error \(packed)")
+  }
+
+  /// RFC 8446 §6.2: a fatal alert that the peer sent.
+  var alert: UInt8? {
+    isFromTLS ? UInt8(exactly: reason - SSL_AD_REASON_OFFSET) : nil
+  }
+
+  func isTLS(_ reasons: Int32...) -> Bool {
+    isFromTLS && reasons.contains(reason)
+  }
+}
+
+/// What a session knows when one of its calls fails.
+struct FailureContext {
+  /// The host that was asked for; nil in a server.
+  let host: String?
+  let wasEstablished: Bool
+  let opening: OpeningBytes
+  let rejection: CertificateRejection?
+
+  /// How the peer is named in a message.
+  var peer: String { host ?? "the client" }
+}
+
+extension TLSError {
+  static func outOfMemory(_ what: String) -> TLSError {
+    .configuration("OpenSSL could not allocate \(what).")
+  }
+
+  /// Adds what OpenSSL says to a configuration's error, and empties the queue.
+  static func configurationFromQueue(_ message: String) -> TLSError {
+    .configuration("\(message) OpenSSL says: \(QueuedError.take()?.text ?? "nothing").")
+  }
+
+  /// Reads the queue after a call of a session failed.
+  static func fromQueue(_ context: FailureContext) -> TLSError {
+    let queued = QueuedError.take()
+    if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
+    // A wrong signature comes first in the queue, so that the rejection and not the queue tells a refused certificate.
+    if let rejection = context.rejection { return TLSError(rejection, host: context.peer) }
+    guard let queued, !queued.isTLS(SSL_R_UNEXPECTED_EOF_WHILE_READING) else { return truncated(context) }
+    if let alert = queued.alert { return refused(alert, context) }
+    if queued.isTLS(SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW) {
+      return noCommonVersion(context)
+    }
+    guard context.wasEstablished else {
+      return TLSError(
+        code: .handshakeFailed,
+        message: "The TLS handshake with \(context.peer) failed: \(queued.text). Check what the peer supports.")
+    }
+    return TLSError(
+      code: .protocolViolation,
+      message: "\(context.peer) broke the TLS protocol, or the connection was tampered with: \(queued.text). "
+        + "The session can't go on; connect again.")
+  }
+
+  private static func notTLS(_ context: FailureContext) -> TLSError {
+    let guess = context.opening.guess.map { ": \($0)" } ?? ""
+    return TLSError(
+      code: .notTLS,
+      message: "\(context.peer) doesn't speak TLS on this port\(guess). Check the port, or use http in place of https.")
+  }
+
+  private static func truncated(_ context: FailureContext) -> TLSError {
+    guard context.wasEstablished else {
+      return TLSError(
+        code: .truncated,
+        message:
+          "\(context.peer) closed the connection during the TLS handshake. Check that it speaks TLS on this port.")
+    }
+    return TLSError(
+      code: .truncated,
+      message: "The connection to \(context.peer) ended without close_notify, so what was received may be cut short "
+        + "(RFC 8446 §6.1). Take it as complete only if HTTP's framing says so.")
+  }
+
+  private static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
+    if Int32(alert) == SSL_AD_PROTOCOL_VERSION { return noCommonVersion(context) }
+    // SAFETY: the string is a static of OpenSSL's.
+    let name = String(cString: SSL_alert_desc_string_long(Int32(alert)))
+    return TLSError(
+      code: .alert(alert),
+      message: "\(context.peer) refused TLS with alert \(alert) (\(name)). \(remedy(alert))")
+  }
+
+  private static func noCommonVersion(_ context: FailureContext) -> TLSError {
+    TLSError(
+      code: .protocolVersion,
+      message: "\(context.peer) speaks no TLS version that is allowed here. Versions before 1.2 are never used "
+        + "(RFC 8996): upgrade the peer, or widen minimumVersion and maximumVersion.")
+  }
+
+  private static func remedy(_ alert: UInt8) -> String {
+    switch Int32(alert) {
+    case SSL_AD_HANDSHAKE_FAILURE, SSL_AD_INSUFFICIENT_SECURITY:
+      "It shares no cipher suite or key type with this side, or it wants a client certificate."
+    case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name: check the name."
+    case SSL_AD_NO_APPLICATION_PROTOCOL: "It speaks none of the offered applicationProtocols."
+    case SSL_AD_CERTIFICATE_REQUIRED: "It wants a client certificate, and none is sent."
+    case SSL_AD_UNKNOWN_CA, SSL_AD_BAD_CERTIFICATE, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_CERTIFICATE_EXPIRED:
+      "It doesn't accept this side's certificate."
+    default: "Its log should say why."
+    }
+  }
+}

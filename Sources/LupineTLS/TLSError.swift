@@ -1,0 +1,56 @@
+// The one error of this target. How OpenSSL's error queue becomes one is in TLSError+OpenSSL.swift.
+
+/// Why TLS failed: a code to branch on and a message that names the host, the cause and the remedy.
+public struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
+  /// What to branch on.
+  public enum Code: Sendable, Hashable {
+    /// A certificate of the chain is past its last day.
+    case certificateExpired
+    /// A certificate of the chain is before its first day.
+    case certificateNotYetValid
+    /// The certificate doesn't name the host that was asked for.
+    case hostMismatch
+    /// The server's certificate is signed by itself and isn't a trust root.
+    case selfSigned
+    /// The chain ends in an issuer that isn't a trust root, or misses an intermediate certificate.
+    case unknownAuthority
+    /// Another check failed; the number is OpenSSL's `X509_V_ERR` code.
+    case certificateInvalid(verifyCode: Int)
+    /// The two sides have no TLS version in common.
+    case protocolVersion
+    /// The peer refused with this alert (RFC 8446 §6.2).
+    case alert(UInt8)
+    /// The connection ended without close_notify, so what was received may be cut short.
+    case truncated
+    /// The peer's first bytes aren't TLS.
+    case notTLS
+    /// The handshake failed in another way.
+    case handshakeFailed
+    /// After the handshake, the peer sent what TLS doesn't allow or what was changed on the way.
+    case protocolViolation
+    /// The session was used after this side closed it.
+    case closed
+    /// The settings, a certificate file or the host name can't be used.
+    case configuration
+  }
+
+  /// What to branch on.
+  public let code: Code
+  /// The cause, the host and the remedy, in a sentence or two.
+  public let message: String
+
+  /// Makes an error of its parts.
+  public init(code: Code, message: String) {
+    self.code = code
+    self.message = message
+  }
+
+  /// The message.
+  public var description: String { message }
+}
+
+extension TLSError {
+  static func configuration(_ message: String) -> TLSError {
+    TLSError(code: .configuration, message: message)
+  }
+}

@@ -1,0 +1,229 @@
+// One TLS connection as bytes in and bytes out. It knows no socket and no clock: what the peer sent goes into one memory
+// BIO, what is to be sent comes out of the other.
+
+import CLupineOpenSSL
+
+/// A TLS connection over memory. Not Sendable: one thread at a time.
+///
+/// After each call, send what `drainOutput` gives; after one that threw, too, since the alert for the peer is in it.
+/// A session whose call threw is over: every later call throws the same error.
+public struct TLSSession: ~Copyable {
+  /// How far a handshake got.
+  public enum HandshakeStep: Sendable, Hashable {
+    /// Send the output, then feed what the peer answers.
+    case needMoreBytes
+    /// Data may be read and written. The output may still hold the last message, which must be sent.
+    case done
+  }
+
+  /// What a read gave.
+  public enum ReadStep: Sendable, Hashable {
+    /// So many bytes of the buffer are filled: at least 1, at most one record of 16 KiB. There may be more.
+    case bytes(Int)
+    /// Everything received so far is read.
+    case needMoreBytes
+    /// The peer sent close_notify: what came before it is complete.
+    case closed
+  }
+
+  private enum State {
+    case handshaking
+    case established
+    /// close_notify is queued; the peer may still be read.
+    case closed
+    case failed(TLSError)
+  }
+
+  private let handle: Handle
+  /// Holds the callbacks' arguments as well.
+  private let context: TLSContext
+  private let attachment: ClientAttachment?
+  private var state = State.handshaking
+  private var opening = OpeningBytes()
+
+  /// Starts a client's session to a host name or an IP address, and offers to resume an earlier one.
+  ///
+  /// Throws `TLSError.Code.configuration` for a name that can't be verified, such as an empty one.
+  public init(client context: TLSContext, host: String) throws(TLSError) {
+    precondition(!context.isServer, "a client's session needs a client's context")
+    let name = try PeerName(host: host)
+    let attachment = ClientAttachment(host: host, resumption: context.resumption)
+    let handle = try Handle(context)
+    try name.apply(to: handle.ssl)
+    try attachment.attach(to: handle.ssl)
+    context.resumption.offer(to: handle.ssl, host: host)
+    SSL_set_connect_state(handle.ssl)
+    self.handle = handle
+    self.context = context
+    self.attachment = attachment
+  }
+
+  /// Starts a server's session. Throws only if memory ran out.
+  package init(server context: TLSContext) throws(TLSError) {
+    precondition(context.isServer, "a server's session needs a server's context")
+    handle = try Handle(context)
+    self.context = context
+    attachment = nil
+    SSL_set_accept_state(handle.ssl)
+  }
+
+  /// What was agreed on; `TLSInfo`'s empty values until the handshake is done.
+  public var info: TLSInfo {
+    switch state {
+    case .established, .closed: TLSInfo(established: handle.ssl)
+    case .handshaking, .failed: .none
+    }
+  }
+
+  /// Bytes that `drainOutput` would give.
+  public var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
+}
+
+extension TLSSession {
+  /// Takes bytes from the peer, any number and cut anywhere; a later handshake or read looks at them.
+  public mutating func receive(_ ciphertext: RawSpan) {
+    let isTaken = ciphertext.withUnsafeBytes { bytes in
+      opening.record(bytes)
+      return fill(handle.incoming, with: bytes)
+    }
+    if !isTaken, !isFailed { state = .failed(.outOfMemory("\(ciphertext.byteCount) bytes of received data")) }
+  }
+
+  /// Says that the peer closed the connection: what was received can still be read.
+  public mutating func receiveEnd() {
+    lupine_bio_set_empty_answer(handle.incoming, 0)
+  }
+
+  /// Goes on with the handshake as far as the received bytes allow. Throws why the peer, or its certificate, was refused.
+  public mutating func handshake() throws(TLSError) -> HandshakeStep {
+    switch state {
+    case .failed(let error): throw error
+    case .closed: throw closedError
+    case .established: return .done
+    case .handshaking: break
+    }
+    ERR_clear_error()
+    let result = SSL_do_handshake(handle.ssl)
+    if result == 1 {
+      state = .established
+      return .done
+    }
+    guard SSL_get_error(handle.ssl, result) == SSL_ERROR_WANT_READ else { throw fail() }
+    return .needMoreBytes
+  }
+
+  /// Decrypts into the buffer, which must not be empty.
+  ///
+  /// Throws `TLSError.Code.truncated` if the connection ended without close_notify.
+  public mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
+    precondition(!buffer.isEmpty, "a read needs room for at least a byte")
+    if case .failed(let error) = state { throw error }
+    precondition(isPastHandshake, "read before the handshake was done")
+    var count = 0
+    ERR_clear_error()
+    // SAFETY: OpenSSL writes at most `buffer.count` bytes, and says how many.
+    let result = SSL_read_ex(handle.ssl, buffer.baseAddress, buffer.count, &count)
+    if result == 1 { return .bytes(count) }
+    switch SSL_get_error(handle.ssl, result) {
+    case SSL_ERROR_WANT_READ: return .needMoreBytes
+    case SSL_ERROR_ZERO_RETURN: return .closed
+    default: throw fail()
+    }
+  }
+
+  /// Encrypts all of the bytes into the output, which grows as needed; the caller limits how much it gives at once.
+  public mutating func write(_ plaintext: RawSpan) throws(TLSError) {
+    switch state {
+    case .failed(let error): throw error
+    case .closed: throw closedError
+    case .handshaking: preconditionFailure("write before the handshake was done")
+    case .established: break
+    }
+    guard !plaintext.isEmpty else { return }
+    ERR_clear_error()
+    // SAFETY: OpenSSL reads `bytes.count` bytes and keeps no pointer: a memory BIO takes all of them at once.
+    let result = plaintext.withUnsafeBytes { bytes in
+      var count = 0
+      return SSL_write_ex(handle.ssl, bytes.baseAddress, bytes.count, &count)
+    }
+    guard result == 1 else { throw fail() }
+  }
+
+  /// Appends what is to be sent to the peer, and forgets it.
+  public mutating func drainOutput(into output: inout [UInt8]) {
+    drain(handle.outgoing, into: &output)
+  }
+
+  /// Queues close_notify (RFC 8446 §6.1): no more is written, but reading may go on. Before the handshake is done, and
+  /// after a failure, there is nothing to say.
+  public mutating func close() {
+    switch state {
+    case .failed, .closed: return
+    case .handshaking: state = .failed(closedError)
+    case .established:
+      ERR_clear_error()
+      // Answers 0 until the peer's own close_notify came, which nobody has to wait for.
+      SSL_shutdown(handle.ssl)
+      ERR_clear_error()
+      state = .closed
+    }
+  }
+}
+
+extension TLSSession {
+  private var isFailed: Bool {
+    if case .failed = state { true } else { false }
+  }
+
+  private var isPastHandshake: Bool {
+    switch state {
+    case .established, .closed: true
+    case .handshaking, .failed: false
+    }
+  }
+
+  private var closedError: TLSError {
+    TLSError(
+      code: .closed, message: "The TLS session with \(attachment?.host ?? "the client") was closed by this side.")
+  }
+
+  /// Reads why the call just now failed, and ends the session.
+  private mutating func fail() -> TLSError {
+    let error = TLSError.fromQueue(
+      FailureContext(
+        host: attachment?.host,
+        wasEstablished: isPastHandshake,
+        opening: opening,
+        rejection: attachment?.rejection))
+    state = .failed(error)
+    return error
+  }
+}
+
+/// An SSL with its two memory BIOs.
+private struct Handle: ~Copyable {
+  let ssl: OpaquePointer
+  let incoming: OpaquePointer
+  let outgoing: OpaquePointer
+
+  init(_ context: TLSContext) throws(TLSError) {
+    ERR_clear_error()
+    guard let ssl = SSL_new(context.pointer) else { throw .outOfMemory("a session") }
+    guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else {
+      SSL_free(ssl)
+      throw .outOfMemory("a session's buffers")
+    }
+    // An empty buffer means that more may come, until `receiveEnd`.
+    lupine_bio_set_empty_answer(incoming, -1)
+    // SAFETY: the SSL takes both references, and frees them with itself; the pointers stay valid until then.
+    SSL_set_bio(ssl, incoming, outgoing)
+    self.ssl = ssl
+    self.incoming = incoming
+    self.outgoing = outgoing
+  }
+
+  deinit {
+    // SAFETY: the only owner, and the type can't be copied, so that this runs once.
+    SSL_free(ssl)
+  }
+}

@@ -1,0 +1,156 @@
+// A certificate authority in memory, for tests and the demo. It lives here because every call of OpenSSL does.
+
+import CLupineOpenSSL
+
+/// Issues certificates that last for a test run. Only for tests and the demo: its key is kept in plain memory.
+package struct ThrowawayAuthority: Sendable {
+  /// Relative to the moment of issue.
+  package enum Validity: Sendable {
+    /// From an hour ago for 30 days.
+    case valid
+    /// Ended yesterday.
+    case expired
+    /// Begins tomorrow.
+    case notYetValid
+
+    fileprivate var seconds: ClosedRange<Int> {
+      switch self {
+      case .valid: -hour...30 * day
+      case .expired: -30 * day ... -day
+      case .notYetValid: day...30 * day
+      }
+    }
+  }
+
+  /// A certificate and its key, for a server's context.
+  package struct Identity: Sendable {
+    package let certificatePEM: [UInt8]
+    package let privateKeyPEM: [UInt8]
+
+    package init(certificatePEM: [UInt8], privateKeyPEM: [UInt8]) {
+      self.certificatePEM = certificatePEM
+      self.privateKeyPEM = privateKeyPEM
+    }
+  }
+
+  private let identity: Identity
+
+  /// Makes a P-256 key and a certificate for it that may sign others.
+  package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
+    let extensions: [(Int32, String)] = [
+      (NID_basic_constraints, "critical,CA:TRUE"),
+      (NID_key_usage, "critical,keyCertSign,cRLSign"),
+      (NID_subject_key_identifier, "hash"),
+    ]
+    identity = try certify(commonName, extensions, seconds: -60 * day...365 * day, issuer: nil)
+  }
+
+  /// Lets any certificate sign, also one that isn't allowed to, which clients must notice.
+  package init(signingWith identity: Identity) {
+    self.identity = identity
+  }
+
+  /// What a client takes as its trust root.
+  package var certificatePEM: [UInt8] { identity.certificatePEM }
+
+  /// Issues a server's certificate. Without names and addresses it has its common name only, which clients refuse.
+  package func issue(
+    commonName: String = "Lupine throwaway server",
+    names: [String] = [],
+    addresses: [String] = [],
+    validity: Validity = .valid
+  ) throws(TLSError) -> Identity {
+    try certify(
+      commonName, serverExtensions(names: names, addresses: addresses), seconds: validity.seconds, issuer: identity)
+  }
+
+  /// Makes a server's certificate that no authority signed.
+  package static func selfSigned(
+    commonName: String = "Lupine throwaway server",
+    names: [String] = [],
+    addresses: [String] = [],
+    validity: Validity = .valid
+  ) throws(TLSError) -> Identity {
+    try certify(
+      commonName, serverExtensions(names: names, addresses: addresses), seconds: validity.seconds, issuer: nil)
+  }
+}
+
+private let hour = 3600
+private let day = 24 * hour
+
+private func serverExtensions(names: [String], addresses: [String]) -> [(Int32, String)] {
+  let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
+  var extensions: [(Int32, String)] = [
+    (NID_basic_constraints, "critical,CA:FALSE"),
+    (NID_key_usage, "critical,digitalSignature"),
+    (NID_ext_key_usage, "serverAuth"),
+    (NID_subject_key_identifier, "hash"),
+    // Tells authorities of the same name apart (RFC 5280 §4.2.1.1).
+    (NID_authority_key_identifier, "keyid"),
+  ]
+  if !alternatives.isEmpty { extensions.append((NID_subject_alt_name, alternatives.joined(separator: ","))) }
+  return extensions
+}
+
+/// Makes a key and a certificate for it; without an issuer it is signed with its own key.
+private func certify(
+  _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
+  issuer: ThrowawayAuthority.Identity?
+) throws(TLSError) -> ThrowawayAuthority.Identity {
+  ERR_clear_error()
+  guard let key = Owned(lupine_generate_p256_key(), freeing: EVP_PKEY_free),
+    let certificate = Owned(X509_new(), freeing: X509_free)
+  else { throw .configurationFromQueue("A throwaway key can't be made.") }
+  try describe(certificate.pointer, commonName, key: key.pointer, seconds: seconds)
+  if let issuer {
+    let issuerKey = try PEM.privateKey(in: issuer.privateKeyPEM)
+    _ = try PEM.forEachCertificate(in: issuer.certificatePEM) { issuer throws(TLSError) in
+      try sign(certificate.pointer, extensions, issuer: issuer, key: issuerKey.pointer)
+    }
+  } else {
+    try sign(certificate.pointer, extensions, issuer: certificate.pointer, key: key.pointer)
+  }
+  // SAFETY: both objects live until the end of this function; writing only reads them.
+  let certificatePointer = certificate.pointer
+  let keyPointer = key.pointer
+  return ThrowawayAuthority.Identity(
+    certificatePEM: try PEM.text { PEM_write_bio_X509($0, certificatePointer) == 1 },
+    privateKeyPEM: try PEM.text { PEM_write_bio_PrivateKey($0, keyPointer, nil, nil, 0, nil, nil) == 1 })
+}
+
+/// Everything but the issuer's part.
+private func describe(
+  _ certificate: OpaquePointer, _ commonName: String, key: OpaquePointer, seconds: ClosedRange<Int>
+) throws(TLSError) {
+  // Two certificates of one issuer must differ in it; it is positive and fits 8 bytes (RFC 5280 §4.1.2.2).
+  let serial = UInt64.random(in: 1...UInt64(Int64.max))
+  let name = X509_get_subject_name(certificate)
+  // SAFETY: all of these belong to the certificate, which the caller owns; OpenSSL copies the text.
+  let isSet =
+    X509_set_version(certificate, Int(X509_VERSION_3)) == 1
+    && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1
+    && X509_gmtime_adj(X509_getm_notBefore(certificate), seconds.lowerBound) != nil
+    && X509_gmtime_adj(X509_getm_notAfter(certificate), seconds.upperBound) != nil
+    && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, commonName, Int32(commonName.utf8.count), -1, 0) == 1
+    && X509_set_pubkey(certificate, key) == 1
+  guard isSet else { throw .configurationFromQueue("A throwaway certificate can't be filled in.") }
+}
+
+private func sign(
+  _ certificate: OpaquePointer, _ extensions: [(Int32, String)], issuer: OpaquePointer, key: OpaquePointer
+) throws(TLSError) {
+  guard X509_set_issuer_name(certificate, X509_get_subject_name(issuer)) == 1 else {
+    throw .configurationFromQueue("A throwaway certificate's issuer can't be set.")
+  }
+  for (identifier, value) in extensions {
+    let made = lupine_make_extension(issuer, certificate, identifier, value)
+    // SAFETY: the certificate takes a copy.
+    guard let made = Owned(made, freeing: X509_EXTENSION_free), X509_add_ext(certificate, made.pointer, -1) == 1 else {
+      throw .configurationFromQueue("A throwaway certificate can't have the extension \"\(value)\".")
+    }
+  }
+  guard X509_sign(certificate, key, EVP_sha256()) > 0 else {
+    throw .configurationFromQueue("A throwaway certificate can't be signed.")
+  }
+}

@@ -1,0 +1,199 @@
+// Which certificates are accepted, and what is said about those that aren't.
+
+import LupineTLS
+import Testing
+
+@Suite("Verification of the server's certificate")
+struct CertificateTests {
+  private let authority: ThrowawayAuthority
+
+  init() throws {
+    authority = try ThrowawayAuthority(commonName: "The Tests' CA")
+  }
+
+  private var trusting: TLSConfiguration { TLSConfiguration(trustRoots: .pem(authority.certificatePEM)) }
+
+  private func refusal(
+    of identity: ThrowawayAuthority.Identity, host: String = "localhost", _ configuration: TLSConfiguration? = nil
+  ) throws -> TLSError? {
+    let client = try Endpoint(client: configuration ?? trusting, host: host)
+    let server = try Endpoint(server: context(identity))
+    let outcome = try shakeHands(client, server)
+    guard let error = outcome.client else { return nil }
+    // The failure stays, and tells the server.
+    #expect(throws: error) { try client.handshake() }
+    #expect(throws: error) { try client.read() }
+    #expect(throws: error) { try client.write([1]) }
+    return error
+  }
+
+  private func context(_ identity: ThrowawayAuthority.Identity) throws -> TLSContext {
+    try TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM)
+  }
+
+  @Test(
+    "the names and addresses that a certificate has are accepted",
+    arguments: [
+      ("localhost", "localhost"), ("localhost", "LOCALHOST"), ("localhost", "localhost."),
+      ("*.example.com", "www.example.com"),
+    ])
+  func acceptedNames(certified: String, host: String) throws {
+    #expect(try refusal(of: authority.issue(names: [certified]), host: host) == nil)
+  }
+
+  @Test(
+    "addresses are accepted in each of their spellings", arguments: ["127.0.0.1", "::1", "[::1]", "0:0::1", "::1%lo"])
+  func acceptedAddresses(host: String) throws {
+    #expect(try refusal(of: authority.issue(addresses: ["127.0.0.1", "::1"]), host: host) == nil)
+  }
+
+  @Test(
+    "a host that the certificate doesn't name is a mismatch",
+    arguments: [
+      ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
+      ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
+    ])
+  func mismatchedNames(certified: String, host: String) throws {
+    let error = try #require(try refusal(of: authority.issue(names: [certified]), host: host))
+    #expect(error.code == .hostMismatch)
+    #expect(error.message.contains(host))
+    #expect(error.message.contains(certified))
+  }
+
+  @Test("an address that the certificate doesn't have is a mismatch, and the ones it has are shown")
+  func mismatchedAddress() throws {
+    let error = try #require(
+      try refusal(of: authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), host: "127.0.0.2"))
+    #expect(error.code == .hostMismatch)
+    #expect(error.message.contains("localhost, 127.0.0.1, ::1"))
+  }
+
+  @Test("a certificate with many names shows the first few")
+  func manyNames() throws {
+    let names = (0..<300).map { "host\($0).example" }
+    let error = try #require(try refusal(of: authority.issue(names: names)))
+    #expect(error.code == .hostMismatch)
+    #expect(error.message.contains("host7.example, …"))
+    #expect(!error.message.contains("host8.example"))
+  }
+
+  @Test("a common name alone doesn't count", arguments: ["localhost", "127.0.0.1"])
+  func commonNameOnly(host: String) throws {
+    let error = try #require(try refusal(of: authority.issue(commonName: host), host: host))
+    #expect(error.code == .hostMismatch)
+    #expect(error.message.contains("subject alternative name"))
+    #expect(error.message.contains("CN=\(host)"))
+  }
+
+  @Test("an expired certificate gives its last day")
+  func expired() throws {
+    let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .expired)))
+    #expect(error.code == .certificateExpired)
+    #expect(error.message.contains("localhost"))
+    #expect(error.message.contains(/expired on 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
+  }
+
+  @Test("a certificate that isn't valid yet gives its first day")
+  func notYetValid() throws {
+    let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .notYetValid)))
+    #expect(error.code == .certificateNotYetValid)
+    #expect(error.message.contains(/from 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
+  }
+
+  @Test("a self-signed certificate is refused, and names its issuer")
+  func selfSigned() throws {
+    let identity = try ThrowawayAuthority.selfSigned(commonName: "Lonely", names: ["localhost"])
+    let error = try #require(try refusal(of: identity))
+    #expect(error.code == .selfSigned)
+    #expect(error.message.contains("CN=Lonely"))
+    #expect(error.message.contains("trustRoots"))
+  }
+
+  @Test("a self-signed certificate that is itself a trust root is accepted")
+  func selfSignedAndTrusted() throws {
+    let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
+    let configuration = TLSConfiguration(trustRoots: .pem(identity.certificatePEM))
+    #expect(try refusal(of: identity, configuration) == nil)
+  }
+
+  @Test("a server's own certificate as the trust root is accepted, without its authority")
+  func pinnedLeaf() throws {
+    let identity = try authority.issue(names: ["localhost"])
+    #expect(try refusal(of: identity, TLSConfiguration(trustRoots: .pem(identity.certificatePEM))) == nil)
+  }
+
+  @Test(
+    "an unknown authority is refused and named, whether the server sends its certificate or not",
+    arguments: [false, true])
+  func unknownAuthority(isSent: Bool) throws {
+    let stranger = try ThrowawayAuthority(commonName: "A Stranger")
+    let leaf = try stranger.issue(names: ["localhost"])
+    let chain = leaf.certificatePEM + (isSent ? stranger.certificatePEM : [])
+    let server = try TLSContext(serverCertificatePEM: chain, privateKeyPEM: leaf.privateKeyPEM)
+    let outcome = try shakeHands(Endpoint(client: trusting), Endpoint(server: server))
+    let error = try #require(outcome.client)
+    #expect(error.code == .unknownAuthority)
+    #expect(error.message.contains("CN=A Stranger"))
+    #expect(error.message.contains("trustRoots"))
+  }
+
+  @Test("the system's trust roots don't hold a throwaway authority")
+  func systemRoots() throws {
+    let error = try #require(try refusal(of: authority.issue(names: ["localhost"]), TLSConfiguration()))
+    #expect(error.code == .unknownAuthority)
+  }
+
+  @Test("an unknown authority that took a trusted one's name is refused")
+  func authorityOfTheSameName() throws {
+    let impostor = try ThrowawayAuthority(commonName: "The Tests' CA")
+    let error = try #require(try refusal(of: impostor.issue(names: ["localhost"])))
+    #expect(error.code == .unknownAuthority)
+  }
+
+  @Test("a server's certificate may not sign another one")
+  func serverAsAuthority() throws {
+    let server = try authority.issue(names: ["evil.example"])
+    let fake = try ThrowawayAuthority(signingWith: server).issue(names: ["localhost"])
+    let chain = ThrowawayAuthority.Identity(
+      certificatePEM: fake.certificatePEM + server.certificatePEM, privateKeyPEM: fake.privateKeyPEM)
+    let error = try #require(try refusal(of: chain))
+    // X509_V_ERR_INVALID_CA
+    #expect(error.code == .certificateInvalid(verifyCode: 79))
+    #expect(error.message.contains("localhost"))
+  }
+
+  @Test("a certificate whose signature is wrong is refused as such")
+  func wrongSignature() throws {
+    let foreignKey = try authority.issue(names: ["localhost"]).privateKeyPEM
+    // The trusted certificate's name and identifiers, but another key's signature.
+    let forged = try ThrowawayAuthority(
+      signingWith: .init(
+        certificatePEM: authority.certificatePEM, privateKeyPEM: foreignKey)
+    ).issue(names: ["localhost"])
+    let error = try #require(try refusal(of: forged))
+    // X509_V_ERR_CERT_SIGNATURE_FAILURE
+    #expect(error.code == .certificateInvalid(verifyCode: 7))
+  }
+
+  @Test("the refused server is told by an alert")
+  func serverIsTold() throws {
+    let stranger = try ThrowawayAuthority()
+    let client = try Endpoint(client: trusting)
+    let server = try Endpoint(server: context(stranger.issue(names: ["localhost"])))
+    let outcome = try shakeHands(client, server)
+    #expect(outcome.client?.code == .unknownAuthority)
+    #expect(outcome.server?.code == .alert(48))
+  }
+
+  @Test("without verification anything is accepted")
+  func noVerification() throws {
+    let configuration = TLSConfiguration(verification: .none)
+    for identity in [
+      try authority.issue(names: ["localhost"], validity: .expired),
+      try authority.issue(names: ["other.example"]),
+      try ThrowawayAuthority.selfSigned(),
+    ] {
+      #expect(try refusal(of: identity, configuration) == nil)
+    }
+  }
+}

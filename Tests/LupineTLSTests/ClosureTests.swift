@@ -1,0 +1,75 @@
+// How a session ends: with close_notify, or cut off.
+
+import LupineTLS
+import Testing
+
+@Suite("The end of a TLS session")
+struct ClosureTests {
+  @Test("close_notify after the data is an orderly end", arguments: [TLSVersion.v1_2, .v1_3])
+  func orderly(version: TLSVersion) throws {
+    let (client, server) = try Fixture(versions: version...version).connected()
+    try server.write(Array("bye".utf8))
+    server.close()
+    client.receive(server.output())
+    client.receiveEnd()
+    try client.read()
+    #expect(client.received == Array("bye".utf8))
+    #expect(client.isClosedByPeer)
+  }
+
+  @Test("an end without close_notify is truncation, after the data that came", arguments: [TLSVersion.v1_2, .v1_3])
+  func truncated(version: TLSVersion) throws {
+    let (client, server) = try Fixture(versions: version...version).connected()
+    try server.write(Array("by".utf8))
+    client.receive(server.output())
+    client.receiveEnd()
+    let error = try #require(throws: TLSError.self) { try client.read() }
+    #expect(error.code == .truncated)
+    #expect(error.message.contains("close_notify"))
+    #expect(client.received == Array("by".utf8))
+    #expect(throws: error) { try client.read() }
+  }
+
+  @Test("an end in the middle of a record is truncation")
+  func truncatedRecord() throws {
+    let (client, server) = try Fixture().connected()
+    client.receive(server.output())
+    try server.write(Array("cut off".utf8))
+    client.receive(server.output().dropLast(3))
+    try client.read()
+    client.receiveEnd()
+    let error = try #require(throws: TLSError.self) { try client.read() }
+    #expect(error.code == .truncated)
+    #expect(client.received.isEmpty)
+  }
+
+  @Test("after its own close a session still reads, and no longer writes")
+  func halfClosed() throws {
+    let (client, server) = try Fixture().connected()
+    client.close()
+    client.close()
+    let notify = client.output()
+    #expect(!notify.isEmpty)
+    let error = try #require(throws: TLSError.self) { try client.write([1]) }
+    #expect(error.code == .closed)
+
+    server.receive(notify)
+    try server.read()
+    #expect(server.isClosedByPeer)
+    try server.write(Array("last words".utf8))
+    client.receive(server.output())
+    try client.read()
+    #expect(client.received == Array("last words".utf8))
+  }
+
+  @Test("a close before the handshake is done sends nothing and ends the session")
+  func closedEarly() throws {
+    let client = try Endpoint(client: TLSConfiguration(verification: .none))
+    _ = try client.handshake()
+    _ = client.output()
+    client.close()
+    #expect(client.session.pendingOutputCount == 0)
+    let error = try #require(throws: TLSError.self) { try client.handshake() }
+    #expect(error.code == .closed)
+  }
+}

@@ -1,0 +1,97 @@
+// Settings that can't be used fail early, with what to do about it.
+
+import Glibc
+import LupineTLS
+import Testing
+
+@Suite("TLS settings")
+struct ConfigurationTests {
+  private func problem(_ configuration: TLSConfiguration) -> TLSError? {
+    do {
+      _ = try TLSContext(client: configuration)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("the defaults can be used")
+  func defaults() {
+    #expect(problem(TLSConfiguration()) == nil)
+  }
+
+  @Test(
+    "trust roots that can't be read are refused",
+    arguments: [
+      .file("/nonexistent/ca.pem"), .file("/dev/null"), .directory("/nonexistent/certs"), .pem([]),
+      .pem(Array("no certificate".utf8)),
+      .pem(Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)),
+    ] as [TLSConfiguration.TrustRoots])
+  func unreadableRoots(roots: TLSConfiguration.TrustRoots) throws {
+    let error = try #require(problem(TLSConfiguration(trustRoots: roots)))
+    #expect(error.code == .configuration)
+    switch roots {
+    case .file(let path), .directory(let path): #expect(error.message.contains(path))
+    case .pem, .system: break
+    }
+  }
+
+  @Test("trust roots may be a file, and may be several")
+  func rootsFromFile() throws {
+    let fixture = try Fixture()
+    let other = try ThrowawayAuthority()
+    let path = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max)).pem"
+    let file = try #require(fopen(path, "w"))
+    defer { unlink(path) }
+    let text = other.certificatePEM + fixture.authority.certificatePEM
+    #expect(fwrite(text, 1, text.count, file) == text.count)
+    fclose(file)
+    for roots in [TLSConfiguration.TrustRoots.file(path), .pem(text)] {
+      let context = try TLSContext(client: TLSConfiguration(trustRoots: roots))
+      #expect(try fixture.connected(context).client.info.protocolVersion == "TLSv1.3")
+    }
+  }
+
+  @Test("a minimum above the maximum is refused")
+  func versionsInverted() {
+    #expect(problem(TLSConfiguration(minimumVersion: .v1_3, maximumVersion: .v1_2))?.code == .configuration)
+  }
+
+  @Test("an application protocol has 1 to 255 bytes", arguments: [(0, false), (1, true), (255, true), (256, false)])
+  func protocolNames(count: Int, isUsable: Bool) {
+    let name = String(repeating: "x", count: count)
+    #expect((problem(TLSConfiguration(applicationProtocols: [name])) == nil) == isUsable)
+  }
+
+  @Test(
+    "a host name that would switch the check off, or can't be sent, is refused",
+    arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
+  func hostNames(host: String) throws {
+    let context = try TLSContext(client: TLSConfiguration(verification: .none))
+    let error = try #require(throws: TLSError.self) { _ = try TLSSession(client: context, host: host) }
+    #expect(error.code == .configuration)
+    #expect(!error.message.contains("\n"))
+    #expect(!error.message.contains("\0"))
+  }
+
+  @Test("a key of another certificate is refused")
+  func foreignKey() throws {
+    let authority = try ThrowawayAuthority()
+    let one = try authority.issue(names: ["a.example"])
+    let two = try authority.issue(names: ["b.example"])
+    let error = try #require(throws: TLSError.self) {
+      try TLSContext(serverCertificatePEM: one.certificatePEM, privateKeyPEM: two.privateKeyPEM)
+    }
+    #expect(error.code == .configuration)
+  }
+
+  @Test("settings that differ are different keys")
+  func hashing() {
+    let all: Set = [
+      TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),
+      TLSConfiguration(trustRoots: .file("a")), TLSConfiguration(trustRoots: .directory("a")),
+      TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(applicationProtocols: []),
+    ]
+    #expect(all.count == 6)
+  }
+}

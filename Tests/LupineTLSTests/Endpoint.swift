@@ -1,0 +1,133 @@
+// The two ends of a connection without a network: what one drains, the other receives.
+
+import LupineTLS
+
+/// One end: a session, and what it has read.
+final class Endpoint {
+  private(set) var session: TLSSession
+  private(set) var received: [UInt8] = []
+  private(set) var isClosedByPeer = false
+
+  init(client configuration: TLSConfiguration, host: String = "localhost") throws {
+    session = try TLSSession(client: TLSContext(client: configuration), host: host)
+  }
+
+  init(client context: TLSContext, host: String = "localhost") throws {
+    session = try TLSSession(client: context, host: host)
+  }
+
+  init(server context: TLSContext) throws {
+    session = try TLSSession(server: context)
+  }
+
+  var info: TLSInfo { session.info }
+
+  func handshake() throws(TLSError) -> TLSSession.HandshakeStep {
+    try session.handshake()
+  }
+
+  /// The ciphertext to send.
+  func output() -> [UInt8] {
+    var bytes: [UInt8] = []
+    session.drainOutput(into: &bytes)
+    return bytes
+  }
+
+  func drain(into bytes: inout [UInt8]) {
+    session.drainOutput(into: &bytes)
+  }
+
+  func receive(_ bytes: some Collection<UInt8>) {
+    session.receive(Array(bytes).span.bytes)
+  }
+
+  func receiveEnd() {
+    session.receiveEnd()
+  }
+
+  func write(_ bytes: [UInt8]) throws(TLSError) {
+    try session.write(bytes.span.bytes)
+  }
+
+  func close() {
+    session.close()
+  }
+
+  /// Reads all there is, by pieces of at most `room` bytes.
+  func read(room: Int = 4096) throws(TLSError) {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
+    defer { buffer.deallocate() }
+    while true {
+      switch try session.read(into: buffer) {
+      case .bytes(let count): received.append(contentsOf: buffer.prefix(count))
+      case .needMoreBytes: return
+      case .closed:
+        isClosedByPeer = true
+        return
+      }
+    }
+  }
+}
+
+/// What a handshake between two ends came to.
+struct Outcome {
+  var client: TLSError?
+  var server: TLSError?
+}
+
+/// Carries bytes, at most `piece` at a time, until both ends are done or one has failed.
+func shakeHands(_ client: Endpoint, _ server: Endpoint, piece: Int = .max) throws -> Outcome {
+  var outcome = Outcome()
+  // A handshake takes two round trips; more would be a loop.
+  for _ in 0..<10 {
+    let clientIsDone = step(client, feeding: server.output(), piece: piece, failure: &outcome.client)
+    let serverIsDone = step(server, feeding: client.output(), piece: piece, failure: &outcome.server)
+    if clientIsDone && serverIsDone { return outcome }
+  }
+  throw Stuck()
+}
+
+struct Stuck: Error {}
+
+/// True if this end has nothing more to do.
+private func step(_ end: Endpoint, feeding bytes: [UInt8], piece: Int, failure: inout TLSError?) -> Bool {
+  var rest = bytes[...]
+  do {
+    repeat {
+      end.receive(rest.prefix(piece))
+      rest = rest.dropFirst(piece)
+      _ = try end.handshake()
+    } while !rest.isEmpty
+    return try end.handshake() == .done
+  } catch {
+    failure = error
+    return true
+  }
+}
+
+/// The authority that these tests trust, and a server for localhost.
+struct Fixture {
+  let authority: ThrowawayAuthority
+  let server: TLSContext
+
+  init(
+    protocols: [String] = ["http/1.1"], versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3
+  ) throws {
+    authority = try ThrowawayAuthority()
+    let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+    server = try TLSContext(
+      serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
+      applicationProtocols: protocols, versions: versions)
+  }
+
+  var trusting: TLSConfiguration { TLSConfiguration(trustRoots: .pem(authority.certificatePEM)) }
+
+  /// Two ends after a handshake that must succeed.
+  func connected(_ context: TLSContext? = nil) throws -> (client: Endpoint, server: Endpoint) {
+    let client = try Endpoint(client: context ?? TLSContext(client: trusting))
+    let served = try Endpoint(server: server)
+    let outcome = try shakeHands(client, served)
+    if let error = outcome.client ?? outcome.server { throw error }
+    return (client, served)
+  }
+}

@@ -1,0 +1,137 @@
+// What two honest ends agree on, and the data that passes between them.
+
+import LupineTLS
+import Testing
+
+@Suite("TLS between two honest ends")
+struct HandshakeTests {
+  @Test("a message and its answer arrive", arguments: [TLSVersion.v1_2, .v1_3])
+  func echo(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let (client, server) = try fixture.connected()
+
+    try client.write(Array("ping".utf8))
+    server.receive(client.output())
+    try server.read()
+    #expect(server.received == Array("ping".utf8))
+
+    try server.write(Array("pong".utf8))
+    client.receive(server.output())
+    try client.read()
+    #expect(client.received == Array("pong".utf8))
+  }
+
+  @Test("ciphertext may arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
+  func byteByByte(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let client = try Endpoint(client: fixture.trusting)
+    let server = try Endpoint(server: fixture.server)
+    let outcome = try shakeHands(client, server, piece: 1)
+    #expect(outcome.client == nil)
+    #expect(outcome.server == nil)
+
+    try server.write(Array("a slow answer".utf8))
+    for byte in server.output() {
+      client.receive([byte])
+      try client.read(room: 1)
+    }
+    #expect(client.received == Array("a slow answer".utf8))
+  }
+
+  @Test("a megabyte is taken in one write")
+  func largeWrite() throws {
+    let (client, server) = try Fixture().connected()
+    let body = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+    try client.write(body)
+    #expect(client.session.pendingOutputCount > body.count)
+
+    let ciphertext = client.output()
+    #expect(client.session.pendingOutputCount == 0)
+    server.receive(ciphertext)
+    try server.read(room: 65_536)
+    #expect(server.received == body)
+  }
+
+  @Test("an empty write sends nothing")
+  func emptyWrite() throws {
+    let (client, _) = try Fixture().connected()
+    _ = client.output()
+    try client.write([])
+    #expect(client.session.pendingOutputCount == 0)
+  }
+
+  @Test("drained output is appended to what the caller has")
+  func drainAppends() throws {
+    let (client, _) = try Fixture().connected()
+    _ = client.output()
+    try client.write(Array("x".utf8))
+    var bytes: [UInt8] = [1, 2, 3]
+    client.drain(into: &bytes)
+    #expect(bytes.prefix(3) == [1, 2, 3])
+    // application_data (RFC 8446 §5.1)
+    #expect(bytes[3] == 23)
+  }
+
+  @Test("the info names version, suite, its number and the protocol")
+  func info() throws {
+    let fixture = try Fixture(versions: .v1_3 ... .v1_3)
+    let client = try Endpoint(client: fixture.trusting)
+    #expect(
+      client.info
+        == .init(
+          protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, applicationProtocol: nil, isResumed: false))
+
+    let (connected, _) = try fixture.connected()
+    #expect(connected.info.protocolVersion == "TLSv1.3")
+    #expect(connected.info.cipherSuite.hasPrefix("TLS_"))
+    #expect((0x1301...0x1303).contains(connected.info.cipherSuiteCode))
+    #expect(connected.info.applicationProtocol == "http/1.1")
+    #expect(!connected.info.isResumed)
+  }
+
+  @Test("TLS 1.2 is named too")
+  func infoOfOlderVersion() throws {
+    let (client, _) = try Fixture(versions: .v1_2 ... .v1_2).connected()
+    #expect(client.info.protocolVersion == "TLSv1.2")
+    #expect(client.info.cipherSuite.hasPrefix("TLS_ECDHE_ECDSA_"))
+    #expect(client.info.cipherSuiteCode >> 8 == 0xC0 || client.info.cipherSuiteCode >> 8 == 0xCC)
+  }
+
+  @Test(
+    "ALPN gives the server's first choice among what the client offers",
+    arguments: [
+      (["http/1.1"], ["http/1.1"], "http/1.1"),
+      (["h2", "http/1.1"], ["http/1.1"], "http/1.1"),
+      (["h2", "http/1.1"], ["http/1.1", "h2"], "http/1.1"),
+      (["http/1.1"], [], nil),
+      ([], ["http/1.1"], nil),
+    ] as [([String], [String], String?)])
+  func alpn(offered: [String], served: [String], chosen: String?) throws {
+    let fixture = try Fixture(protocols: served)
+    var configuration = fixture.trusting
+    configuration.applicationProtocols = offered
+    let (client, server) = try fixture.connected(TLSContext(client: configuration))
+    #expect(client.info.applicationProtocol == chosen)
+    #expect(server.info.applicationProtocol == chosen)
+  }
+
+  @Test("no application protocol in common is an alert that says so")
+  func alpnWithoutCommonProtocol() throws {
+    let fixture = try Fixture(protocols: ["h2"])
+    let client = try Endpoint(client: fixture.trusting)
+    let outcome = try shakeHands(client, Endpoint(server: fixture.server))
+    #expect(outcome.client?.code == .alert(120))
+    #expect(outcome.client?.message.contains("applicationProtocols") == true)
+  }
+
+  @Test("no version in common is told apart from other refusals")
+  func noCommonVersion() throws {
+    let fixture = try Fixture(versions: .v1_3 ... .v1_3)
+    var configuration = fixture.trusting
+    configuration.maximumVersion = .v1_2
+    let client = try Endpoint(client: configuration)
+    let outcome = try shakeHands(client, Endpoint(server: fixture.server))
+    #expect(outcome.client?.code == .protocolVersion)
+    #expect(outcome.server?.code == .protocolVersion)
+  }
+}

@@ -1,0 +1,159 @@
+// Peers that speak something else, an old version, or nonsense: an error each, never a trap.
+
+import LupineTLS
+import Testing
+
+@Suite("TLS with a peer that doesn't play along")
+struct HostilePeerTests {
+  private func failure(receiving bytes: [UInt8], piece: Int = .max) throws -> TLSError? {
+    let client = try Endpoint(client: TLSConfiguration(verification: .none))
+    _ = try client.handshake()
+    var rest = bytes[...]
+    do {
+      while !rest.isEmpty {
+        client.receive(rest.prefix(piece))
+        rest = rest.dropFirst(piece)
+        _ = try client.handshake()
+      }
+      client.receiveEnd()
+      _ = try client.handshake()
+    } catch {
+      #expect(throws: error) { try client.handshake() }
+      return error
+    }
+    return nil
+  }
+
+  @Test(
+    "a peer that speaks another protocol is named as such",
+    arguments: [
+      ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
+      ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't speak TLS"), ("H", "doesn't speak TLS"),
+    ],
+    [1, Int.max])
+  func otherProtocols(bytes: (sent: String, named: String), piece: Int) throws {
+    let error = try #require(try failure(receiving: Array(bytes.sent.utf8), piece: piece))
+    #expect(error.code == .notTLS)
+    #expect(error.message.contains("doesn't speak TLS on this port"))
+    #expect(error.message.contains(bytes.named))
+  }
+
+  @Test("a server that gets a plain HTTP request says so")
+  func plainRequest() throws {
+    let server = try Endpoint(server: Fixture().server)
+    server.receive(Array("GET / HTTP/1.1\r\n\r\n".utf8))
+    let error = try #require(throws: TLSError.self) { try server.handshake() }
+    #expect(error.code == .notTLS)
+  }
+
+  @Test("a ServerHello of TLS 1.1 is refused with a version error")
+  func oldServerHello() throws {
+    // ServerHello (RFC 4346 §7.4.1.3): version, random, no session, TLS_RSA_WITH_AES_128_CBC_SHA, no compression.
+    let hello: [UInt8] = [3, 2] + [UInt8](repeating: 7, count: 32) + [0, 0x00, 0x2F, 0]
+    let message: [UInt8] = [2, 0, 0, UInt8(hello.count)] + hello
+    let record: [UInt8] = [22, 3, 2, 0, UInt8(message.count)] + message
+    let error = try #require(try failure(receiving: record))
+    #expect(error.code == .protocolVersion)
+    #expect(error.message.contains("localhost"))
+    #expect(error.message.contains("1.2"))
+  }
+
+  @Test(
+    "an alert in place of a ServerHello gives its number",
+    arguments: [
+      (40, .alert(40)), (70, .protocolVersion), (112, .alert(112)), (116, .alert(116)), (255, .alert(255)),
+    ] as [(UInt8, TLSError.Code)])
+  func alerts(number: UInt8, code: TLSError.Code) throws {
+    let error = try #require(try failure(receiving: [21, 3, 3, 0, 2, 2, number]))
+    #expect(error.code == code)
+  }
+
+  @Test(
+    "a connection that ends during the handshake is truncated", arguments: [[], [22, 3, 3], [22, 3, 3, 0, 90, 2]])
+  func endDuringHandshake(bytes: [UInt8]) throws {
+    let error = try #require(try failure(receiving: bytes))
+    #expect(error.code == .truncated)
+    #expect(error.message.contains("during the TLS handshake"))
+  }
+
+  @Test("random bytes are an error, whatever they are", arguments: 0..<200 as Range<UInt64>)
+  func randomBytes(seed: UInt64) throws {
+    var generator = SplitMix(state: seed)
+    var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    // Half of them look like a handshake record at first; no record begins as the others.
+    let looksLikeTLS = seed % 2 == 0
+    bytes.replaceSubrange(0..<5, with: looksLikeTLS ? [22, 3, 3, 0, 200] : [bytes[0] | 0x80, 3, 3, 0, 200])
+    let error = try #require(try failure(receiving: bytes))
+    #expect((error.code == .notTLS) == !looksLikeTLS)
+  }
+
+  @Test("one changed bit of the server's flight never passes for a handshake", arguments: [TLSVersion.v1_2, .v1_3])
+  func changedBits(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let context = try TLSContext(client: fixture.trusting)
+    var generator = SplitMix(state: 1)
+    for _ in 0..<300 {
+      let client = try Endpoint(client: context)
+      let server = try Endpoint(server: fixture.server)
+      _ = try client.handshake()
+      server.receive(client.output())
+      _ = try server.handshake()
+      var flight = server.output()
+      let ignored = legacyVersions(flight)
+      let changed = Int.random(in: 0..<flight.count, using: &generator)
+      flight[changed] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      client.receive(flight)
+      // A changed length may leave the client waiting; it must not be content.
+      let step = try? client.handshake()
+      if step == .done {
+        #expect(version == .v1_3 && ignored.contains(changed), "byte \(changed)")
+        continue
+      }
+      client.receiveEnd()
+      #expect(throws: TLSError.self) { try client.handshake() }
+    }
+  }
+
+  @Test("a changed record after the handshake ends the session", arguments: [TLSVersion.v1_2, .v1_3])
+  func tamperedRecord(version: TLSVersion) throws {
+    let (client, server) = try Fixture(versions: version...version).connected()
+    client.receive(server.output())
+    try client.read()
+    try server.write(Array("secret".utf8))
+    var record = server.output()
+    record[record.count - 1] ^= 1
+    client.receive(record)
+    let error = try #require(throws: TLSError.self) { try client.read() }
+    #expect(error.code == .protocolViolation)
+    #expect(client.received.isEmpty)
+    #expect(throws: error) { try client.write([1]) }
+    // bad_record_mac is on its way to the server.
+    server.receive(client.output())
+    #expect(throws: TLSError.self) { try server.read() }
+    client.close()
+    #expect(client.session.pendingOutputCount == 0)
+  }
+}
+
+/// Where the records' versions stand, the one field that TLS 1.3 tells receivers to ignore (RFC 8446 §5.1).
+private func legacyVersions(_ flight: [UInt8]) -> Set<Int> {
+  var positions: Set<Int> = []
+  var start = 0
+  while start + 5 <= flight.count {
+    positions.formUnion([start + 1, start + 2])
+    start += 5 + Int(flight[start + 3]) << 8 + Int(flight[start + 4])
+  }
+  return positions
+}
+
+/// The same bytes in every run.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ mixed >> 31
+  }
+}
