@@ -1,0 +1,78 @@
+// The content codings that Lupine decodes and encodes, and the Content-Encoding field (RFC 9110 §8.4).
+
+/// A content coding (RFC 9110 §8.4.1; `br` is RFC 7932).
+public enum ContentCoding: Sendable, Equatable {
+  /// The gzip file format, RFC 1952.
+  case gzip
+  /// The zlib format, RFC 1950, around deflate data, RFC 1951.
+  case deflate
+  /// Brotli, RFC 7932.
+  case brotli
+
+  /// The coding of that name in any case, `nil` if it is unknown; `identity` is no coding, so it is unknown here.
+  ///
+  /// `x-gzip` is gzip (RFC 9110 §8.4.1.3).
+  public init?(name: some StringProtocol) {
+    if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
+      self = .gzip
+    } else if name.equalsIgnoringCase("deflate") {
+      self = .deflate
+    } else if name.equalsIgnoringCase("br") {
+      self = .brotli
+    } else {
+      return nil
+    }
+  }
+
+  /// The registered name: `gzip`, `deflate` or `br`.
+  public var name: String {
+    switch self {
+    case .gzip: "gzip"
+    case .deflate: "deflate"
+    case .brotli: "br"
+    }
+  }
+
+  /// The codings of a Content-Encoding value in the order in which they were applied, without `identity`.
+  ///
+  /// Several field lines are joined with commas first. Throws `.unknownCoding` and, for more codings than
+  /// `layersMax`, `.tooManyLayers`.
+  public static func list(
+    _ fieldValue: String, layersMax: Int = CodingLimits().layersMax
+  ) throws(CodingError) -> [ContentCoding] {
+    var codings: [ContentCoding] = []
+    // Content-Encoding = #content-coding (9110 §8.4); a recipient ignores empty elements (9110 §5.6.1.2).
+    for element in fieldValue.utf8.split(separator: UInt8(ascii: ",")) {
+      let name = Substring(element.trimmingOWS())
+      if name.isEmpty || name.equalsIgnoringCase("identity") { continue }
+      guard let coding = ContentCoding(name: name) else {
+        throw CodingError(.unknownCoding(String(name.prefix(CodingError.nameCharactersMax))))
+      }
+      // Refused at the first one too many, so that a long field can't make a long array.
+      guard codings.count < layersMax else { throw CodingError(.tooManyLayers(max: layersMax)) }
+      codings.append(coding)
+    }
+    return codings
+  }
+}
+
+extension Substring.UTF8View {
+  // OWS = *( SP / HTAB ) (9110 §5.6.3)
+  fileprivate func trimmingOWS() -> Substring.UTF8View {
+    var rest = self.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    while let last = rest.last, last == UInt8(ascii: " ") || last == UInt8(ascii: "\t") { rest.removeLast() }
+    return rest
+  }
+}
+
+extension StringProtocol {
+  /// Whether the bytes equal those of `lowercase`, but for the case of ASCII letters.
+  fileprivate func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
+    lowercase.withUTF8Buffer { expected in
+      self.utf8.elementsEqual(expected) { byte, expected in
+        let isUppercase = UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte
+        return (isUppercase ? byte | 0x20 : byte) == expected
+      }
+    }
+  }
+}

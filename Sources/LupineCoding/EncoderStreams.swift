@@ -1,0 +1,99 @@
+// zlib's deflate (gzip, RFC 1952, and zlib, RFC 1950) and libbrotlienc (RFC 7932) behind one protocol.
+import CLupineBrotli
+import CLupineZlib
+
+/// One library's encoder. It stops only if the output is full or the input used up.
+protocol StreamEncoder: AnyObject {
+  /// The end of the stream has been put out.
+  var isAtEnd: Bool { get }
+
+  /// Encodes from the front of `input`, which is empty once `isFinishing`, to the front of `output`, which is not
+  /// empty; neither has more than `CodingLimits.stepBytesMax`.
+  func encode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
+  ) throws(StreamFailure) -> CodingStep
+}
+
+final class DeflateStream: StreamEncoder {
+  private let stream: UnsafeMutablePointer<z_stream>
+  private(set) var isAtEnd = false
+
+  init(_ format: InflateStream.Format, level: Int) throws(CodingError) {
+    // SAFETY: deflate's state points back to the z_stream, so it stays at one place on the heap until deinit.
+    self.stream = .allocate(capacity: 1)
+    self.stream.initialize(to: z_stream())
+    let windowBits = format == .gzip ? MAX_WBITS + InflateStream.gzipFlag : MAX_WBITS
+    guard lupine_deflateInit2(stream, Int32(min(max(level, 0), 9)), windowBits, Self.memoryLevel) == Z_OK else {
+      // deinit runs from here too, and deflateEnd refuses a stream without a state.
+      throw CodingError(.outOfMemory, coding: format == .gzip ? .gzip : .deflate)
+    }
+  }
+
+  deinit {
+    deflateEnd(stream)
+    stream.deallocate()
+  }
+
+  func encode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
+  ) throws(StreamFailure) -> CodingStep {
+    guard !isAtEnd else { return CodingStep() }
+    // SAFETY: deflate reads at most avail_in bytes and writes at most avail_out, which are the buffers' counts; the
+    // pointers are taken back below, so that none outlives this call.
+    stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    stream.pointee.avail_in = UInt32(input.count)
+    stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    stream.pointee.avail_out = UInt32(output.count)
+    let status = deflate(stream, isFinishing ? Z_FINISH : Z_NO_FLUSH)
+    let step = CodingStep(
+      consumed: input.count - Int(stream.pointee.avail_in), produced: output.count - Int(stream.pointee.avail_out))
+    stream.pointee.next_in = nil
+    stream.pointee.next_out = nil
+    switch status {
+    case Z_OK, Z_BUF_ERROR: break
+    case Z_STREAM_END: isAtEnd = true
+    default: throw StreamFailure(cause: .internalFailure("deflate answered \(status)"))
+    }
+    return step
+  }
+
+  /// zlib's own default (zconf.h, DEF_MEM_LEVEL), about 128 KiB.
+  private static let memoryLevel: Int32 = 8
+}
+
+final class BrotliEncoderStream: StreamEncoder {
+  private let encoder: OpaquePointer
+
+  init(level: Int) throws(CodingError) {
+    guard let encoder = BrotliEncoderCreateInstance(nil, nil, nil) else {
+      throw CodingError(.outOfMemory, coding: .brotli)
+    }
+    self.encoder = encoder
+    let quality = min(max(level, Int(BROTLI_MIN_QUALITY)), Int(BROTLI_MAX_QUALITY))
+    BrotliEncoderSetParameter(encoder, BROTLI_PARAM_QUALITY, UInt32(quality))
+  }
+
+  deinit {
+    BrotliEncoderDestroyInstance(encoder)
+  }
+
+  var isAtEnd: Bool { BrotliEncoderIsFinished(encoder) == BROTLI_TRUE }
+
+  func encode(
+    _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
+  ) throws(StreamFailure) -> CodingStep {
+    guard !isAtEnd else { return CodingStep() }
+    // SAFETY: the encoder reads and writes at most the given counts, which are those of the buffers, and keeps copies
+    // of what it has read, not the pointers.
+    var inputLeft = input.count
+    var inputNext = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    var outputLeft = output.count
+    var outputNext = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    let operation = isFinishing ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_PROCESS
+    let isFine = BrotliEncoderCompressStream(
+      encoder, operation, &inputLeft, &inputNext, &outputLeft, &outputNext, nil)
+    // The library's only other answer than memory is misuse, which the protocol rules out.
+    guard isFine == BROTLI_TRUE else { throw StreamFailure(cause: .outOfMemory) }
+    return CodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
+  }
+}

@@ -1,0 +1,118 @@
+// Bombs: the limits hold while decoding, in every layer, and bodies just below them pass.
+import LupineCoding
+import Testing
+
+@Suite("Limits of decoding")
+struct CodingLimitsTests {
+  private static let zeros = [UInt8](repeating: 0, count: 10_000_000)
+
+  /// What came out until the decoder refused to go on, and why it did.
+  private func decodeUntilRefused(
+    _ coded: [UInt8], _ codings: [ContentCoding], _ limits: CodingLimits
+  ) throws -> (decodedBytes: Int, error: CodingError?) {
+    var decoder = try ContentDecoder(codings, limits: limits)
+    var scratch = [UInt8](repeating: 0, count: 64 << 10)
+    var offset = 0
+    var decodedBytes = 0
+    while true {
+      do throws(CodingError) {
+        let progress = try decoder.decode(coded.span.bytes.extracting(offset...), into: &scratch)
+        offset += progress.consumed
+        decodedBytes += progress.produced
+        if progress.produced < scratch.count { return (decodedBytes, nil) }
+      } catch {
+        return (decodedBytes, error)
+      }
+    }
+  }
+
+  @Test("10 MB of zeros stop at a limit of 1 MB", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  func decodedBytes(_ coding: ContentCoding) throws {
+    let bomb = try ContentEncoder.encode(Self.zeros, as: coding)
+    let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
+    let result = try decodeUntilRefused(bomb, [coding], limits)
+    #expect(result.error?.cause == .decodedBytesMax(1_000_000))
+    #expect(result.error?.coding == coding)
+    #expect(result.decodedBytes <= 1_000_000)
+  }
+
+  @Test(
+    "a body of just the limit passes, and one of a byte more does not",
+    arguments: [[.gzip], [.deflate], [.brotli], [], [.brotli, .gzip]] as [[ContentCoding]])
+  func decodedBytesExactly(_ codings: [ContentCoding]) throws {
+    let body = Array("0123456789".utf8)
+    var coded = body
+    for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
+    for outputBytes in [1, 10, 100] {
+      let limits = CodingLimits(decodedBytesMax: 10)
+      #expect(try decode(coded, codings, limits: limits, outputBytes: outputBytes) == body)
+      let error = failure { () throws(CodingError) in
+        try decode(coded, codings, limits: CodingLimits(decodedBytesMax: 9), outputBytes: outputBytes)
+      }
+      #expect(error?.cause == .decodedBytesMax(9))
+    }
+  }
+
+  @Test("a brotli bomb stops at the default ratio, soon after the floor")
+  func ratio() throws {
+    let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
+    let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
+    #expect(result.error?.cause == .expansionRatioMax(1100))
+    #expect(result.decodedBytes <= 1 << 20)
+  }
+
+  @Test("one layer of deflate can't meet the default ratio", arguments: [ContentCoding.gzip, .deflate])
+  func ratioOfDeflate(_ coding: ContentCoding) throws {
+    let coded = try ContentEncoder.encode(Self.zeros, as: coding, level: 9)
+    #expect(Self.zeros.count / coded.count > 1000)
+    #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
+  }
+
+  @Test("gzip in gzip meets the ratio, as it counts against the bytes of the wire")
+  func ratioOfStack() throws {
+    let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
+    let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
+    #expect(result.error?.cause == .expansionRatioMax(1100))
+    #expect(result.decodedBytes <= 1 << 20)
+  }
+
+  @Test("a body below the floor may expand at will")
+  func floor() throws {
+    let coded = try ContentEncoder.encode(Array(Self.zeros[..<(1 << 20)]), as: .brotli)
+    #expect(try decodeUntilRefused(coded, [.brotli], CodingLimits()).error == nil)
+    let strict = CodingLimits(expansionFloorBytes: 1000)
+    #expect(try decodeUntilRefused(coded, [.brotli], strict).error?.cause == .expansionRatioMax(1100))
+  }
+
+  @Test("a bomb that bursts in the first layer and is swallowed by the second stops too")
+  func swallowed() throws {
+    // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
+    let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
+    let bomb = try ContentEncoder.encode(blocks, as: .brotli)
+    let byRatio = try decodeUntilRefused(bomb, [.deflate, .brotli], CodingLimits())
+    #expect(byRatio.error?.cause == .expansionRatioMax(1100))
+    #expect(byRatio.error?.coding == .brotli)
+    let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
+    let byBytes = try decodeUntilRefused(bomb, [.deflate, .brotli], limits)
+    #expect(byBytes.error?.cause == .decodedBytesMax(1_000_000))
+    #expect(byBytes.error?.coding == .brotli)
+  }
+
+  @Test("limits at the ends of their range do not trap", arguments: [0, 1, UInt64.max])
+  func extremes(_ value: UInt64) throws {
+    let coded = try ContentEncoder.encode(ContentEncoder.encode([1, 2, 3], as: .gzip), as: .gzip)
+    let limits = CodingLimits(decodedBytesMax: value, expansionRatioMax: value, expansionFloorBytes: value)
+    let error = try decodeUntilRefused(coded, [.gzip, .gzip], limits).error
+    #expect((error == nil) == (value == .max))
+  }
+
+  @Test("5 layers decode and a sixth is refused")
+  func layers() throws {
+    var coded = Array("hello".utf8)
+    let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]
+    for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
+    #expect(try decode(coded, codings, cuts: Array(0..<coded.count), outputBytes: 1) == Array("hello".utf8))
+    let error = failure { () throws(CodingError) in try decode(coded, codings + [.gzip]) }
+    #expect(error?.cause == .tooManyLayers(max: 5))
+  }
+}

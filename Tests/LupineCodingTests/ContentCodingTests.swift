@@ -1,0 +1,86 @@
+// Names of codings, the Content-Encoding list, and what errors say.
+import LupineCoding
+import Testing
+
+@Suite("Content-Encoding")
+struct ContentCodingTests {
+  @Test(
+    "a name is known in any case",
+    arguments: [
+      ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
+      ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("identity", nil), ("", nil), ("gzip ", nil),
+      ("x-deflate", nil), ("compress", nil), ("zstd", nil), ("gz\u{49}p\u{0}", nil), ("@r", nil),
+    ] as [(String, ContentCoding?)])
+  func names(_ name: String, coding: ContentCoding?) {
+    #expect(ContentCoding(name: name) == coding)
+    #expect(ContentCoding(name: name[...]) == coding)
+  }
+
+  @Test("a coding is found by its own name", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  func ownName(_ coding: ContentCoding) {
+    #expect(ContentCoding(name: coding.name) == coding)
+  }
+
+  @Test(
+    "a list is read in order, without identity and empty elements",
+    arguments: [
+      ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
+      (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
+      ("br,br,br,identity,br,br", [.brotli, .brotli, .brotli, .brotli, .brotli]),
+    ] as [(String, [ContentCoding])])
+  func lists(_ value: String, codings: [ContentCoding]) throws {
+    #expect(try ContentCoding.list(value) == codings)
+  }
+
+  @Test("an unknown name in a list is refused", arguments: ["zstd", "gzip, zstd", "gzip;q=1", "gzip br", "gzip\u{0}"])
+  func unknown(_ value: String) throws {
+    let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
+    guard case .unknownCoding(let name) = error?.cause else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+    #expect(value.hasSuffix(name))
+  }
+
+  @Test("more codings than the limit are refused")
+  func tooMany() throws {
+    let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
+    #expect(six?.cause == .tooManyLayers(max: 5))
+    let two = failure { () throws(CodingError) in try ContentCoding.list("br, gzip", layersMax: 1) }
+    #expect(two?.cause == .tooManyLayers(max: 1))
+  }
+
+  @Test("an error shows an unknown name cut and escaped")
+  func hostileName() throws {
+    let value = "a\r\n\u{1b}[31m" + String(repeating: "x", count: 10_000)
+    let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
+    let text = try #require(error?.description)
+    #expect(text.utf8.count < 300)
+    #expect(text.utf8.allSatisfy { $0 >= 0x20 })
+  }
+
+  @Test("an error says the coding, the cause, the place and the remedy")
+  func description() throws {
+    let damaged = try ContentEncoder.encode(Array("hello".utf8), as: .gzip).dropLast() + [1]
+    let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }
+    #expect(
+      error?.description == """
+        gzip: The decoded bytes do not match the checksum or length sent with them (incorrect length check) after 25 \
+        coded bytes. The body was damaged on its way, or the origin is at fault; send the request again.
+        """)
+  }
+
+  @Test(
+    "every error ends with a remedy of its own",
+    arguments: [
+      .unknownCoding("zstd"), .tooManyLayers(max: 5), .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,
+      .decodedBytesMax(1), .expansionRatioMax(1), .outOfMemory, .internalFailure("text"),
+    ] as [CodingError.Cause])
+  func remedies(_ cause: CodingError.Cause) throws {
+    var error = try #require(failure { () throws(CodingError) in try ContentCoding.list("zstd") })
+    error.cause = cause
+    let sentences = error.description.split(separator: ". ")
+    #expect(sentences.count == 2)
+    #expect(error.description.hasSuffix("."))
+  }
+}

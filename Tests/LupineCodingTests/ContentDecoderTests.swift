@@ -1,0 +1,250 @@
+// What comes out of a decoder does not depend on how the bytes come in or on the room there is; damage is an error.
+import Glibc
+import LupineCoding
+import Testing
+
+@Suite("Decoding")
+struct ContentDecoderTests {
+  @Test("a body decodes whole", arguments: Vector.all)
+  func whole(_ vector: Vector) throws {
+    #expect(try decode(vector.coded, vector.codings) == Array(vector.decoded.utf8))
+  }
+
+  @Test("a body decodes byte by byte", arguments: Vector.all, [1, 7, 4096])
+  func byteByByte(_ vector: Vector, outputBytes: Int) throws {
+    let coded = vector.coded
+    let decoded = try decode(coded, vector.codings, cuts: Array(0..<coded.count), outputBytes: outputBytes)
+    #expect(decoded == Array(vector.decoded.utf8))
+  }
+
+  @Test("a body decodes cut in two anywhere", arguments: Vector.all, [1, 7, 4096])
+  func everySplit(_ vector: Vector, outputBytes: Int) throws {
+    let coded = vector.coded
+    for cut in 0...coded.count {
+      let decoded = try decode(coded, vector.codings, cuts: [cut], outputBytes: outputBytes)
+      #expect(decoded == Array(vector.decoded.utf8), "cut at \(cut)")
+    }
+  }
+
+  @Test("a body decodes through an output of any small size", arguments: Vector.all)
+  func everyOutputSize(_ vector: Vector) throws {
+    for outputBytes in 1...(vector.decoded.utf8.count + 2) {
+      let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
+      #expect(decoded == Array(vector.decoded.utf8), "output of \(outputBytes)")
+    }
+  }
+
+  @Test("what the encoder makes decodes to what it was given", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  func roundTrip(_ coding: ContentCoding) throws {
+    // Incompressible, so that every stage's buffers run over several times.
+    for body in [noise(bytes: 200_000), Array(repeating: 0x20, count: 200_000), [], [0]] {
+      let once = try ContentEncoder.encode(body, as: coding)
+      #expect(try decode(once, [coding]) == body)
+      #expect(try decode(once, [coding], outputBytes: 1 << 20) == body)
+      let thrice = try ContentEncoder.encode(ContentEncoder.encode(once, as: .gzip), as: .brotli)
+      let decoded = try decode(
+        thrice, [coding, .gzip, .brotli], cuts: Array(stride(from: 0, to: thrice.count, by: 1000)), outputBytes: 777)
+      #expect(decoded == body)
+    }
+  }
+
+  @Test(
+    "a body of 0 bytes is an empty result",
+    arguments: [[], [.gzip], [.deflate], [.brotli], [.gzip, .brotli]] as [[ContentCoding]])
+  func emptyBody(_ codings: [ContentCoding]) throws {
+    #expect(try decode([], codings).isEmpty)
+  }
+
+  @Test("a body cut short anywhere is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  func truncated(_ vector: Vector) throws {
+    let coded = vector.coded
+    for count in 1..<coded.count {
+      let prefix = Array(coded[..<count])
+      if vector.completeAt.contains(count) {
+        #expect(try !decode(prefix, vector.codings).isEmpty)
+      } else {
+        let error = failure { () throws(CodingError) in try decode(prefix, vector.codings) }
+        #expect(error?.cause == .truncated, "cut to \(count)")
+        #expect(error?.coding == vector.codings.last)
+        #expect(error?.codedOffset == UInt64(count))
+      }
+    }
+  }
+
+  @Test("a flipped bit in a checksum is an error", arguments: Vector.all.filter { $0.checksumBytes > 0 })
+  func flippedChecksum(_ vector: Vector) throws {
+    let coded = vector.coded
+    for index in coded.indices.suffix(vector.checksumBytes) {
+      for bit in 0..<8 {
+        var damaged = coded
+        damaged[index] ^= 1 << bit
+        let error = failure { () throws(CodingError) in try decode(damaged, vector.codings) }
+        guard case .checksum = error?.cause else {
+          Issue.record("bit \(bit) of byte \(index): \(String(describing: error))")
+          continue
+        }
+      }
+    }
+  }
+
+  @Test("a flipped bit in a header CRC is an error")
+  func flippedHeaderChecksum() throws {
+    let vector = try #require(Vector.all.first { $0.name.contains("header CRC") })
+    for index in 30...31 {
+      var damaged = vector.coded
+      damaged[index] ^= 1
+      let error = failure { () throws(CodingError) in try decode(damaged, vector.codings) }
+      #expect(error?.cause == .checksum("header crc mismatch"))
+    }
+  }
+
+  @Test("bytes after the end are an error", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  func trailingBytes(_ vector: Vector) throws {
+    let coded = vector.coded
+    for tail: [UInt8] in [[0], [0x0a], [0x1f, 0x00], Array("garbage".utf8)] {
+      // One byte of a further member's magic could still become a member, but not with what follows.
+      for cuts in [[], [coded.count], Array(0..<(coded.count + tail.count))] {
+        let error = failure { () throws(CodingError) in try decode(coded + tail, vector.codings, cuts: cuts) }
+        #expect(error?.cause == .trailingBytes, "\(tail)")
+        #expect(error?.coding == vector.codings.last)
+      }
+    }
+  }
+
+  @Test("bytes after the end of an inner layer are an error, and the error names that layer")
+  func trailingBytesInside() throws {
+    let inner = try ContentEncoder.encode(Array("hello".utf8), as: .deflate)
+    let coded = try ContentEncoder.encode(inner + [0], as: .gzip)
+    let error = failure { () throws(CodingError) in try decode(coded, [.deflate, .gzip]) }
+    #expect(error?.cause == .trailingBytes)
+    #expect(error?.coding == .deflate)
+    #expect(error?.codedOffset == UInt64(inner.count))
+  }
+
+  @Test("an inner layer that is cut short is truncated, and the error names that layer")
+  func truncatedInside() throws {
+    let inner = try ContentEncoder.encode(Array("hello".utf8), as: .brotli)
+    let coded = try ContentEncoder.encode(inner.dropLast(), as: .gzip)
+    let error = failure { () throws(CodingError) in try decode(coded, [.brotli, .gzip]) }
+    #expect(error?.cause == .truncated)
+    #expect(error?.coding == .brotli)
+  }
+
+  @Test("a member that is cut short after a complete one is truncated")
+  func truncatedSecondMember() throws {
+    let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
+    let error = failure { () throws(CodingError) in try decode(member + [0x1f], [.gzip]) }
+    #expect(error?.cause == .truncated)
+  }
+
+  @Test(
+    "bytes that are no stream are corrupt",
+    arguments: [
+      (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
+      // Block type 3, at first and after a zlib header; a distance before the start; a preset dictionary.
+      (.deflate, "07"), (.deflate, "789c07"), (.deflate, "789c4b0411"), (.deflate, "78bb062c0215cb001100062c0215"),
+      (.brotli, "ffffffff"), (.brotli, "11"),
+    ])
+  func corrupt(_ coding: ContentCoding, hex: String) throws {
+    let coded = bytes(hex: hex) + Array(repeating: 0xff, count: 64)
+    for cuts in [[], Array(0..<coded.count)] {
+      let error = failure { () throws(CodingError) in try decode(coded, [coding], cuts: cuts) }
+      guard case .corrupt = error?.cause else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(error?.coding == coding)
+    }
+  }
+
+  @Test("after an error each call throws it again")
+  func errorStays() throws {
+    var decoder = try ContentDecoder([.gzip])
+    var scratch = [UInt8](repeating: 0, count: 16)
+    let garbage: [UInt8] = [1, 2, 3, 4]
+    let good = try ContentEncoder.encode([5], as: .gzip)
+    var errors: [CodingError] = []
+    for input in [garbage, good, []] {
+      do throws(CodingError) { _ = try decoder.decode(input.span.bytes, into: &scratch) } catch { errors.append(error) }
+    }
+    do throws(CodingError) { try decoder.finish() } catch { errors.append(error) }
+    #expect(errors.count == 4)
+    #expect(errors.allSatisfy { $0 == errors.first })
+  }
+
+  @Test("done is said when the body may end, and not before")
+  func done() throws {
+    let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
+    var decoder = try ContentDecoder([.gzip])
+    var scratch = [UInt8](repeating: 0, count: 16)
+    var done: [Bool] = []
+    for byte in member + member {
+      let one = [byte]
+      done.append(try decoder.decode(one.span.bytes, into: &scratch).isDone)
+    }
+    #expect(done.indices.filter { done[$0] } == [member.count - 1, 2 * member.count - 1])
+  }
+
+  @Test("decoding at an offset leaves what is before it alone")
+  func offset() throws {
+    let coded = try ContentEncoder.encode([7, 8, 9], as: .deflate)
+    var decoder = try ContentDecoder([.deflate])
+    var scratch: [UInt8] = [1, 2, 0, 0, 0, 0]
+    let progress = try decoder.decode(coded.span.bytes, into: &scratch, at: 2)
+    #expect(progress.consumed == coded.count)
+    #expect(progress.produced == 3)
+    #expect(progress.isDone)
+    #expect(scratch == [1, 2, 7, 8, 9, 0])
+  }
+
+  @Test("decoding into an output span appends, and appends nothing on an error")
+  func outputSpan() throws {
+    let coded = try ContentEncoder.encode([7, 8, 9], as: .brotli)
+    let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
+    defer { storage.deallocate() }
+    // SAFETY: the storage outlives the span.
+    var output = OutputRawSpan(buffer: storage, initializedCount: 0)
+    output.append(1)
+    var decoder = try ContentDecoder([.brotli])
+    let progress = try decoder.decode(coded.span.bytes, into: &output)
+    #expect(progress.produced == 3)
+    #expect(output.byteCount == 4)
+    let garbage: [UInt8] = [0]
+    #expect(throws: CodingError.self) { _ = try decoder.decode(garbage.span.bytes, into: &output) }
+    let count = output.finalize(for: storage)
+    #expect(Array(storage[..<count]) == [1, 7, 8, 9])
+  }
+
+  @Test("decoders that are dropped in the middle of a stream free their memory")
+  func dropped() throws {
+    let coded = try ContentEncoder.encode(ContentEncoder.encode(noise(bytes: 60_000), as: .gzip), as: .brotli)
+    let before = try residentBytes()
+    // More than zlib's window, so that each decoder has written to all the memory that it has.
+    var scratch = [UInt8](repeating: 0, count: 40_000)
+    for _ in 0..<8000 {
+      // Kept, 8000 would hold 320 MB of zlib's, 128 MB of buffers between layers, and more of brotli's.
+      var decoder = try ContentDecoder([.gzip, .brotli])
+      _ = try decoder.decode(coded.span.bytes, into: &scratch)
+    }
+    #expect(try residentBytes() - before < 100 << 20)
+  }
+
+  /// Bytes that no coding makes shorter, the same each time (a linear congruential generator with Knuth's factor).
+  private func noise(bytes count: Int) -> [UInt8] {
+    var state: UInt64 = 0x9e37_79b9_7f4a_7c15
+    return (0..<count).map { _ in
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return UInt8(truncatingIfNeeded: state >> 56)
+    }
+  }
+
+  /// The second number of /proc/self/statm, in bytes (proc(5)).
+  private func residentBytes() throws -> Int {
+    let file = try #require(fopen("/proc/self/statm", "r"))
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 200)
+    _ = try #require(fgets(&line, Int32(line.count), file))
+    let text = String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    return try #require(Int(text.split(separator: " ")[1])) * Int(sysconf(Int32(_SC_PAGESIZE)))
+  }
+}

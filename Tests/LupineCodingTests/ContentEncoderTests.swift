@@ -1,0 +1,86 @@
+// The encoder's bytes do not depend on the room there is, and its formats are those that HTTP names.
+import LupineCoding
+import Testing
+
+@Suite("Encoding")
+struct ContentEncoderTests {
+  private static let body = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 7) }
+
+  /// Encodes `body` in pieces of `pieceBytes` through an output of `outputBytes`.
+  private func encode(_ coding: ContentCoding, pieceBytes: Int, outputBytes: Int) throws -> [UInt8] {
+    var encoder = try ContentEncoder(coding)
+    var scratch = [UInt8](repeating: 0, count: outputBytes)
+    var result: [UInt8] = []
+    var start = 0
+    while start < Self.body.count {
+      let end = min(start + pieceBytes, Self.body.count)
+      let progress = try encoder.encode(Self.body.span.bytes.extracting(start..<end), into: &scratch)
+      start += progress.consumed
+      result += scratch[..<progress.produced]
+      #expect(!progress.isDone)
+      #expect(start == end || progress.produced == outputBytes)
+    }
+    var isDone = false
+    while !isDone {
+      let progress = try encoder.finish(into: &scratch)
+      result += scratch[..<progress.produced]
+      isDone = progress.isDone
+      #expect(isDone || progress.produced == outputBytes)
+    }
+    let more = try encoder.finish(into: &scratch)
+    #expect(more.produced == 0 && more.isDone)
+    return result
+  }
+
+  @Test(
+    "a body encoded in pieces decodes to itself", arguments: [ContentCoding.gzip, .deflate, .brotli], [1, 7, 5000])
+  func pieces(_ coding: ContentCoding, outputBytes: Int) throws {
+    for pieceBytes in [1, 999, 20_000] {
+      let coded = try encode(coding, pieceBytes: pieceBytes, outputBytes: outputBytes)
+      #expect(try decode(coded, [coding]) == Self.body)
+    }
+  }
+
+  @Test(
+    "an encoder that is given nothing makes a stream of nothing", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  func nothing(_ coding: ContentCoding) throws {
+    let coded = try ContentEncoder.encode([], as: coding)
+    #expect(!coded.isEmpty)
+    #expect(try decode(coded, [coding]).isEmpty)
+  }
+
+  @Test(
+    "a stream begins as its format says",
+    arguments: [(ContentCoding.gzip, "1f8b08000000000000"), (.deflate, "785e")])
+  func header(_ coding: ContentCoding, hex: String) throws {
+    let coded = try ContentEncoder.encode(Array("hello".utf8), as: coding)
+    #expect(coded.starts(with: bytes(hex: hex)))
+  }
+
+  @Test("a level out of range is clamped", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  func levels(_ coding: ContentCoding) throws {
+    let highest = coding == .brotli ? 11 : 9
+    let lowest = try ContentEncoder.encode(Self.body, as: coding, level: 0)
+    #expect(try ContentEncoder.encode(Self.body, as: coding, level: .min) == lowest)
+    let best = try ContentEncoder.encode(Self.body, as: coding, level: highest)
+    #expect(try ContentEncoder.encode(Self.body, as: coding, level: .max) == best)
+    #expect(best.count < lowest.count)
+    #expect(try decode(lowest, [coding]) == Self.body)
+    #expect(try decode(best, [coding]) == Self.body)
+  }
+
+  @Test("encoding into an output span appends")
+  func outputSpan() throws {
+    let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 64, alignment: 1)
+    defer { storage.deallocate() }
+    // SAFETY: the storage outlives the span.
+    var output = OutputRawSpan(buffer: storage, initializedCount: 0)
+    let body = Array("hello".utf8)
+    var encoder = try ContentEncoder(.gzip)
+    _ = try encoder.encode(body.span.bytes, into: &output)
+    let progress = try encoder.finish(into: &output)
+    #expect(progress.isDone)
+    let count = output.finalize(for: storage)
+    #expect(try Array(storage[..<count]) == ContentEncoder.encode(body, as: .gzip))
+  }
+}
