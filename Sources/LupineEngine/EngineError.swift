@@ -1,0 +1,152 @@
+// The engine's one error: what happened, in which phase, to which origin, why, and what to do.
+
+public import LupineCoding
+public import LupineReactor
+public import LupineTLS
+
+/// Why an exchange has no response, or no complete one.
+public struct EngineError: Error, Sendable {
+  /// What happened.
+  public enum Code: String, Sendable, Hashable, CaseIterable {
+    /// The request can't be written; nothing was sent.
+    case invalidRequest
+    /// The host's name doesn't exist.
+    case hostNotFound
+    /// The host couldn't be looked up.
+    case resolveFailed
+    /// Nobody listens on the port.
+    case connectionRefused
+    /// No connection could be opened, for another reason.
+    case connectFailed
+    /// TLS failed: the certificate, the versions, or the peer.
+    case tlsFailed
+    /// A phase took longer than its limit.
+    case timedOut
+    /// The caller cancelled.
+    case cancelled
+    /// The connection ended before the response did.
+    case connectionLost
+    /// The reply breaks HTTP.
+    case malformedResponse
+    /// The body's content coding is broken, unknown or a bomb.
+    case decodingFailed
+    /// More redirects than allowed.
+    case tooManyRedirects
+    /// A redirect that must not be followed.
+    case redirectRefused
+    /// The body is larger than the caller allows.
+    case bodyTooLarge
+    /// A file that is to be sent can't be read.
+    case bodyUnreadable
+    /// The system has no descriptors, threads or memory left.
+    case outOfResources
+    /// The engine was shut down.
+    case shutDown
+  }
+
+  /// The error of the layer below.
+  public enum Cause: Sendable {
+    case wire(WireError)
+    case tls(TLSError)
+    case system(SystemError)
+    case resolve(ResolveError)
+    case coding(CodingError)
+    case uri(URIError)
+    /// The limit of the phase.
+    case limit(Duration)
+    /// A number of redirects or bytes.
+    case maximum(Int)
+  }
+
+  /// How far the request got, for whoever decides about sending it again.
+  public enum Delivery: Int, Sendable, Hashable {
+    /// No byte of it left this machine.
+    case nothingSent
+    /// At least a part was sent, and no byte of a response came.
+    case sent
+    /// The response had begun.
+    case responseBegan
+  }
+
+  /// What happened.
+  public let code: Code
+  /// When it happened.
+  public let phase: Phase
+  /// Where the request was to go.
+  public let origin: Origin
+  /// The error of the layer below, if there is one.
+  public let cause: Cause?
+  /// How far the request got.
+  public let delivery: Delivery
+  /// Whether the connection had served another request before.
+  public let wasReused: Bool
+
+  init(
+    _ code: Code, _ phase: Phase, _ origin: Origin, cause: Cause? = nil, delivery: Delivery = .nothingSent,
+    wasReused: Bool = false
+  ) {
+    self.code = code
+    self.phase = phase
+    self.origin = origin
+    self.cause = cause
+    self.delivery = delivery
+    self.wasReused = wasReused
+  }
+}
+
+extension EngineError: CustomStringConvertible {
+  /// One line: what, where, why, and what to do.
+  public var description: String { "\(origin): \(explanation)" }
+
+  // Causes of the layers above the kernel end with a remedy of their own.
+  private var explanation: String {
+    switch (code, cause) {
+    case (_, .wire(let error)): error.description
+    case (_, .tls(let error)): error.description
+    case (_, .coding(let error)): error.description
+    case (_, .uri(let error)): "redirected to a place that can't be requested: \(error)"
+    case (.hostNotFound, _): "the host name doesn't exist. Check its spelling."
+    case (.resolveFailed, .resolve(let error)): "the host couldn't be looked up (\(error)). Check the name servers."
+    case (.connectionRefused, _): "nobody listens on the port. Check host and port, and that the server runs."
+    case (.connectFailed, .system(let error)): "no connection could be opened (\(error)). Check address and network."
+    case (.timedOut, .limit(let limit)): Self.explain(phase, limit)
+    case (.cancelled, _): "cancelled while in the phase \(phase.rawValue). Send it again if it is still wanted."
+    case (.connectionLost, .system(let error)):
+      "the connection was cut in the phase \(phase.rawValue) (\(error)). Try again, or look at the server's log."
+    case (.tooManyRedirects, .maximum(let count)):
+      "redirected more than \(count) times. Look for a loop, or raise the limit."
+    case (.redirectRefused, _): "redirected from https to http, which would send the request in clear. Fix the server."
+    case (.bodyTooLarge, .maximum(let count)): "the body has more than \(count) bytes. Raise the limit."
+    case (.bodyUnreadable, .system(let error)): "the body can't be read (\(error)). Check the file."
+    case (.outOfResources, .system(let error)): "the system has no room left (\(error)). Raise its limits (ulimit -n)."
+    case (.shutDown, _): "the engine was shut down. Use a new one."
+    default: "\(code.rawValue) in the phase \(phase.rawValue)."
+    }
+  }
+
+  private static func explain(_ phase: Phase, _ limit: Duration) -> String {
+    let seconds = limit.formattedSeconds
+    return switch phase {
+    case .setup: "timed out after \(seconds). Raise the total timeout."
+    case .poolWait: "no connection became free within \(seconds). Raise the limit of connections or the timeout."
+    case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
+    case .connect: "no connection within \(seconds). Check host, port and firewall, or raise the connect timeout."
+    case .tls: "no TLS handshake within \(seconds). Check that the port speaks TLS, or raise the timeout."
+    case .send: "the server took no byte of the request for \(seconds). Look at the server, or raise the timeout."
+    case .firstByte: "no reply within \(seconds). Look at the server, or raise the timeout."
+    case .receive: "the response stalled, or wasn't complete, within \(seconds). Raise the timeout."
+    }
+  }
+}
+
+extension Duration {
+  /// Such as "0.25 s" or "10 s"; thousandths at the finest.
+  var formattedSeconds: String {
+    let (seconds, attoseconds) = components
+    let thousandths = attoseconds / 1_000_000_000_000_000
+    guard thousandths > 0 else { return "\(seconds) s" }
+    var digits = String(thousandths + 1000).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return "\(seconds).\(digits) s"
+  }
+}

@@ -1,0 +1,54 @@
+// What one exchange cost: when each phase began and ended, and how many bytes went which way.
+
+public import LupineReactor
+public import LupineTLS
+
+/// The measurements of one request and its response on one connection.
+///
+/// Instants are nil for what did not happen: a reused connection has no lookup, connect and TLS of its own.
+public struct ExchangeMetrics: Sendable {
+  /// The request was handed to the engine.
+  public internal(set) var start: Instant
+  /// Looking up the host began and ended.
+  public internal(set) var resolveStart: Instant?
+  public internal(set) var resolveEnd: Instant?
+  /// Connecting began and ended, TLS included.
+  public internal(set) var connectStart: Instant?
+  public internal(set) var connectEnd: Instant?
+  /// The TLS handshake began and ended.
+  public internal(set) var tlsStart: Instant?
+  public internal(set) var tlsEnd: Instant?
+  /// The first and the last byte of the request were handed to the system.
+  public internal(set) var requestStart: Instant?
+  public internal(set) var requestEnd: Instant?
+  /// The first and the last byte of the response arrived.
+  public internal(set) var responseStart: Instant?
+  public internal(set) var responseEnd: Instant?
+  /// The exchange ended, well or not.
+  public internal(set) var end: Instant?
+
+  /// Bytes of the request's head and body.
+  public internal(set) var requestHeadBytes = 0
+  public internal(set) var requestBodyBytes: UInt64 = 0
+  /// Bytes of the response's final head.
+  public internal(set) var responseHeadBytes = 0
+  /// Bytes of the response's body without its framing, and what they decoded to.
+  public internal(set) var responseBodyBytes: UInt64 = 0
+  public internal(set) var decodedBodyBytes: UInt64 = 0
+
+  /// Which connection it was; unique within one engine's loop. Nil if none was used.
+  public internal(set) var connectionID: UInt64?
+  /// Whether the connection had served a request before.
+  public internal(set) var isReusedConnection = false
+  /// How often the request was sent again on another connection, because a kept one turned out to be closed.
+  public internal(set) var replayCount = 0
+  /// Both ends of the connection.
+  public internal(set) var localAddress: SocketAddress?
+  public internal(set) var remoteAddress: SocketAddress?
+  /// Version, cipher suite and protocol, if TLS was used.
+  public internal(set) var tls: TLSInfo?
+
+  init(start: Instant) {
+    self.start = start
+  }
+}

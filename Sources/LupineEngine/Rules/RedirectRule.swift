@@ -1,0 +1,60 @@
+// What a 3xx response leads to (RFC 9110 §15.4). Pure: a request and a response in, the next request out.
+
+/// Decides about redirects.
+public struct RedirectRule: Sendable, Hashable {
+  /// How many redirects are followed for one request; 20, as browsers do (Fetch standard, §4.4). curl follows 50.
+  public var countMax = 20
+  /// Whether a redirect from https to http is followed; false by default.
+  public var allowsDowngrade = false
+
+  /// Creates the default rule.
+  public init() {}
+
+  /// The request that a response redirects to, or nil if it is to be taken as it is.
+  ///
+  /// `count` is the number of redirects followed so far. Throws `.tooManyRedirects`, `.redirectRefused`, or
+  /// `.malformedResponse` if the target can't be requested.
+  public func next(
+    after head: ResponseHead, to request: EngineRequest, count: Int
+  ) throws(EngineError) -> EngineRequest? {
+    guard [301, 302, 303, 307, 308].contains(head.status), let location = head.fields.first("Location") else {
+      return nil
+    }
+    let origin = request.uri.origin
+    guard count < countMax else {
+      throw EngineError(
+        .tooManyRedirects, .receive, origin, cause: .maximum(countMax), delivery: .responseBegan)
+    }
+    var next = request
+    do {
+      next.uri = try request.uri.resolving(location)
+    } catch {
+      throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), delivery: .responseBegan)
+    }
+    guard allowsDowngrade || origin.scheme == .http || next.uri.origin.scheme == .https else {
+      throw EngineError(.redirectRefused, .receive, origin, delivery: .responseBegan)
+    }
+    if Self.becomesGet(head.status, request.method) {
+      next.method = "GET"
+      next.body = RequestBody()
+      for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] {
+        next.fields.remove(name)
+      }
+    }
+    if next.uri.origin != origin {
+      // Another origin must not learn what was meant for this one. `next` is what later hops start from, so these
+      // never come back.
+      for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] { next.fields.remove(name) }
+    }
+    return next
+  }
+
+  // 303 asks for GET; for 301 and 302 POST becomes GET as browsers do it (9110 §15.4.2, §15.4.3).
+  private static func becomesGet(_ status: Int, _ method: String) -> Bool {
+    switch status {
+    case 303: method != "GET" && method != "HEAD"
+    case 301, 302: method == "POST"
+    default: false
+    }
+  }
+}
