@@ -1,0 +1,71 @@
+# What one does with a checkout; `make` lists it. The gate that runs all of it is .ci/run.
+
+SWIFT ?= swift
+SERVERS := Tests/Servers/servers
+FORMATTED := Sources Tests Package.swift
+
+# A warning of a newer compiler is our concern, not that of somebody who tries the demo: the demo goes without.
+# The same flags everywhere else, since other flags mean another build.
+STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
+
+# Swift's backtracer can hang for minutes on a crash of a sanitized program. XCTest, which no test here uses, leaks.
+SANITIZED := SWIFT_BACKTRACE=enable=no $(SERVERS) run $(SWIFT) test $(STRICT) --disable-xctest
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps demo build release test servers-install servers-up servers-down lint format tsan asan linkage \
+  example clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+deps: ## install what the build needs and is missing
+	@sh .ci/bootstrap
+
+demo: deps ## build the demo and run it
+	$(SWIFT) build --product lupine-demo
+	$(SWIFT) run --skip-build lupine-demo
+
+build: deps ## build everything, for debugging
+	$(SWIFT) build $(STRICT)
+
+release: deps ## build everything, optimised
+	$(SWIFT) build -c release $(STRICT)
+
+test: deps servers-install ## run the tests, with their servers
+	$(SERVERS) run $(SWIFT) test $(STRICT)
+
+servers-install: ## install what the test servers need and is missing
+	@$(SERVERS) install
+
+servers-up: servers-install ## start the test servers
+	@$(SERVERS) up
+
+servers-down: ## stop the test servers
+	@$(SERVERS) down
+
+lint: ## check the format and the style
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
+
+format: ## format the sources in place
+	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
+
+tsan: deps servers-install ## run the tests under ThreadSanitizer
+	$(SANITIZED) --sanitize=thread --scratch-path .build/tsan
+
+asan: deps servers-install ## run the tests under AddressSanitizer
+	$(SANITIZED) --sanitize=address --scratch-path .build/asan
+
+linkage: deps ## check that the command lupine loads neither Foundation nor libcurl
+	$(SWIFT) build -c release $(STRICT) --product lupine
+	@libraries=$$(ldd "$$($(SWIFT) build -c release $(STRICT) --show-bin-path)/lupine") || exit 1; \
+	echo "$$libraries"; \
+	if echo "$$libraries" | grep -E 'Foundation|libcurl' >&2; then \
+	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
+	fi
+
+example: deps ## build and run the README's example
+	Tests/Examples/run
+
+clean: ## remove everything that was built
+	rm -rf .build
