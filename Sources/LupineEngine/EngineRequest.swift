@@ -1,6 +1,6 @@
 // What a caller asks for: a method, a URI, fields and a body.
 
-@_exported public import LupineWire
+public import LupineWire
 
 /// A request to be executed by an `Engine`.
 public struct EngineRequest: Sendable {

@@ -9,31 +9,38 @@ public import LupineTLS
 public struct ExchangeMetrics: Sendable {
   /// The request was handed to the engine.
   public internal(set) var start: Instant
-  /// Looking up the host began and ended.
+  /// Looking up the host began.
   public internal(set) var resolveStart: Instant?
+  /// The addresses were known.
   public internal(set) var resolveEnd: Instant?
-  /// Connecting began and ended, TLS included.
+  /// Connecting began.
   public internal(set) var connectStart: Instant?
+  /// The connection could be used, TLS included.
   public internal(set) var connectEnd: Instant?
-  /// The TLS handshake began and ended.
+  /// The TLS handshake began.
   public internal(set) var tlsStart: Instant?
+  /// The TLS handshake was done.
   public internal(set) var tlsEnd: Instant?
-  /// The first and the last byte of the request were handed to the system.
+  /// The request's first byte was handed to the system.
   public internal(set) var requestStart: Instant?
+  /// The request's last byte was handed to the system.
   public internal(set) var requestEnd: Instant?
-  /// The first and the last byte of the response arrived.
+  /// The response's first byte arrived.
   public internal(set) var responseStart: Instant?
+  /// The response's last byte arrived.
   public internal(set) var responseEnd: Instant?
   /// The exchange ended, well or not.
   public internal(set) var end: Instant?
 
-  /// Bytes of the request's head and body.
+  /// Bytes of the request's head.
   public internal(set) var requestHeadBytes = 0
+  /// Bytes of the request's body.
   public internal(set) var requestBodyBytes: UInt64 = 0
   /// Bytes of the response's final head.
   public internal(set) var responseHeadBytes = 0
-  /// Bytes of the response's body without its framing, and what they decoded to.
+  /// Bytes of the response's body without its framing.
   public internal(set) var responseBodyBytes: UInt64 = 0
+  /// Bytes that the response's body decoded to.
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
   /// Which connection it was; unique within one engine's loop. Nil if none was used.
@@ -42,8 +49,9 @@ public struct ExchangeMetrics: Sendable {
   public internal(set) var isReusedConnection = false
   /// How often the request was sent again on another connection, because a kept one turned out to be closed.
   public internal(set) var replayCount = 0
-  /// Both ends of the connection.
+  /// This end of the connection.
   public internal(set) var localAddress: SocketAddress?
+  /// The peer's end of the connection.
   public internal(set) var remoteAddress: SocketAddress?
   /// Version, cipher suite and protocol, if TLS was used.
   public internal(set) var tls: TLSInfo?

@@ -1,7 +1,7 @@
 // Deadlines in order: a binary heap whose entries can be moved and removed by their key.
 
 /// Holds one deadline for each key; set, moved and removed in O(log n).
-public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   private struct Entry {
     var time: Instant
     let key: Key
@@ -11,15 +11,15 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   private var positions: [Key: Int] = [:]
 
   /// Creates an empty queue.
-  public init() {}
+  package init() {}
 
   /// The earliest deadline, or nil.
-  public var earliest: Instant? { heap.first?.time }
+  package var earliest: Instant? { heap.first?.time }
   /// How many deadlines are set.
-  public var count: Int { heap.count }
+  package var count: Int { heap.count }
 
   /// Sets or moves a key's deadline; nil removes it.
-  public mutating func set(_ key: Key, to time: Instant?) {
+  package mutating func set(_ key: Key, to time: Instant?) {
     guard let time else { return remove(key) }
     if let position = positions[key] {
       let before = heap[position].time
@@ -33,7 +33,7 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Removes a key's deadline, if it has one.
-  public mutating func remove(_ key: Key) {
+  package mutating func remove(_ key: Key) {
     guard let position = positions.removeValue(forKey: key) else { return }
     let last = heap.removeLast()
     guard position < heap.count else { return }
@@ -44,7 +44,7 @@ public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   }
 
   /// Removes and returns a key whose deadline has passed, the earliest first; nil if there is none.
-  public mutating func popExpired(now: Instant) -> Key? {
+  package mutating func popExpired(now: Instant) -> Key? {
     guard let first = heap.first, first.time <= now else { return nil }
     remove(first.key)
     return first.key

@@ -5,7 +5,7 @@ internal import Glibc
 internal import Synchronization
 
 /// The actor that a loop drives. Its executor has to be that loop.
-public protocol LoopHandler: Actor {
+package protocol LoopHandler: Actor {
   /// Called once for each turn of the loop: with what is ready, after something was posted, or when time has passed.
   ///
   /// Returns when it wants to be called at the latest, or nil.
@@ -16,7 +16,7 @@ public protocol LoopHandler: Actor {
 ///
 /// The loop keeps itself and its handler alive until `stop`. `wake` and `enqueue` may be called from any thread; the
 /// other calls belong to the loop's thread.
-public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
   /// What the loop is doing, so that a sender pays for a system call only if the loop sleeps.
   private enum Activity {
     static let awake = 0
@@ -35,7 +35,7 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   private static let wakeToken = UInt64.max
 
   /// Creates a loop that doesn't run yet.
-  public init() throws(SystemError) {
+  package init() throws(SystemError) {
     let poller = try Poller()
     let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
     eventDescriptor = FileDescriptor(owning: number)
@@ -44,18 +44,18 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   }
 
   /// Starts the thread. Call it once.
-  public func start(name: String, handler: some LoopHandler) throws(SystemError) {
+  package func start(name: String, handler: some LoopHandler) throws(SystemError) {
     try Thread.start(name: name) { self.run(handler) }
   }
 
   /// Ends the loop after its present turn.
-  public func stop() {
+  package func stop() {
     isStopped.store(true, ordering: .releasing)
     wake()
   }
 
   /// Makes the loop take another turn; cheap if it is awake anyway.
-  public func wake() {
+  package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     if before == Activity.asleep {
       var one: UInt64 = 1
@@ -65,16 +65,16 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   }
 
   /// Whether the caller runs on the loop's thread.
-  public var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+  package var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
 
   /// Starts to watch a descriptor.
-  public func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+  package func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     precondition(token != Self.wakeToken, "the loop's own token")
     try poller.add(number, interest, token: token)
   }
 
   /// Changes what is waited for on a watched descriptor.
-  public func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+  package func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     try poller.modify(number, interest, token: token)
   }
 
@@ -120,15 +120,15 @@ public final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable 
   // MARK: Executor
 
   /// Takes a job of an actor or a task bound to this loop.
-  public func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     if jobs.post(UnownedJob(job)) { wake() }
   }
 
   /// Lets `assumeIsolated` trust the loop's thread.
-  public func checkIsolated() {
+  package func checkIsolated() {
     precondition(isCurrent, "not on the event loop's thread")
   }
 
   /// Lets the runtime skip a hop for code that is on the loop's thread already.
-  public func isIsolatingCurrentContext() -> Bool? { isCurrent }
+  package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }

@@ -3,16 +3,16 @@
 internal import Glibc
 
 /// A file open for reading.
-public struct File: ~Copyable, Sendable {
+package struct File: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
   /// Opens a file.
-  public init(reading path: String) throws(SystemError) {
+  package init(reading path: String) throws(SystemError) {
     descriptor = FileDescriptor(owning: try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC) })
   }
 
   /// Reads up to `countMax` bytes at `offset` and appends them; 0 at the file's end.
-  public func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
+  package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count
     output.append(contentsOf: repeatElement(0, count: countMax))
     var count = 0
@@ -28,7 +28,7 @@ public struct File: ~Copyable, Sendable {
   }
 
   /// The file's length in bytes.
-  public var byteCount: UInt64 {
+  package var byteCount: UInt64 {
     get throws(SystemError) {
       var status = stat()
       _ = try SystemCall.run("fstat") { fstat(descriptor.number, &status) }
@@ -39,5 +39,5 @@ public struct File: ~Copyable, Sendable {
 
 extension SystemError {
   /// A file was shorter than it had been said to be.
-  public static func fileEnded(_ path: String) -> SystemError { SystemError(call: "read \(path)", code: ENODATA) }
+  package static func fileEnded(_ path: String) -> SystemError { SystemError(call: "read \(path)", code: ENODATA) }
 }

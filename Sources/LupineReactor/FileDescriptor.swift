@@ -3,12 +3,12 @@
 internal import Glibc
 
 /// A file descriptor that is closed exactly once.
-public struct FileDescriptor: ~Copyable, Sendable {
+package struct FileDescriptor: ~Copyable, Sendable {
   /// The kernel's number for it.
-  public let number: CInt
+  package let number: CInt
 
   /// Takes over an open descriptor.
-  public init(owning number: CInt) {
+  package init(owning number: CInt) {
     precondition(number >= 0, "not a descriptor")
     self.number = number
   }

@@ -4,9 +4,9 @@
 ///
 /// Families are interleaved, beginning with the first answer's; the next attempt starts when the one before failed or
 /// after the delay, whichever comes first.
-public struct HappyEyeballs: Sendable {
+package struct HappyEyeballs: Sendable {
   /// What to do next.
-  public enum Step: Sendable {
+  package enum Step: Sendable {
     /// Start to connect to that address, then ask again.
     case attempt(SocketAddress)
     /// Wait for an attempt to end, and until that instant at the most; nil if no address is left to try.
@@ -16,20 +16,20 @@ public struct HappyEyeballs: Sendable {
   }
 
   /// The Connection Attempt Delay: 250 ms, as RFC 8305 §5 recommends (between 10 ms and 2 s).
-  public static let delay = Duration.milliseconds(250)
+  package static let delay = Duration.milliseconds(250)
 
   private var remaining: ArraySlice<SocketAddress>
   private var nextStart: Instant
   private var running = 0
 
   /// Takes the resolver's answer in its order.
-  public init(_ addresses: [SocketAddress], now: Instant) {
+  package init(_ addresses: [SocketAddress], now: Instant) {
     remaining = Self.interleave(addresses)[...]
     nextStart = now
   }
 
   /// What to do now.
-  public mutating func step(now: Instant) -> Step {
+  package mutating func step(now: Instant) -> Step {
     guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
     guard running == 0 || nextStart <= now else { return .wait(until: nextStart) }
     remaining.removeFirst()
@@ -39,7 +39,7 @@ public struct HappyEyeballs: Sendable {
   }
 
   /// An attempt failed; the next one may start at once.
-  public mutating func attemptFailed(now: Instant) {
+  package mutating func attemptFailed(now: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1
     nextStart = now

@@ -3,14 +3,14 @@
 internal import Synchronization
 
 /// A queue with many senders and one reader that takes everything at once.
-public final class Mailbox<Message: Sendable>: Sendable {
+package final class Mailbox<Message: Sendable>: Sendable {
   private let messages = Mutex<[Message]>([])
 
   /// Creates an empty mailbox.
-  public init() {}
+  package init() {}
 
   /// Appends a message; returns whether the mailbox was empty, and its reader has to be woken.
-  public func post(_ message: Message) -> Bool {
+  package func post(_ message: Message) -> Bool {
     messages.withLock {
       $0.append(message)
       return $0.count == 1
@@ -18,7 +18,7 @@ public final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Exchanges the messages for an empty array, which keeps both arrays' memory in use.
-  public func take(into array: inout [Message]) {
+  package func take(into array: inout [Message]) {
     array.removeAll(keepingCapacity: true)
     // Moved out and in again, since a lock's closure can't hold on to an inout array of the caller's.
     var empty = array

@@ -7,46 +7,46 @@ internal import Glibc
 ///
 /// Each is registered with a token of the caller's choice that comes back with its events. A token that is never used
 /// twice lets events drop that were fetched before their descriptor was closed.
-public struct Poller: ~Copyable, Sendable {
+package struct Poller: ~Copyable, Sendable {
   /// What to wait for. Errors and hang-ups are always reported.
-  public struct Interest: OptionSet, Sendable {
+  package struct Interest: OptionSet, Sendable {
     /// The bits, epoll's.
-    public let rawValue: UInt32
+    package let rawValue: UInt32
     /// Creates a set from its bits.
-    public init(rawValue: UInt32) { self.rawValue = rawValue }
+    package init(rawValue: UInt32) { self.rawValue = rawValue }
     /// Bytes, or the end, can be read.
-    public static let readable = Interest(rawValue: EPOLLIN.rawValue)
+    package static let readable = Interest(rawValue: EPOLLIN.rawValue)
     /// Bytes can be written, or connecting has ended.
-    public static let writable = Interest(rawValue: EPOLLOUT.rawValue)
+    package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 
   /// What happened to one descriptor.
-  public struct Event: Sendable {
+  package struct Event: Sendable {
     /// The token it was registered with.
-    public let token: UInt64
+    package let token: UInt64
     /// Bytes, the end or an error can be read.
-    public let isReadable: Bool
+    package let isReadable: Bool
     /// Bytes can be written, or connecting has ended, well or not.
-    public let isWritable: Bool
+    package let isWritable: Bool
   }
 
   private let descriptor: FileDescriptor
   private var buffer: [epoll_event]
 
   /// Creates an epoll instance that reports up to `batchMax` events at a time.
-  public init(batchMax: Int = 256) throws(SystemError) {
+  package init(batchMax: Int = 256) throws(SystemError) {
     descriptor = FileDescriptor(
       owning: try SystemCall.run("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) })
     buffer = Array(repeating: epoll_event(), count: batchMax)
   }
 
   /// Starts to watch a descriptor; closing it ends that.
-  public func add(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+  package func add(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, number, interest, token)
   }
 
   /// Changes what is waited for.
-  public func modify(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
+  package func modify(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
 
@@ -58,7 +58,7 @@ public struct Poller: ~Copyable, Sendable {
   }
 
   /// Waits for events, at most until `deadline` (nil: for ever), and appends them.
-  public mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
+  package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
     let count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
     guard count >= 0 else {
       // A signal ends the wait; the caller looks at the time and waits again.

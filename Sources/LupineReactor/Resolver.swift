@@ -15,9 +15,9 @@ public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Resolves names. Lookups beyond `threadsMax` at a time wait for their turn.
-public final class Resolver: Sendable {
+package final class Resolver: Sendable {
   /// How many lookups run at once: 4. glibc waits 5 s for a name server that is silent, so one thread is too few.
-  public static let threadsMax = 4
+  package static let threadsMax = 4
 
   private struct Lookup: Sendable {
     let host: String
@@ -33,10 +33,10 @@ public final class Resolver: Sendable {
   private let state = Mutex(State())
 
   /// Creates a resolver without threads; they come with lookups and go when none is left.
-  public init() {}
+  package init() {}
 
   /// Looks a name up and calls `completion` on one of the resolver's threads.
-  public func resolve(
+  package func resolve(
     _ host: String, port: UInt16, completion: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
   ) {
     let needsThread = state.withLock { state in

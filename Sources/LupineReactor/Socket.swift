@@ -4,7 +4,7 @@ internal import CLupineLinux
 internal import Glibc
 
 /// A stream socket with one owner.
-public struct Socket: ~Copyable, Sendable {
+package struct Socket: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
   init(_ descriptor: consuming FileDescriptor) {
@@ -12,10 +12,10 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// The descriptor's number, to be registered with a poller.
-  public var number: CInt { descriptor.number }
+  package var number: CInt { descriptor.number }
 
   /// Starts to connect, without waiting; the socket becomes writable when that has ended.
-  public static func connect(to address: SocketAddress) throws(SystemError) -> Socket {
+  package static func connect(to address: SocketAddress) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
@@ -31,7 +31,7 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// Throws why connecting failed, once the socket has become writable.
-  public func finishConnecting() throws(SystemError) {
+  package func finishConnecting() throws(SystemError) {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
     _ = try SystemCall.run("getsockopt") { getsockopt(number, SOL_SOCKET, SO_ERROR, &code, &length) }
@@ -39,7 +39,7 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// Receives into `buffer` from `offset` on. Nil: nothing is there yet. 0: the peer has closed its side.
-  public func receive(into buffer: inout [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
+  package func receive(into buffer: inout [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
     precondition(offset < buffer.count, "no room to receive into")
     return try SystemCall.transfer("recv") {
       // SAFETY: the room behind `offset` is what is passed as the length.
@@ -48,7 +48,7 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// Sends from `offset` on; returns how many bytes the kernel took, nil if none fitted.
-  public func send(_ bytes: [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
+  package func send(_ bytes: [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
     precondition(offset < bytes.count, "nothing to send")
     return try SystemCall.transfer("send") {
       // SAFETY: the bytes behind `offset` are what is passed as the length. MSG_NOSIGNAL: EPIPE in place of SIGPIPE.
@@ -59,20 +59,20 @@ public struct Socket: ~Copyable, Sendable {
   }
 
   /// Ends the sending side; the peer reads an end of file.
-  public func shutdownSending() {
+  package func shutdownSending() {
     _ = shutdown(number, CInt(SHUT_WR))
   }
 
   /// Makes close send a reset in place of a FIN, and drop what wasn't sent.
-  public func resetOnClose() {
+  package func resetOnClose() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
   }
 
   /// The own address, or nil if the socket isn't bound.
-  public var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
+  package var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
   /// The peer's address, or nil if the socket isn't connected.
-  public var peerAddress: SocketAddress? { SocketAddress { getpeername(number, $0, $1) } }
+  package var peerAddress: SocketAddress? { SocketAddress { getpeername(number, $0, $1) } }
 
   // An option that can't be set costs speed, not correctness, so its failure is not an error.
   private func set(_ level: CInt, _ option: CInt, _ value: CInt) {
@@ -83,7 +83,7 @@ public struct Socket: ~Copyable, Sendable {
 
 extension Socket {
   /// Listens on an address; port 0 lets the kernel choose. The socket blocks, and so do those that it accepts.
-  public static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
+  package static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
@@ -95,7 +95,7 @@ extension Socket {
   }
 
   /// Waits for a connection.
-  public func accept() throws(SystemError) -> Socket {
+  package func accept() throws(SystemError) -> Socket {
     let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
     let result = Socket(FileDescriptor(owning: number))
     result.set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
@@ -103,7 +103,7 @@ extension Socket {
   }
 
   /// Ends both directions; whoever waits in `accept` or `receive` on this socket returns.
-  public func shutdownBoth() {
+  package func shutdownBoth() {
     _ = shutdown(number, CInt(SHUT_RDWR))
   }
 }

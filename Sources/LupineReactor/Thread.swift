@@ -4,9 +4,9 @@ internal import CLupineLinux
 internal import Glibc
 
 /// Operating system threads.
-public enum Thread {
+package enum Thread {
   /// Starts a detached thread with a name of up to 15 bytes.
-  public static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+  package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     let box = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
     // SAFETY: the retained box is taken over by the thread, or released here if none was started.

@@ -4,7 +4,7 @@ import CLupineOpenSSL
 import Glibc
 
 /// One per configuration. Safe to use from several threads; loading the trust roots takes milliseconds, so keep it.
-public final class TLSContext: Sendable {
+package final class TLSContext: Sendable {
   // SAFETY: OpenSSL counts an SSL_CTX's references atomically, and allows several threads to make sessions from one
   // that nobody configures any more; `init` is the only place that does.
   nonisolated(unsafe) let pointer: OpaquePointer
@@ -14,7 +14,7 @@ public final class TLSContext: Sendable {
   private let served: ServedProtocols
 
   /// Makes the context of clients; throws `TLSError.Code.configuration` for settings or trust roots that can't be used.
-  public init(client configuration: TLSConfiguration) throws(TLSError) {
+  package init(client configuration: TLSConfiguration) throws(TLSError) {
     let context = try Self.make(
       TLS_client_method(), from: configuration.minimumVersion, upTo: configuration.maximumVersion)
     switch configuration.verification {

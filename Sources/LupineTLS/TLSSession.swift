@@ -7,9 +7,9 @@ import CLupineOpenSSL
 ///
 /// After each call, send what `drainOutput` gives; after one that threw, too, since the alert for the peer is in it.
 /// A session whose call threw is over: every later call throws the same error.
-public struct TLSSession: ~Copyable {
+package struct TLSSession: ~Copyable {
   /// How far a handshake got.
-  public enum HandshakeStep: Sendable, Hashable {
+  package enum HandshakeStep: Sendable, Hashable {
     /// Send the output, then feed what the peer answers.
     case needMoreBytes
     /// Data may be read and written. The output may still hold the last message, which must be sent.
@@ -17,7 +17,7 @@ public struct TLSSession: ~Copyable {
   }
 
   /// What a read gave.
-  public enum ReadStep: Sendable, Hashable {
+  package enum ReadStep: Sendable, Hashable {
     /// So many bytes of the buffer are filled: at least 1, at most one record of 16 KiB. There may be more.
     case bytes(Int)
     /// Everything received so far is read.
@@ -44,7 +44,7 @@ public struct TLSSession: ~Copyable {
   /// Starts a client's session to a host name or an IP address, and offers to resume an earlier one.
   ///
   /// Throws `TLSError.Code.configuration` for a name that can't be verified, such as an empty one.
-  public init(client context: TLSContext, host: String) throws(TLSError) {
+  package init(client context: TLSContext, host: String) throws(TLSError) {
     precondition(!context.isServer, "a client's session needs a client's context")
     let name = try PeerName(host: host)
     let attachment = ClientAttachment(host: host, resumption: context.resumption)
@@ -68,7 +68,7 @@ public struct TLSSession: ~Copyable {
   }
 
   /// What was agreed on; `TLSInfo`'s empty values until the handshake is done.
-  public var info: TLSInfo {
+  package var info: TLSInfo {
     switch state {
     case .established, .closed: TLSInfo(established: handle.ssl)
     case .handshaking, .failed: .none
@@ -76,12 +76,12 @@ public struct TLSSession: ~Copyable {
   }
 
   /// Bytes that `drainOutput` would give.
-  public var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
+  package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 }
 
 extension TLSSession {
   /// Takes bytes from the peer, any number and cut anywhere; a later handshake or read looks at them.
-  public mutating func receive(_ ciphertext: RawSpan) {
+  package mutating func receive(_ ciphertext: RawSpan) {
     let isTaken = ciphertext.withUnsafeBytes { bytes in
       opening.record(bytes)
       return fill(handle.incoming, with: bytes)
@@ -90,12 +90,12 @@ extension TLSSession {
   }
 
   /// Says that the peer closed the connection: what was received can still be read.
-  public mutating func receiveEnd() {
+  package mutating func receiveEnd() {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
 
   /// Goes on with the handshake as far as the received bytes allow. Throws why the peer, or its certificate, was refused.
-  public mutating func handshake() throws(TLSError) -> HandshakeStep {
+  package mutating func handshake() throws(TLSError) -> HandshakeStep {
     switch state {
     case .failed(let error): throw error
     case .closed: throw closedError
@@ -115,7 +115,7 @@ extension TLSSession {
   /// Decrypts into the buffer, which must not be empty.
   ///
   /// Throws `TLSError.Code.truncated` if the connection ended without close_notify.
-  public mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
+  package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
     precondition(!buffer.isEmpty, "a read needs room for at least a byte")
     if case .failed(let error) = state { throw error }
     precondition(isPastHandshake, "read before the handshake was done")
@@ -132,7 +132,7 @@ extension TLSSession {
   }
 
   /// Encrypts all of the bytes into the output, which grows as needed; the caller limits how much it gives at once.
-  public mutating func write(_ plaintext: RawSpan) throws(TLSError) {
+  package mutating func write(_ plaintext: RawSpan) throws(TLSError) {
     switch state {
     case .failed(let error): throw error
     case .closed: throw closedError
@@ -150,13 +150,13 @@ extension TLSSession {
   }
 
   /// Appends what is to be sent to the peer, and forgets it.
-  public mutating func drainOutput(into output: inout [UInt8]) {
+  package mutating func drainOutput(into output: inout [UInt8]) {
     drain(handle.outgoing, into: &output)
   }
 
   /// Queues close_notify (RFC 8446 §6.1): no more is written, but reading may go on. Before the handshake is done, and
   /// after a failure, there is nothing to say.
-  public mutating func close() {
+  package mutating func close() {
     switch state {
     case .failed, .closed: return
     case .handshaking: state = .failed(closedError)

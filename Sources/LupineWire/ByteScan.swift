@@ -43,6 +43,9 @@ extension Array where Element == UInt8 {
     self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
   }
 
+}
+
+extension RangeReplaceableCollection where Element == UInt8 {
   /// Appends a range of a span.
   package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
     // SAFETY: as above.

@@ -39,7 +39,8 @@ struct Transcript: Equatable {
     } catch {
       self.error = error
     }
-    #expect(connection.isIdle == (isComplete && close == nil))
+    let isIdle = connection.isIdle
+    #expect(isIdle == (isComplete && close == nil))
   }
 
   private mutating func feed(_ bytes: [UInt8], _ connection: inout ClientConnection) throws(WireError) {
@@ -53,6 +54,13 @@ struct Transcript: Equatable {
         return
       }
     }
+  }
+
+  /// The events alone.
+  var withoutError: Transcript {
+    var copy = self
+    copy.error = nil
+    return copy
   }
 
   // Behind the end: nothing but the error may come of it.

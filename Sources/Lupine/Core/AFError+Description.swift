@@ -1,0 +1,90 @@
+// The sentences of an AFError: what happened, where, and what to do about it.
+
+public import Foundation
+
+extension AFError: LocalizedError {
+  /// What happened, where, and what to do about it.
+  public var errorDescription: String? {
+    switch self {
+    case .createURLRequestFailed(let error):
+      "The request could not be made: \(error.localizedDescription) Correct what asURLRequest() builds it from."
+    case .explicitlyCancelled:
+      "The request was cancelled by a call of cancel(). Make a new request to try again."
+    case .invalidURL(let url):
+      "\"\(url)\" is not a URL. Spell it with a scheme and a host, such as https://example.org/path."
+    case .parameterEncoderFailed(let reason):
+      reason.sentence
+    case .responseSerializationFailed(let reason):
+      reason.sentence
+    case .responseValidationFailed(let reason):
+      reason.sentence
+    case .sessionDeinitialized:
+      "The session went away while the request was under way. Keep a reference to it until its requests have ended."
+    case .sessionInvalidated(let error):
+      "The session was invalidated\(error.map { ": \($0.localizedDescription)" } ?? ".") Make a new session to go on."
+    case .sessionTaskFailed(let error):
+      "The transfer failed: \(error.localizedDescription)"
+    case .urlRequestValidationFailed(let reason):
+      reason.sentence
+    }
+  }
+}
+
+extension AFError.ParameterEncoderFailureReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .missingRequiredComponent(.url):
+      "The parameters could not be encoded, for the request has no URL. Set its url first."
+    case .missingRequiredComponent(.httpMethod(let name)):
+      "The parameters could not be encoded, for \"\(name)\" is no method to choose their place by. Set a valid httpMethod."
+    case .encoderFailed(let error):
+      "The parameters could not be encoded: \(error.localizedDescription)"
+    }
+  }
+}
+
+extension AFError.ResponseSerializationFailureReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .inputDataNilOrZeroLength:
+      "The response has no body. Allow its status code or method among the serializer's empty ones if it may be so."
+    case .stringSerializationFailed(let encoding):
+      "The response's body is not text in \(encoding). Name its encoding, or read it as data."
+    case .jsonSerializationFailed(let error):
+      "The response's body is not JSON: \(error.localizedDescription) Read it as a string to see what was sent."
+    case .decodingFailed(let error):
+      "The response's body does not decode: \(error.localizedDescription) Compare it with the type it should become."
+    case .customSerializationFailed(let error):
+      "The response's serializer failed: \(error.localizedDescription)"
+    case .invalidEmptyResponse(let type):
+      "The response has no body, and \(type) has no empty value. Conform it to EmptyResponse, or ask for Empty."
+    }
+  }
+}
+
+extension AFError.ResponseValidationFailureReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .missingContentType(let types):
+      "The response names no content type, where one of \(types.joined(separator: ", ")) was wanted. "
+        + "Accept */* if any will do."
+    case .unacceptableContentType(let types, let type):
+      "The response's content type is \(type), where one of \(types.joined(separator: ", ")) was wanted. "
+        + "Accept it if it is right."
+    case .unacceptableStatusCode(let code):
+      "The response's status code is \(code), which was not wanted. Read the body for the server's reason."
+    case .customValidationFailed(let error):
+      "The response's validator failed: \(error.localizedDescription)"
+    }
+  }
+}
+
+extension AFError.URLRequestValidationFailureReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .bodyDataInGETRequest(let data):
+      "A GET request has a body of \(data.count) bytes, which servers ignore or refuse (RFC 9110 §9.3.1). "
+        + "Use another method, or put the data in the query."
+    }
+  }
+}

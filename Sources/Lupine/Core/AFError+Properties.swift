@@ -1,0 +1,115 @@
+// Questions to an AFError that spare the caller a switch: which case it is, and what the reason holds.
+
+public import Foundation
+
+extension AFError {
+  /// Whether this is ``createURLRequestFailed(error:)``.
+  public var isCreateURLRequestError: Bool {
+    if case .createURLRequestFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``explicitlyCancelled``.
+  public var isExplicitlyCancelledError: Bool {
+    if case .explicitlyCancelled = self { true } else { false }
+  }
+
+  /// Whether this is ``invalidURL(url:)``.
+  public var isInvalidURLError: Bool {
+    if case .invalidURL = self { true } else { false }
+  }
+
+  /// Whether this is ``parameterEncoderFailed(reason:)``.
+  public var isParameterEncoderError: Bool {
+    if case .parameterEncoderFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``responseSerializationFailed(reason:)``.
+  public var isResponseSerializationError: Bool {
+    if case .responseSerializationFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``responseValidationFailed(reason:)``.
+  public var isResponseValidationError: Bool {
+    if case .responseValidationFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``sessionDeinitialized``.
+  public var isSessionDeinitializedError: Bool {
+    if case .sessionDeinitialized = self { true } else { false }
+  }
+
+  /// Whether this is ``sessionInvalidated(error:)``.
+  public var isSessionInvalidatedError: Bool {
+    if case .sessionInvalidated = self { true } else { false }
+  }
+
+  /// Whether this is ``sessionTaskFailed(error:)``.
+  public var isSessionTaskError: Bool {
+    if case .sessionTaskFailed = self { true } else { false }
+  }
+
+  /// What did not make a URL, for ``invalidURL(url:)``.
+  public var urlConvertible: (any URLConvertible)? {
+    if case .invalidURL(let url) = self { url } else { nil }
+  }
+
+  /// The error of somebody else's that this one wraps, if it wraps one.
+  public var underlyingError: (any Error)? {
+    switch self {
+    case .createURLRequestFailed(let error), .sessionTaskFailed(let error): error
+    case .sessionInvalidated(let error): error
+    case .parameterEncoderFailed(let reason): reason.underlyingError
+    case .responseSerializationFailed(let reason): reason.underlyingError
+    case .responseValidationFailed(let reason): reason.underlyingError
+    case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
+    }
+  }
+
+  /// The content types that validation would have taken.
+  public var acceptableContentTypes: [String]? {
+    guard case .responseValidationFailed(let reason) = self else { return nil }
+    switch reason {
+    case .missingContentType(let types), .unacceptableContentType(let types, _): return types
+    case .unacceptableStatusCode, .customValidationFailed: return nil
+    }
+  }
+
+  /// The content type that validation refused.
+  public var responseContentType: String? {
+    guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
+    return type
+  }
+
+  /// The status code that validation refused.
+  public var responseCode: Int? {
+    guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
+    return code
+  }
+
+  /// The encoding in which the response is not text.
+  public var failedStringEncoding: String.Encoding? {
+    guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
+    return encoding
+  }
+}
+
+extension AFError.ParameterEncoderFailureReason {
+  fileprivate var underlyingError: (any Error)? {
+    if case .encoderFailed(let error) = self { error } else { nil }
+  }
+}
+
+extension AFError.ResponseValidationFailureReason {
+  fileprivate var underlyingError: (any Error)? {
+    if case .customValidationFailed(let error) = self { error } else { nil }
+  }
+}
+
+extension AFError.ResponseSerializationFailureReason {
+  fileprivate var underlyingError: (any Error)? {
+    switch self {
+    case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error): error
+    case .inputDataNilOrZeroLength, .stringSerializationFailed, .invalidEmptyResponse: nil
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// A request whose response's body is kept in memory.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the superclass is: the added state is constant or in the Mutex.
+/// A request that hands its body over as `Data`, text or a decoded value.
+public class DataRequest: Request, @unchecked Sendable {
+  /// Looks at a response, and accepts or refuses it.
+  public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
+
+  /// What the request is made of.
+  public let convertible: any URLRequestConvertible
+
+  private let validations = Mutex<[Validation]>([])
+
+  init(_ convertible: any URLRequestConvertible, session: Session, shouldAutomaticallyResume: Bool?) {
+    self.convertible = convertible
+    super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// The body as far as it came; nil if there is none.
+  public var data: Data? {
+    guard let data = task?.data, !data.isEmpty else { return nil }
+    return data
+  }
+
+  override func makeURLRequest() throws -> URLRequest {
+    let request = try convertible.asURLRequest()
+    try request.validate()
+    return request
+  }
+
+  // MARK: Validation
+
+  /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  @discardableResult
+  public func validate(_ validation: @escaping Validation) -> Self {
+    validations.withLock { $0.append(validation) }
+    return self
+  }
+
+  override func validate(_ response: HTTPURLResponse) -> AFError? {
+    let validations = validations.withLock { $0 }
+    guard !validations.isEmpty else { return nil }
+    let (request, data) = (request, data)
+    for validation in validations {
+      if case .failure(let error) = validation(request, response, data) {
+        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+      }
+    }
+    return nil
+  }
+
+  // MARK: Responses
+
+  /// Calls `completionHandler` with the body as it came.
+  @discardableResult
+  public func response(
+    queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
+  ) -> Self {
+    append { [unowned self] in
+      let data = data
+      let result: AFResult<Data?> = error.map { .failure($0) } ?? .success(data)
+      let response = DataResponse(
+        request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
+      return handOver(response, on: queue, to: completionHandler)
+    }
+    return self
+  }
+
+  /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  @discardableResult
+  public func response<Serializer: DataResponseSerializerProtocol>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
+    append { [unowned self] in
+      let response = serialize(with: responseSerializer)
+      return handOver(response, on: queue, to: completionHandler)
+    }
+    return self
+  }
+
+  private func handOver<Value>(
+    _ response: AFDataResponse<Value>, on queue: DispatchQueue,
+    to completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
+  ) -> @Sendable () -> Void {
+    // Completions run on the underlying queue already.
+    if queue === underlyingQueue { return { completionHandler(response) } }
+    return { queue.async { completionHandler(response) } }
+  }
+
+  private func serialize<Serializer: DataResponseSerializerProtocol>(
+    with serializer: Serializer
+  ) -> AFDataResponse<Serializer.SerializedObject> {
+    let (request, httpResponse, data, error) = (request, response, data, error)
+    let start = ContinuousClock.now
+    let result: AFResult<Serializer.SerializedObject>
+    do {
+      result = .success(
+        try serializer.serialize(request: request, response: httpResponse, data: data, error: error))
+    } catch let caught {
+      // A serializer rethrows the request's own error as it is.
+      result = .failure(
+        caught.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: caught))))
+    }
+    let duration = start.duration(to: .now) / .seconds(1)
+    return DataResponse(
+      request: request, response: httpResponse, data: data, metrics: metrics, serializationDuration: duration,
+      result: result)
+  }
+
+  /// Calls `completionHandler` with the body; an empty one is an error unless method or status allow it.
+  @discardableResult
+  public func responseData(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDataResponse<Data>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: DataResponseSerializer(
+        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the body as text, in the given encoding, the response's, or ISO Latin-1.
+  @discardableResult
+  public func responseString(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+    encoding: String.Encoding? = nil,
+    emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDataResponse<String>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: StringResponseSerializer(
+        dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the body decoded into a `Value`.
+  @discardableResult
+  public func responseDecodable<Value: Decodable & Sendable>(
+    of type: Value.Type = Value.self, queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<Value>.defaultDataPreprocessor,
+    decoder: any DataDecoder = JSONDecoder(),
+    emptyResponseCodes: Set<Int> = DecodableResponseSerializer<Value>.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<Value>.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: DecodableResponseSerializer<Value>(
+        dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+}

@@ -1,0 +1,175 @@
+// Encoders that put Encodable parameters into a request, as JSON or as a form.
+
+public import Foundation
+
+/// Encodes parameters into a request: its URL's query, its body, or both.
+public protocol ParameterEncoder: Sendable {
+  /// Returns `request` with `parameters` encoded into it; unchanged if there are none.
+  ///
+  /// - Throws: any error, which the request reports as its own.
+  func encode<Parameters: Encodable & Sendable>(_ parameters: Parameters?, into request: URLRequest) throws
+    -> URLRequest
+}
+
+/// Encodes parameters as the JSON body of a request.
+///
+/// `@unchecked` only because the class is open: the encoder never changes, and JSONEncoder is Sendable itself.
+open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
+  /// An encoder with a default `JSONEncoder`.
+  public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
+
+  /// An encoder whose JSON is indented.
+  public static var prettyPrinted: JSONParameterEncoder { JSONParameterEncoder(formatting: .prettyPrinted) }
+
+  /// An encoder whose JSON has its keys in order.
+  public static var sortedKeys: JSONParameterEncoder { JSONParameterEncoder(formatting: .sortedKeys) }
+
+  /// What writes the JSON.
+  public let encoder: JSONEncoder
+
+  /// Makes an encoder that writes with `encoder`.
+  public init(encoder: JSONEncoder = JSONEncoder()) {
+    self.encoder = encoder
+  }
+
+  private convenience init(formatting: JSONEncoder.OutputFormatting) {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = formatting
+    self.init(encoder: encoder)
+  }
+
+  /// Returns `request` with the JSON of `parameters` as its body, and `Content-Type: application/json` unless it has
+  /// a type already.
+  ///
+  /// - Throws: `AFError.parameterEncoderFailed` with `.encoderFailed` if the parameters can't be encoded.
+  open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
+    guard let parameters else { return request }
+
+    let body: Data
+    do {
+      body = try encoder.encode(parameters)
+    } catch {
+      throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+    }
+    return request.carrying(body, type: "application/json")
+  }
+}
+
+/// Encodes parameters as a form, into the query or the body of a request.
+///
+/// `@unchecked` because the class is open and the form encoder's closures may not be Sendable: the encoder never
+/// changes, its only variable has a lock, and custom closures have to be safe to call from several threads.
+open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
+  /// Where the form goes.
+  public enum Destination {
+    /// Into the query for GET, HEAD and DELETE, else into the body.
+    case methodDependent
+    /// Into the query, behind the one that the URL has.
+    case queryString
+    /// Into the body.
+    case httpBody
+
+    func isQuery(for method: HTTPMethod) -> Bool {
+      switch self {
+      case .methodDependent: [.get, .head, .delete].contains(method)
+      case .queryString: true
+      case .httpBody: false
+      }
+    }
+  }
+
+  /// An encoder with the default options, whose destination depends on the method.
+  public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
+
+  /// What writes the form.
+  public let encoder: URLEncodedFormEncoder
+  /// Where the form goes.
+  public let destination: Destination
+
+  /// Makes an encoder that writes with `encoder` to `destination`.
+  public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
+    self.encoder = encoder
+    self.destination = destination
+  }
+
+  /// Returns `request` with the form of `parameters` in its query or as its body. A body gets
+  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless the request has a type already.
+  ///
+  /// - Throws: `AFError.parameterEncoderFailed`: with `.missingRequiredComponent(.url)` if the request has no URL, with
+  ///   `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters made an invalid URL.
+  open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
+    guard let parameters else { return request }
+    guard let url = request.url else {
+      throw AFError.parameterEncoderFailed(reason: .missingRequiredComponent(.url))
+    }
+
+    do {
+      let form: String = try encoder.encode(parameters)
+      guard destination.isQuery(for: request.method ?? .get) else {
+        return request.carrying(Data(form.utf8), type: "application/x-www-form-urlencoded; charset=utf-8")
+      }
+      var request = request
+      request.url = try url.appendingToQuery(form)
+      return request
+    } catch {
+      throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+    }
+  }
+}
+
+extension ParameterEncoder where Self == JSONParameterEncoder {
+  /// A JSON encoder with default settings.
+  public static var json: JSONParameterEncoder { JSONParameterEncoder() }
+
+  /// A JSON encoder that writes with `encoder`.
+  public static func json(encoder: JSONEncoder = JSONEncoder()) -> JSONParameterEncoder {
+    JSONParameterEncoder(encoder: encoder)
+  }
+}
+
+extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
+  /// A form encoder with default settings.
+  public static var urlEncodedForm: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
+
+  /// A form encoder that writes with `encoder` to `destination`.
+  public static func urlEncodedForm(
+    encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(),
+    destination: URLEncodedFormParameterEncoder.Destination = .methodDependent
+  ) -> URLEncodedFormParameterEncoder {
+    URLEncodedFormParameterEncoder(encoder: encoder, destination: destination)
+  }
+}
+
+extension URLRequest {
+  /// The request with `body`, and with `type` as its Content-Type unless it has one.
+  fileprivate func carrying(_ body: Data, type: String) -> URLRequest {
+    var request = self
+    if request.value(forHTTPHeaderField: "Content-Type") == nil {
+      request.setValue(type, forHTTPHeaderField: "Content-Type")
+    }
+    request.httpBody = body
+    return request
+  }
+}
+
+extension URL {
+  /// The absolute URL with `form` behind its query; `AFError.invalidURL` is thrown if that is no URL.
+  ///
+  /// By text and not by URLComponents, whose setter traps on a character that a query can't have.
+  fileprivate func appendingToQuery(_ form: String) throws -> URL {
+    if form.isEmpty { return self }
+
+    // URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ] (RFC 3986 §3)
+    let text = absoluteString
+    let fragmentStart = text.firstIndex(of: "#") ?? text.endIndex
+    var extended = String(text[..<fragmentStart])
+    // A "?" inside the query belongs to it, so only the first one counts.
+    let query = extended.firstIndex(of: "?").map { extended[$0...].dropFirst() }
+    extended += query == nil ? "?" : query == "" ? "" : "&"
+    extended += form + text[fragmentStart...]
+    guard let url = URL(string: extended, encodingInvalidCharacters: false) else {
+      throw AFError.invalidURL(url: extended)
+    }
+    return url
+  }
+}

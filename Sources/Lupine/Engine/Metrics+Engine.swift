@@ -1,0 +1,74 @@
+// The engine's measurements as Foundation presents them.
+
+import Foundation
+import LupineEngine
+
+extension URLSessionTaskMetrics {
+  /// The measurements of a transfer, converted when somebody asks for them.
+  convenience init(_ attempts: [Transfer.Attempt]) {
+    self.init {
+      let metrics = attempts.map(\.metrics)
+      let clock = WallClock()
+      let start = metrics.first.map { clock.date($0.start) } ?? Date()
+      let end = metrics.last?.end.map(clock.date) ?? start
+      return Values(
+        transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
+        taskInterval: DateInterval(start: start, end: max(start, end)), redirectCount: max(0, attempts.count - 1))
+    }
+  }
+}
+
+/// The system clock's reading for instants of the monotonic clock, taken once so that their distances stay exact.
+private struct WallClock {
+  private let reference = Instant.now
+  private let referenceDate = Date()
+
+  func date(_ instant: Instant) -> Date {
+    let age = Double(reference.nanoseconds) - Double(instant.nanoseconds)
+    return referenceDate.addingTimeInterval(-age / 1e9)
+  }
+}
+
+extension URLSessionTaskTransactionMetrics {
+  fileprivate convenience init(_ attempt: Transfer.Attempt, _ clock: WallClock) {
+    let metrics = attempt.metrics
+    self.init(
+      request: attempt.request,
+      response: attempt.response,
+      fetchStartDate: clock.date(metrics.start),
+      domainLookupStartDate: metrics.resolveStart.map(clock.date),
+      domainLookupEndDate: metrics.resolveEnd.map(clock.date),
+      connectStartDate: metrics.connectStart.map(clock.date),
+      connectEndDate: metrics.connectEnd.map(clock.date),
+      secureConnectionStartDate: metrics.tlsStart.map(clock.date),
+      secureConnectionEndDate: metrics.tlsEnd.map(clock.date),
+      requestStartDate: metrics.requestStart.map(clock.date),
+      requestEndDate: metrics.requestEnd.map(clock.date),
+      responseStartDate: metrics.responseStart.map(clock.date),
+      responseEndDate: metrics.responseEnd.map(clock.date),
+      networkProtocolName: attempt.response == nil ? nil : "http/1.1",
+      isReusedConnection: metrics.isReusedConnection,
+      localAddress: metrics.localAddress?.host,
+      localPort: (metrics.localAddress?.port).map(Int.init),
+      remoteAddress: metrics.remoteAddress?.host,
+      remotePort: (metrics.remoteAddress?.port).map(Int.init),
+      negotiatedTLSProtocolVersion: metrics.tls.flatMap { tls_protocol_version_t($0) },
+      negotiatedTLSCipherSuite: metrics.tls.map { tls_ciphersuite_t(rawValue: $0.cipherSuiteCode) },
+      countOfRequestHeaderBytesSent: Int64(metrics.requestHeadBytes),
+      countOfRequestBodyBytesSent: Int64(clamping: metrics.requestBodyBytes),
+      countOfRequestBodyBytesBeforeEncoding: Int64(clamping: metrics.requestBodyBytes),
+      countOfResponseHeaderBytesReceived: Int64(metrics.responseHeadBytes),
+      countOfResponseBodyBytesReceived: Int64(clamping: metrics.responseBodyBytes),
+      countOfResponseBodyBytesAfterDecoding: Int64(clamping: metrics.decodedBodyBytes))
+  }
+}
+
+extension tls_protocol_version_t {
+  fileprivate init?(_ info: TLSInfo) {
+    switch info.protocolVersion {
+    case "TLSv1.2": self = .TLSv12
+    case "TLSv1.3": self = .TLSv13
+    default: return nil
+    }
+  }
+}

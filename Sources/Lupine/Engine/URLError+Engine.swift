@@ -1,0 +1,66 @@
+// The one table from the engine's errors to Foundation's.
+
+import Foundation
+import LupineEngine
+
+extension URLError {
+  /// What Foundation calls an engine's error; the error itself is kept as the underlying one, its text as the description.
+  init(_ error: EngineError, url: URL?) {
+    self.init(Self.code(error), description: error.description, underlying: error, url: url)
+  }
+
+  /// A URL that no request can be sent to.
+  init(_ error: URIError, url: URL) {
+    let code: Code =
+      switch error {
+      case .unsupportedScheme, .missingScheme: .unsupportedURL
+      case .malformedHost, .malformedPort, .forbiddenByte: .badURL
+      }
+    self.init(code, description: "\(url.absoluteString): \(error)", underlying: error, url: url)
+  }
+
+  /// The engine couldn't be started.
+  init(_ error: SystemError) {
+    let remedy = "Raise the limits of descriptors and threads (ulimit -n, ulimit -u)."
+    self.init(
+      .cannotLoadFromNetwork, description: "The engine can't be started: \(error). \(remedy)", underlying: error,
+      url: nil)
+  }
+
+  private init(_ code: Code, description: String, underlying: any Error, url: URL?) {
+    var info: [String: Any] = [NSLocalizedDescriptionKey: description, NSUnderlyingErrorKey: underlying]
+    if let url { info[NSURLErrorFailingURLErrorKey] = url }
+    self.init(code, userInfo: info)
+  }
+
+  private static func code(_ error: EngineError) -> Code {
+    switch error.code {
+    case .invalidRequest: .badURL
+    case .hostNotFound: .cannotFindHost
+    case .resolveFailed: .dnsLookupFailed
+    case .connectionRefused, .connectFailed: .cannotConnectToHost
+    case .tlsFailed: tlsCode(error.cause)
+    case .timedOut: .timedOut
+    case .cancelled, .shutDown: .cancelled
+    case .connectionLost: .networkConnectionLost
+    case .malformedResponse: .badServerResponse
+    case .decodingFailed: .cannotDecodeContentData
+    case .tooManyRedirects: .httpTooManyRedirects
+    case .redirectRefused: .redirectToNonExistentLocation
+    case .bodyTooLarge: .dataLengthExceedsMaximum
+    case .bodyUnreadable: .cannotOpenFile
+    case .outOfResources: .cannotLoadFromNetwork
+    }
+  }
+
+  private static func tlsCode(_ cause: EngineError.Cause?) -> Code {
+    guard case .tls(let error) = cause else { return .secureConnectionFailed }
+    return switch error.code {
+    case .certificateExpired: .serverCertificateHasBadDate
+    case .certificateNotYetValid: .serverCertificateNotYetValid
+    case .hostMismatch, .certificateInvalid: .serverCertificateUntrusted
+    case .selfSigned, .unknownAuthority: .serverCertificateHasUnknownRoot
+    default: .secureConnectionFailed
+    }
+  }
+}

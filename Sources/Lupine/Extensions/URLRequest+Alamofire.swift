@@ -1,0 +1,18 @@
+// What Core adds to a request: its method by type, and the check that runs before it is sent.
+
+extension URLRequest {
+  /// The method; setting nil makes it GET.
+  public var method: HTTPMethod? {
+    get { httpMethod.map(HTTPMethod.init(rawValue:)) }
+    set { httpMethod = newValue?.rawValue }
+  }
+
+  /// Checks that the request can be sent.
+  ///
+  /// - Throws: ``AFError/urlRequestValidationFailed(reason:)`` if a GET request has a body.
+  public func validate() throws {
+    if method == .get, let httpBody {
+      throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(httpBody))
+    }
+  }
+}

@@ -1,0 +1,19 @@
+// Session configurations that send the default header fields, and the fields by their own type.
+
+extension URLSessionConfiguration: AlamofireExtended {}
+
+extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
+  /// A new default configuration that sends ``HTTPHeaders/default``.
+  public static var `default`: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.default
+    configuration.headers = .default
+    return configuration
+  }
+
+  /// A new ephemeral configuration that sends ``HTTPHeaders/default``.
+  public static var ephemeral: URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.headers = .default
+    return configuration
+  }
+}

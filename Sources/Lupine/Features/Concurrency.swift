@@ -1,0 +1,171 @@
+// Awaiting the response of a request.
+
+public import Foundation
+import Synchronization
+
+/// A data request that was started, and the response that it will have.
+///
+/// It may be awaited any number of times, from any task, before or after the response came.
+public struct DataTask<Value: Sendable>: Sendable {
+  private let request: DataRequest
+  private let box: ResponseBox<DataResponse<Value, AFError>>
+  private let shouldAutomaticallyCancel: Bool
+
+  fileprivate init(
+    request: DataRequest, box: ResponseBox<DataResponse<Value, AFError>>, shouldAutomaticallyCancel: Bool
+  ) {
+    self.request = request
+    self.box = box
+    self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+  }
+
+  /// The response, once it has come.
+  ///
+  /// If the task that awaits it is cancelled, the request is cancelled too, unless the `DataTask` was made without
+  /// `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
+  public var response: DataResponse<Value, AFError> {
+    get async {
+      guard shouldAutomaticallyCancel else { return await box.value }
+      return await withTaskCancellationHandler {
+        await box.value
+      } onCancel: {
+        cancel()
+      }
+    }
+  }
+
+  /// The result of the response, once it has come.
+  public var result: Result<Value, AFError> {
+    get async { await response.result }
+  }
+
+  /// The value of the response, once it has come.
+  ///
+  /// - Throws: the response's `AFError`.
+  public var value: Value {
+    get async throws { try await result.get() }
+  }
+
+  /// Cancels the request.
+  public func cancel() {
+    request.cancel()
+  }
+
+  /// Resumes the request if it was suspended.
+  public func resume() {
+    request.resume()
+  }
+
+  /// Suspends the request.
+  public func suspend() {
+    request.suspend()
+  }
+}
+
+extension DataRequest {
+  /// Starts the request and returns a task for its body.
+  public func serializingData(
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+  ) -> DataTask<Data> {
+    serializingResponse(
+      using: DataResponseSerializer(
+        dataPreprocessor: dataPreprocessor,
+        emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for its body as a `Value`.
+  public func serializingDecodable<Value: Decodable & Sendable>(
+    _ type: Value.Type = Value.self,
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<Value>.defaultDataPreprocessor,
+    decoder: any DataDecoder = JSONDecoder(),
+    emptyResponseCodes: Set<Int> = DecodableResponseSerializer<Value>.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<Value>.defaultEmptyRequestMethods
+  ) -> DataTask<Value> {
+    serializingResponse(
+      using: DecodableResponseSerializer<Value>(
+        dataPreprocessor: dataPreprocessor,
+        decoder: decoder,
+        emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for its body as text.
+  public func serializingString(
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+    encoding: String.Encoding? = nil,
+    emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
+  ) -> DataTask<String> {
+    serializingResponse(
+      using: StringResponseSerializer(
+        dataPreprocessor: dataPreprocessor,
+        encoding: encoding,
+        emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for what `serializer` makes of its body.
+  public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
+    using serializer: Serializer,
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DataTask<Serializer.SerializedObject> {
+    let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>()
+    response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
+    return DataTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+  }
+}
+
+/// A value that is set once and awaited any number of times. Cheaper than a task per request: one lock, no job.
+final class ResponseBox<Value: Sendable>: Sendable {
+  private enum State {
+    case empty(waiting: [CheckedContinuation<Value, Never>])
+    case full(Value)
+  }
+
+  private let state = Mutex(State.empty(waiting: []))
+
+  /// Sets the value and wakes everybody who waits for it.
+  func fill(_ value: Value) {
+    let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>] in
+      guard case .empty(let waiting) = state else { preconditionFailure("a response handler ran twice") }
+      state = .full(value)
+      return waiting
+    }
+    for continuation in waiting { continuation.resume(returning: value) }
+  }
+
+  /// The value, once it is set.
+  var value: Value {
+    get async {
+      if let value = valueIfFull { return value }
+      return await withCheckedContinuation { continuation in
+        // Asked again under the lock, for the value may have come in between.
+        let value = state.withLock { state -> Value? in
+          switch state {
+          case .full(let value):
+            return value
+          case .empty(let waiting):
+            state = .empty(waiting: waiting + [continuation])
+            return nil
+          }
+        }
+        if let value { continuation.resume(returning: value) }
+      }
+    }
+  }
+
+  private var valueIfFull: Value? {
+    state.withLock { state in
+      if case .full(let value) = state { value } else { nil }
+    }
+  }
+}

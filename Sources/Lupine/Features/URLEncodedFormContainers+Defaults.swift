@@ -1,0 +1,44 @@
+// The container methods that the standard library has defaults for: those skip nil, and refuse 128-bit integers.
+//
+// A generic method doesn't replace such a default, so there is one for each type.
+
+extension URLEncodedFormKeyedContainer {
+  func encode(_ value: Int128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
+  func encode(_ value: UInt128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }
+
+  func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: Int128?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: UInt128?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+  func encodeIfPresent(_ value: (some Encodable)?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
+
+  private func encodeOrNil(_ value: (some Encodable)?, forKey key: Key) throws {
+    if let value {
+      try encoder.encode(value, forKey: key)
+    } else {
+      encodeNil(forKey: key)
+    }
+  }
+}
+
+extension URLEncodedFormUnkeyedContainer {
+  func encode(_ value: Int128) throws { try encoder.append(value) }
+  func encode(_ value: UInt128) throws { try encoder.append(value) }
+}
+
+extension URLEncodedFormSingleValueContainer {
+  func encode(_ value: Int128) throws { try encoder.encode(value) }
+  func encode(_ value: UInt128) throws { try encoder.encode(value) }
+}

@@ -1,0 +1,42 @@
+// The types that a form writes as one value, without asking them to encode themselves.
+
+import Foundation
+
+/// A value with a text of its own in a form.
+protocol URLEncodedFormScalar {
+  /// The text, or `nil` if the options say that the value encodes itself.
+  func formText(_ form: URLEncodedFormEncoder) throws -> String?
+}
+
+extension URLEncodedFormScalar where Self: CustomStringConvertible {
+  func formText(_ form: URLEncodedFormEncoder) -> String? { description }
+}
+
+extension String: URLEncodedFormScalar {}
+extension Int: URLEncodedFormScalar {}
+extension Int8: URLEncodedFormScalar {}
+extension Int16: URLEncodedFormScalar {}
+extension Int32: URLEncodedFormScalar {}
+extension Int64: URLEncodedFormScalar {}
+extension Int128: URLEncodedFormScalar {}
+extension UInt: URLEncodedFormScalar {}
+extension UInt8: URLEncodedFormScalar {}
+extension UInt16: URLEncodedFormScalar {}
+extension UInt32: URLEncodedFormScalar {}
+extension UInt64: URLEncodedFormScalar {}
+extension UInt128: URLEncodedFormScalar {}
+extension Float: URLEncodedFormScalar {}
+extension Double: URLEncodedFormScalar {}
+extension Decimal: URLEncodedFormScalar {}
+
+extension Bool: URLEncodedFormScalar {
+  func formText(_ form: URLEncodedFormEncoder) -> String? { form.boolEncoding.text(self) }
+}
+
+extension Date: URLEncodedFormScalar {
+  func formText(_ form: URLEncodedFormEncoder) throws -> String? { try form.dateEncoding.text(self) }
+}
+
+extension Data: URLEncodedFormScalar {
+  func formText(_ form: URLEncodedFormEncoder) throws -> String? { try form.dataEncoding.text(self) }
+}

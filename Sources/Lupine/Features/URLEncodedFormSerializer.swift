@@ -1,0 +1,52 @@
+// Writes the tree of a form as key=value pairs.
+
+/// Turns keyed components into text, with the options of `form`.
+struct URLEncodedFormSerializer {
+  let form: URLEncodedFormEncoder
+  let table: PercentEscapeTable
+
+  /// The pairs joined by ampersands; empty if nothing was encoded.
+  func serialize(_ pairs: URLEncodedFormPairs) -> String {
+    joined(pairs.elements.compactMap { segment(for: $0.component, key: $0.key) }) ?? ""
+  }
+
+  /// The pair or pairs of one component, or `nil` if it holds no value.
+  private func segment(for component: URLEncodedFormComponent, key: String) -> String? {
+    switch component.content {
+    case .empty:
+      nil
+    case .text(let text):
+      "\(escaped(form.keyEncoding.key(key)))=\(escaped(text))"
+    case .list(let elements):
+      joined(segments(for: elements, key: key))
+    case .pairs(let pairs):
+      joined(
+        pairs.elements.compactMap { element in
+          segment(for: element.component, key: key + form.keyPathEncoding.suffix(element.key))
+        })
+    }
+  }
+
+  private func segments(for elements: [URLEncodedFormComponent], key: String) -> [String] {
+    var segments: [String] = []
+    segments.reserveCapacity(elements.count)
+    for element in elements {
+      // Indexed by what was written, so that elements without a value leave no gap.
+      let elementKey = form.arrayEncoding.key(key, at: segments.count)
+      if let segment = segment(for: element, key: elementKey) { segments.append(segment) }
+    }
+    return segments
+  }
+
+  private func joined(_ segments: [String]) -> String? {
+    if segments.count < 2 { return segments.first }
+    return (form.alphabetizeKeyValuePairs ? segments.sorted() : segments).joined(separator: "&")
+  }
+
+  private func escaped(_ text: String) -> String {
+    switch form.spaceEncoding {
+    case .percentEscaped: table.escape(text)
+    case .plusReplaced: table.escape(text, spaceAsPlus: true)
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// The response that Foundation's networking half would give: a status code and header fields, made from the engine's
+// head only when somebody asks, as most callers read the status code alone.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the class is open: all state is constant or in the Mutex.
+/// An HTTP response without its body.
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+  /// The header section as received, names repeated; made once, when it is first needed.
+  private enum Section: Sendable {
+    case deferred(@Sendable () -> [HTTPHeader])
+    case received([HTTPHeader])
+  }
+
+  private let section: Mutex<Section>
+  private let storedStatusCode: Int
+
+  /// A response with known header fields, for tests and stand-ins.
+  ///
+  /// - Parameters:
+  ///   - url: where the response came from.
+  ///   - statusCode: 0 to 999, as a status line has three digits for it (RFC 9112 §4); nil is returned for others.
+  ///   - httpVersion: ignored, since nothing here depends on it.
+  ///   - headerFields: the header fields, each name once.
+  public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+    guard (0...999).contains(statusCode) else { return nil }
+    section = Mutex(.received(Array(HTTPHeaders(headerFields ?? [:]))))
+    storedStatusCode = statusCode
+    super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+  }
+
+  /// A response whose header fields are made from the received head when they are first asked for.
+  ///
+  /// - Parameter fields: the fields in the order in which they came, repeated names included. It may be called from
+  ///   any thread, and more than once if several ask at the same time.
+  init(url: URL, statusCode: Int, fields: @escaping @Sendable () -> [HTTPHeader]) {
+    section = Mutex(.deferred(fields))
+    storedStatusCode = statusCode
+    super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+  }
+
+  /// The status code (RFC 9110 §15).
+  open var statusCode: Int {
+    storedStatusCode
+  }
+
+  /// The header fields under their names as received, made at each access; ``headers`` has them in order.
+  ///
+  /// The values of a name that came several times are joined with ", " under its first spelling.
+  open var allHeaderFields: [AnyHashable: Any] {
+    headers.dictionary
+  }
+
+  /// The value of the field of that name, in any case; several are joined with ", " (RFC 9110 §5.3).
+  open func value(forHTTPHeaderField field: String) -> String? {
+    var joined: String?
+    for header in fields where header.name.isSameFieldName(as: field) {
+      if joined == nil {
+        joined = header.value
+      } else {
+        joined?.append(", \(header.value)")
+      }
+    }
+    return joined
+  }
+
+  /// The header fields in the order in which they came; the values of a repeated name are joined with ", ".
+  public var headers: HTTPHeaders {
+    // Positions by name, since a peer decides how many fields there are.
+    var positions: [String: Int] = [:]
+    var joined: [(name: String, value: String)] = []
+    for header in fields {
+      let position = positions[header.name.lowercased(), default: joined.count]
+      if position < joined.count {
+        joined[position].value.append(", \(header.value)")
+      } else {
+        positions[header.name.lowercased()] = position
+        joined.append((header.name, header.value))
+      }
+    }
+    return HTTPHeaders(unique: joined.map { HTTPHeader(name: $0.name, value: $0.value) })
+  }
+
+  /// The media type of `Content-Type` (RFC 9110 §8.3.1) in small letters, or nil if there is none.
+  open override var mimeType: String? {
+    contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
+  }
+
+  /// The charset of `Content-Type` (RFC 9110 §8.3.2) in small letters, or nil if there is none.
+  open override var textEncodingName: String? {
+    contentType?.parameter("charset").flatMap { $0.isEmpty ? nil : $0.lowercased() }
+  }
+
+  /// `Content-Length`, or -1 if there is none, or if it is not the length of what is handed over since a coding is
+  /// taken off the content first.
+  open override var expectedContentLength: Int64 {
+    guard isIdentity("Content-Encoding"), isIdentity("Transfer-Encoding"),
+      let length = value(forHTTPHeaderField: "Content-Length"),
+      // Content-Length = 1*DIGIT (RFC 9110 §8.6): no sign, which Int64 would take.
+      length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    else { return -1 }
+    return Int64(length) ?? -1
+  }
+
+  /// The name that `Content-Disposition` gives (RFC 6266 §4.3, `filename*` first), else the URL's last path
+  /// component, else `unknown`; always a single harmless path component.
+  open override var suggestedFilename: String? {
+    let disposition = last("Content-Disposition").map(ParameterizedValue.init)
+    let named = [disposition?.extendedParameter("filename"), disposition?.parameter("filename")].lazy
+      .compactMap { $0.flatMap(FileName.init(suggested:)) }
+      .first
+    return named?.string ?? super.suggestedFilename
+  }
+
+  private var contentType: ParameterizedValue? {
+    last("Content-Type").map(ParameterizedValue.init)
+  }
+
+  private func isIdentity(_ field: String) -> Bool {
+    value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
+  }
+
+  /// The last of several fields that may come only once, which is what other clients go by.
+  private func last(_ field: String) -> String? {
+    fields.last { $0.name.isSameFieldName(as: field) }?.value
+  }
+
+  private var fields: [HTTPHeader] {
+    let deferred: @Sendable () -> [HTTPHeader]
+    switch section.withLock({ $0 }) {
+    case .received(let fields): return fields
+    case .deferred(let make): deferred = make
+    }
+    // Made outside the lock: the closure is somebody else's code.
+    let fields = deferred()
+    section.withLock { $0 = .received(fields) }
+    return fields
+  }
+}

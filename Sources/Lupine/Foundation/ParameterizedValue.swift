@@ -1,0 +1,88 @@
+// A field value with parameters (RFC 9110 §5.6.6), as in Content-Type and Content-Disposition, extended ones included
+// (RFC 8187). Reads what servers send: blanks around "=" and in unquoted values are let pass.
+
+/// `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
+struct ParameterizedValue {
+  /// What stands before the first parameter, in small letters.
+  let item: String
+
+  private var parameters: [(name: String, value: String)] = []
+
+  init(_ field: String) {
+    var rest = field[...]
+    item = Self.takeUnquoted(&rest).lowercased()
+    while rest.popFirst() != nil {
+      let name = rest.prefix { $0 != "=" && $0 != ";" }
+      rest = rest[name.endIndex...]
+      guard rest.first == "=" else { continue }
+      rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+      let value = rest.first == "\"" ? Self.takeQuoted(&rest) : Self.takeUnquoted(&rest)
+      parameters.append((name.trimmingBlanks, value))
+    }
+  }
+
+  /// The value of the first parameter of that name, in any case.
+  func parameter(_ name: String) -> String? {
+    parameters.first { $0.name.isSameFieldName(as: name) }?.value
+  }
+
+  /// The value of the extended parameter `name*`, decoded, or nil if there is none or it is malformed.
+  ///
+  /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2.1); charset is UTF-8 or ISO-8859-1.
+  func extendedParameter(_ name: String) -> String? {
+    guard let parts = parameter(name + "*")?.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false),
+      parts.count == 3, let bytes = Self.percentDecoded(parts[2])
+    else { return nil }
+    switch parts[0].lowercased() {
+    case "utf-8":
+      return String(validating: bytes, as: UTF8.self)
+    case "iso-8859-1":
+      return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    default:
+      return nil
+    }
+  }
+
+  private static func takeUnquoted(_ rest: inout Substring) -> String {
+    let value = rest.prefix { $0 != ";" }
+    rest = rest[value.endIndex...]
+    return value.trimmingBlanks
+  }
+
+  /// Takes a quoted-string (RFC 9110 §5.6.4) and what stands between it and the next ";"; a missing end quote is let pass.
+  private static func takeQuoted(_ rest: inout Substring) -> String {
+    var value = ""
+    rest.removeFirst()
+    while let character = rest.popFirst(), character != "\"" {
+      // A quoted-pair stands for its second character; a backslash at the very end for itself.
+      value.append(character == "\\" ? rest.popFirst() ?? character : character)
+    }
+    rest = rest.drop { $0 != ";" }
+    return value
+  }
+
+  private static func percentDecoded(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  private static func hexDigit(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

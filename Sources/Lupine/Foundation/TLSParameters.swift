@@ -1,0 +1,26 @@
+// What a TLS handshake agreed on, under the names that Foundation's metrics use.
+
+// swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
+/// A version of TLS by its number on the wire (RFC 8446 §4.2.1).
+public enum tls_protocol_version_t: UInt16, Sendable {
+  /// TLS 1.0 (RFC 2246).
+  case TLSv10 = 0x0301
+  /// TLS 1.1 (RFC 4346).
+  case TLSv11 = 0x0302
+  /// TLS 1.2 (RFC 5246).
+  case TLSv12 = 0x0303
+  /// TLS 1.3 (RFC 8446).
+  case TLSv13 = 0x0304
+}
+
+// swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase
+/// A cipher suite by its number in IANA's TLS registry, such as 0x1301 for `TLS_AES_128_GCM_SHA256`.
+public struct tls_ciphersuite_t: RawRepresentable, Hashable, Sendable {
+  /// The number.
+  public let rawValue: UInt16
+
+  /// The suite of that number.
+  public init(rawValue: UInt16) {
+    self.rawValue = rawValue
+  }
+}

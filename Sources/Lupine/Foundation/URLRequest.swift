@@ -1,0 +1,95 @@
+// The request that Foundation's networking half would give: a URL, a method, header fields, a body and a timeout.
+
+public import Foundation
+
+/// An HTTP request.
+///
+/// Two requests are equal if everything that would be sent is, the order of the header fields included, and if
+/// their timeouts were both given or both left to the session.
+public struct URLRequest: Hashable, Sendable {
+  /// The URL to ask; a request without one fails when it is started.
+  public var url: URL?
+
+  /// The header fields in the order in which they will be sent.
+  public var headers = HTTPHeaders()
+
+  /// The body, or nil for none.
+  public var httpBody: Data?
+
+  /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
+  private(set) var explicitTimeoutInterval: TimeInterval?
+
+  private var methodName = Self.methodNameDefault
+
+  /// A GET request whose timeout is left to the session.
+  public init(url: URL) {
+    self.url = url
+  }
+
+  /// A GET request with a timeout of its own.
+  ///
+  /// - Parameters:
+  ///   - url: the URL to ask.
+  ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
+  public init(url: URL, timeoutInterval: TimeInterval) {
+    self.url = url
+    explicitTimeoutInterval = timeoutInterval
+  }
+
+  /// The method, never nil when read; setting nil makes it `GET`.
+  ///
+  /// The six methods that Foundation knows are written in capitals whatever their case, as Foundation does; any
+  /// other name is kept as it is.
+  public var httpMethod: String? {
+    get { methodName }
+    set { methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault }
+  }
+
+  /// Seconds to wait for the peer: what was set, or 60, the default, for which the session's configuration stands in.
+  public var timeoutInterval: TimeInterval {
+    get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
+    set { explicitTimeoutInterval = newValue }
+  }
+
+  /// The header fields as a dictionary, made at each access, or nil if there are none.
+  ///
+  /// What is set replaces all fields; ``headers`` keeps their order, a dictionary does not.
+  public var allHTTPHeaderFields: [String: String]? {
+    get { headers.isEmpty ? nil : headers.dictionary }
+    set { headers = HTTPHeaders(newValue ?? [:]) }
+  }
+
+  /// The value of the field of that name, in any case, or nil if there is none.
+  public func value(forHTTPHeaderField field: String) -> String? {
+    headers[field]
+  }
+
+  /// Replaces the field of that name, or adds it; nil removes it.
+  public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
+    headers[field] = value
+  }
+
+  /// Adds a value to the field of that name, after a comma if the field is there already (RFC 9110 §5.3).
+  public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+    headers[field] = headers[field].map { "\($0),\(value)" } ?? value
+  }
+
+  /// Seconds that Foundation gives a request that sets no timeout.
+  static let timeoutIntervalDefault: TimeInterval = 60
+
+  private static let methodNameDefault = "GET"
+  private static let knownMethodNames = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT"]
+
+  private static func normalized(_ name: String) -> String {
+    if knownMethodNames.contains(name) { return name }
+    let capitals = name.uppercased()
+    return knownMethodNames.contains(capitals) ? capitals : name
+  }
+}
+
+extension URLRequest: CustomStringConvertible {
+  /// The URL as a string.
+  public var description: String {
+    url?.description ?? "url: nil"
+  }
+}

@@ -1,0 +1,54 @@
+// What is known of any response, whatever its protocol: where it came from, and the type and length of its content.
+
+public import Foundation
+
+// Unchecked since the class is open: all state is constant.
+/// A response without its body.
+open class URLResponse: NSObject, @unchecked Sendable {
+  private let storedURL: URL?
+  private let storedMIMEType: String?
+  private let storedContentLength: Int64
+  private let storedTextEncodingName: String?
+
+  /// A response with known properties.
+  ///
+  /// - Parameters:
+  ///   - url: where the response came from.
+  ///   - mimeType: the content's type without parameters, or nil if it is not known.
+  ///   - length: the content's bytes, or -1 if that is not known.
+  ///   - name: the name of the content's character encoding, or nil if it is not known.
+  public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
+    storedURL = url
+    storedMIMEType = mimeType
+    storedContentLength = Int64(length)
+    storedTextEncodingName = name
+    super.init()
+  }
+
+  /// Where the response came from, after redirects.
+  open var url: URL? {
+    storedURL
+  }
+
+  /// The content's type without parameters, in small letters over HTTP, or nil if it is not known.
+  open var mimeType: String? {
+    storedMIMEType
+  }
+
+  /// The content's bytes, or -1 if that is not known.
+  open var expectedContentLength: Int64 {
+    storedContentLength
+  }
+
+  /// The name of the content's character encoding, in small letters over HTTP, or nil if it is not known.
+  open var textEncodingName: String? {
+    storedTextEncodingName
+  }
+
+  /// A name to save the content under: what the server suggests, else the URL's last path component, else `unknown`.
+  ///
+  /// It is a single path component of at most 255 bytes and never `.` or `..`.
+  open var suggestedFilename: String? {
+    url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "unknown"
+  }
+}

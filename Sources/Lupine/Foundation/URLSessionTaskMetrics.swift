@@ -1,0 +1,53 @@
+// How long a task took, over all the transactions that redirects made of it.
+
+public import Foundation
+import Synchronization
+
+/// What was measured of one task.
+///
+/// The values are converted from the engine's when they are first asked for, since most programs never do.
+public final class URLSessionTaskMetrics: NSObject, Sendable {
+  /// Where a response came from.
+  public enum ResourceFetchType: Int, Sendable {
+    /// Not known, as no response came.
+    case unknown = 0
+    /// The network.
+    case networkLoad = 1
+  }
+
+  struct Values: Sendable {
+    let transactionMetrics: [URLSessionTaskTransactionMetrics]
+    let taskInterval: DateInterval
+    let redirectCount: Int
+  }
+
+  private enum Source: Sendable {
+    case deferred(@Sendable () -> Values)
+    case converted(Values)
+  }
+
+  private let source: Mutex<Source>
+
+  init(_ values: @escaping @Sendable () -> Values) {
+    source = Mutex(.deferred(values))
+  }
+
+  /// One entry for each request that was sent, in their order.
+  public var transactionMetrics: [URLSessionTaskTransactionMetrics] { values.transactionMetrics }
+  /// From the task's start to its completion.
+  public var taskInterval: DateInterval { values.taskInterval }
+  /// Redirects that were followed.
+  public var redirectCount: Int { values.redirectCount }
+
+  private var values: Values {
+    source.withLock { source in
+      switch source {
+      case .converted(let values): return values
+      case .deferred(let convert):
+        let values = convert()
+        source = .converted(values)
+        return values
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// AFError: which properties answer for which case, and what its sentences show.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+struct AFErrorTests {
+  private struct Broken: LocalizedError {
+    var errorDescription: String? { "The thing broke." }
+  }
+
+  /// One error for each case and reason, the name of its is…Error property, and whether it wraps `Broken`.
+  private static let table: [(error: AFError, property: String?, wraps: Bool)] = [
+    (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
+    (.explicitlyCancelled, "explicitlyCancelled", false),
+    (.invalidURL(url: "ht!tp"), "invalidURL", false),
+    (.parameterEncoderFailed(reason: .encoderFailed(error: Broken())), "parameterEncoder", true),
+    (.parameterEncoderFailed(reason: .missingRequiredComponent(.url)), "parameterEncoder", false),
+    (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "?"))), "parameterEncoder", false),
+    (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "responseSerialization", false),
+    (.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf8)), "responseSerialization", false),
+    (.responseSerializationFailed(reason: .jsonSerializationFailed(error: Broken())), "responseSerialization", true),
+    (.responseSerializationFailed(reason: .decodingFailed(error: Broken())), "responseSerialization", true),
+    (.responseSerializationFailed(reason: .customSerializationFailed(error: Broken())), "responseSerialization", true),
+    (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "T")), "responseSerialization", false),
+    (
+      .responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b"])), "responseValidation",
+      false
+    ),
+    (
+      .responseValidationFailed(
+        reason: .unacceptableContentType(acceptableContentTypes: ["a/b", "c/d"], responseContentType: "e/f")),
+      "responseValidation", false
+    ),
+    (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "responseValidation", false),
+    (.responseValidationFailed(reason: .customValidationFailed(error: Broken())), "responseValidation", true),
+    (.sessionDeinitialized, "sessionDeinitialized", false),
+    (.sessionInvalidated(error: nil), "sessionInvalidated", false),
+    (.sessionInvalidated(error: Broken()), "sessionInvalidated", true),
+    (.sessionTaskFailed(error: Broken()), "sessionTask", true),
+    (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
+  ]
+
+  @Test("exactly one is…Error property is true for each error that has one")
+  func cases() {
+    for (error, property, _) in Self.table {
+      let answers = [
+        "createURLRequest": error.isCreateURLRequestError,
+        "explicitlyCancelled": error.isExplicitlyCancelledError,
+        "invalidURL": error.isInvalidURLError,
+        "parameterEncoder": error.isParameterEncoderError,
+        "responseSerialization": error.isResponseSerializationError,
+        "responseValidation": error.isResponseValidationError,
+        "sessionDeinitialized": error.isSessionDeinitializedError,
+        "sessionInvalidated": error.isSessionInvalidatedError,
+        "sessionTask": error.isSessionTaskError,
+      ]
+      #expect(answers.filter(\.value).map(\.key) == (property.map { [$0] } ?? []), "\(error)")
+    }
+  }
+
+  @Test("a wrapped error is found, and its sentence is shown")
+  func underlying() {
+    for (error, _, wraps) in Self.table {
+      #expect((error.underlyingError is Broken) == wraps, "\(error)")
+      #expect(error.localizedDescription.contains("The thing broke.") == wraps, "\(error)")
+    }
+  }
+
+  @Test("each error has a sentence of its own")
+  func sentences() {
+    let sentences = Self.table.compactMap(\.error.errorDescription)
+    #expect(Set(sentences).count == Self.table.count)
+    for sentence in sentences {
+      #expect(sentence.hasSuffix("."), "\(sentence)")
+    }
+  }
+
+  @Test(
+    "a sentence shows what it is about",
+    arguments: [
+      (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
+      (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
+      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "418"),
+      (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "Thing")), "Thing"),
+      (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), "3 bytes"),
+      (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "BREW"))), "BREW"),
+    ])
+  func content(error: AFError, text: String) {
+    #expect(error.localizedDescription.contains(text))
+  }
+
+  @Test("what validation and serialization refused can be asked for")
+  func details() {
+    let type = AFError.responseValidationFailed(
+      reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "e/f"))
+    #expect(type.acceptableContentTypes == ["a/b"])
+    #expect(type.responseContentType == "e/f")
+    #expect(type.responseCode == nil)
+    let missing = AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b"]))
+    #expect(missing.acceptableContentTypes == ["a/b"])
+    #expect(missing.responseContentType == nil)
+    #expect(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)).responseCode == 418)
+    let text = AFError.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf16))
+    #expect(text.failedStringEncoding == .utf16)
+    #expect(AFError.explicitlyCancelled.acceptableContentTypes == nil)
+    #expect(AFError.explicitlyCancelled.failedStringEncoding == nil)
+    #expect(AFError.invalidURL(url: "ht!tp").urlConvertible as? String == "ht!tp")
+    #expect(AFError.explicitlyCancelled.urlConvertible == nil)
+  }
+
+  @Test("any error is cast or replaced")
+  func casting() {
+    let wrapped: any Error = AFError.explicitlyCancelled
+    #expect(wrapped.asAFError?.isExplicitlyCancelledError == true)
+    #expect(wrapped.asAFError(orFailWith: "not reached").isExplicitlyCancelledError)
+    #expect(Broken().asAFError == nil)
+    #expect(Broken().asAFError(or: .sessionDeinitialized).isSessionDeinitializedError)
+  }
+}

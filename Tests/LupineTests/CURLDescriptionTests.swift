@@ -1,0 +1,146 @@
+// The curl command of a request: its form, and what bash makes of it.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct CURLDescriptionTests {
+  private func request(
+    _ url: String = "https://example.org/", method: HTTPMethod = .get, headers: HTTPHeaders = [:], body: Data? = nil
+  ) throws -> URLRequest {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.method = method
+    request.headers = headers
+    request.httpBody = body
+    return request
+  }
+
+  @Test("the options stand on a line each, the URL last")
+  func format() throws {
+    let request = try request(
+      "https://example.org/a?b=c&d", method: .post, headers: ["X-Own": "a \"b\"", "Accept": "*/*"],
+      body: Data(#"{"a":"\"b"}"#.utf8))
+    let description = cURLDescription(of: request, configuration: ["User-Agent": "me", "accept": "text/html"])
+    #expect(
+      description == #"""
+        $ curl -v \
+        	-X POST \
+        	-H "User-Agent: me" \
+        	-H "Accept: */*" \
+        	-H "X-Own: a \"b\"" \
+        	-d "{\"a\":\"\\\"b\"}" \
+        	"https://example.org/a?b=c&d"
+        """#)
+  }
+
+  @Test("a request without a URL has no command")
+  func noURL() throws {
+    var request = try request()
+    request.url = nil
+    #expect(cURLDescription(of: request, configuration: [:]).hasPrefix("The request has no URL"))
+  }
+
+  @Test("HEAD doesn't wait for content, brackets in the URL are no pattern, an empty field is sent")
+  func curlSpecialties() throws {
+    let head = try words(of: request(method: .head))
+    #expect(head == ["-v", "-X", "HEAD", "--head", "https://example.org/"].map { Data($0.utf8) })
+    let brackets = try words(of: request("http://[::1]/"))
+    #expect(brackets.suffix(2) == ["--globoff", "http://[::1]/"].map { Data($0.utf8) })
+    let field = try words(of: request(headers: ["X-Empty": ""]))
+    #expect(field[4] == Data("X-Empty;".utf8))
+  }
+
+  static let texts = [
+    "plain", "a b", "\"", "\\", "\\\\\"", "$HOME", "${HOME}", "$(id)", "`id`", "!", "!!", "a!b\"c!", "'", "it's",
+    "line\nbreak\n", "tab\tand\rreturn", "\u{1B}[31m", "\u{7F}", "%s%d%%", "é€😃", "\\x41", "\\\n", "*", "~", "-d",
+    "@file",
+    "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
+  ]
+
+  @Test("bash hands a body's text over unchanged", arguments: texts)
+  func bodyText(text: String) throws {
+    let words = try words(of: request(method: .post, body: Data(text.utf8)))
+    #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
+    #expect(words[4] == Data(text.utf8))
+    #expect(words.count == 6)
+  }
+
+  @Test("bash hands a field's value and a method over unchanged", arguments: texts)
+  func fieldAndMethod(text: String) throws {
+    let words = try words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
+    #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
+  }
+
+  @Test(
+    "bytes that are no text reach curl unchanged",
+    arguments: [
+      [0xFF], [0x00], [0xFF, 0x00, 0x41], [0x40, 0xFF], [0x40, 0x00], [0x2D, 0x00], [0xFE, 0x34, 0x35], [0x00, 0x31],
+      [0xFF, 0x0A], [0xC3], Array(1...255), Array(0...255),
+    ] as [[UInt8]])
+  func bodyBytes(bytes: [UInt8]) throws {
+    let words = try words(of: request(method: .post, body: Data(bytes)))
+    let name: String
+    switch (bytes.contains(0), bytes.first) {
+    case (false, 0x40): name = "--data-raw"
+    default: name = "--data-binary"
+    }
+    #expect(words[3] == Data(name.utf8))
+    #expect(words[4] == Data(bytes))
+  }
+
+  @Test("a body too long for an argument is written by printf", arguments: [131_071, 131_072, 300_000])
+  func longBody(count: Int) throws {
+    let body = Data(repeating: UInt8(ascii: "%"), count: count)
+    let words = try words(of: request(method: .post, body: body))
+    #expect(words[3] == Data((count < 131_072 ? "-d" : "--data-binary").utf8))
+    #expect(words[4] == body)
+  }
+
+  /// What curl would see: the words of the command, with a process substitution's content in place of its name.
+  ///
+  /// A shell function stands in for curl and writes each word as a line of hex digits.
+  private func words(of request: URLRequest) throws -> [Data] {
+    let command = cURLDescription(of: request, configuration: [:]).dropFirst(2)
+    let function = """
+      curl() {
+        for word in "$@"; do
+          case $word in
+          @/dev/fd/*) cat "${word#@}" ;;
+          *) printf %s "$word" ;;
+          esac | od -An -v -tx1 | tr -d ' \\n'
+          echo
+        done
+      }
+
+      """
+    let bash = Process()
+    bash.executableURL = URL(filePath: "/bin/bash")
+    bash.arguments = ["--norc", "-s"]
+    let (input, output) = (Pipe(), Pipe())
+    bash.standardInput = input
+    bash.standardOutput = output
+    try bash.run()
+    let script = Data((function + command + "\n").utf8)
+    // On a thread of its own: bash may stop reading to write, once the pipe's 64 KiB are full.
+    Thread.detachNewThread {
+      input.fileHandleForWriting.write(script)
+      try? input.fileHandleForWriting.close()
+    }
+    let printed = output.fileHandleForReading.readDataToEndOfFile()
+    bash.waitUntilExit()
+    #expect(bash.terminationStatus == 0)
+    return try String(decoding: printed, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+      .dropLast().map { try bytes(ofHex: $0) }
+  }
+
+  private func bytes(ofHex digits: Substring) throws -> Data {
+    var data = Data()
+    var rest = digits
+    while !rest.isEmpty {
+      data.append(try #require(UInt8(rest.prefix(2), radix: 16)))
+      rest = rest.dropFirst(2)
+    }
+    return data
+  }
+}

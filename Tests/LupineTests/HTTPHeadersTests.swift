@@ -1,0 +1,129 @@
+// HTTPHeader and HTTPHeaders: order, case, literals, and the default fields.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+struct HTTPHeadersTests {
+  @Test("a name in another case replaces spelling and value in place")
+  func updateInPlace() {
+    var headers = HTTPHeaders([HTTPHeader(name: "a", value: "1"), HTTPHeader(name: "b", value: "2")])
+    headers.add(name: "A", value: "3")
+    #expect(Array(headers) == [HTTPHeader(name: "A", value: "3"), HTTPHeader(name: "b", value: "2")])
+    headers.update(HTTPHeader(name: "B", value: "4"))
+    headers.add(HTTPHeader(name: "c", value: "5"))
+    #expect(headers.description == "A: 3\nB: 4\nc: 5")
+  }
+
+  @Test("literals keep their order, and the last of a repeated name wins in the first one's place")
+  func literals() {
+    let dictionary: HTTPHeaders = ["z": "1", "a": "2", "Z": "3"]
+    let array: HTTPHeaders = [.init(name: "Z", value: "3"), .init(name: "a", value: "2")]
+    #expect(dictionary == array)
+    #expect(dictionary.dictionary == ["Z": "3", "a": "2"])
+  }
+
+  @Test("a dictionary's fields are sorted by name, so that requests come out the same each time")
+  func fromDictionary() {
+    #expect(HTTPHeaders(["c": "3", "a": "1", "b": "2"]).map(\.name) == ["a", "b", "c"])
+    #expect(HTTPHeaders(["b": "2", "B": "1"]).count == 1)
+  }
+
+  @Test("lookup and removal ignore ASCII case, and only that")
+  func lookup() {
+    var headers: HTTPHeaders = ["Content-Type": "text/plain", "X[": "1"]
+    #expect(headers["content-TYPE"] == "text/plain")
+    #expect(headers.value(for: "CONTENT-type") == "text/plain")
+    // "[" and "{" differ by the bit that tells cases apart, and are no letters.
+    #expect(headers["X{"] == nil)
+    headers.remove(name: "CONTENT-TYPE")
+    headers.remove(name: "absent")
+    #expect(headers.map(\.name) == ["X["])
+    headers["x["] = nil
+    #expect(headers.isEmpty)
+    headers["New"] = "1"
+    #expect(headers[0] == HTTPHeader(name: "New", value: "1"))
+  }
+
+  @Test("sorting is by name without regard to case")
+  func sorting() {
+    let headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
+    #expect(headers.sorted().map(\.name) == ["A", "b", "C"])
+    #expect(headers.map(\.name) == ["b", "C", "A"])
+  }
+
+  @Test(
+    "a shorthand makes its field",
+    arguments: [
+      (HTTPHeader.accept("a"), "Accept: a"),
+      (.acceptCharset("a"), "Accept-Charset: a"),
+      (.acceptEncoding("a"), "Accept-Encoding: a"),
+      (.acceptLanguage("a"), "Accept-Language: a"),
+      (.authorization("a"), "Authorization: a"),
+      (.authorization(bearerToken: "a"), "Authorization: Bearer a"),
+      (
+        .authorization(username: "Aladdin", password: "open sesame"),
+        "Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
+      ),
+      (.contentDisposition("a"), "Content-Disposition: a"),
+      (.contentEncoding("a"), "Content-Encoding: a"),
+      (.contentType("a"), "Content-Type: a"),
+      (.userAgent("a"), "User-Agent: a"),
+      (.websocketProtocol("a"), "Sec-WebSocket-Protocol: a"),
+    ])
+  func shorthands(header: HTTPHeader, line: String) {
+    #expect(header.description == line)
+  }
+
+  @Test("the default fields are the codings, the languages and the program")
+  func defaults() {
+    #expect(HTTPHeaders.default.map(\.name) == ["Accept-Encoding", "Accept-Language", "User-Agent"])
+    #expect(HTTPHeader.defaultAcceptEncoding.value == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
+    #expect(HTTPHeader.defaultAcceptLanguage.value.contains(";q=1.0"))
+    #expect(HTTPHeader.defaultUserAgent.value.hasSuffix("Lupine/\(AFInfo.version)"))
+  }
+
+  @Test(
+    "the environment's languages become tags",
+    arguments: [
+      ([:], ["en"]),
+      (["LANG": "de_CH.UTF-8"], ["de-CH"]),
+      (["LANG": "C"], ["en"]),
+      (["LANG": "C.UTF-8"], ["en"]),
+      (["LANG": "POSIX"], ["en"]),
+      (["LANG": "sr_RS@latin"], ["sr-RS"]),
+      (["LANG": "de", "LC_MESSAGES": "fr"], ["fr"]),
+      (["LANG": "de", "LC_MESSAGES": "fr", "LC_ALL": "it"], ["it"]),
+      (["LANG": "de", "LC_ALL": "it", "LANGUAGE": "rm:de_CH:rm"], ["rm", "de-CH"]),
+      (["LANG": "de", "LANGUAGE": ""], ["de"]),
+      (["LANG": "a\r\nX: y"], ["en"]),
+      (["LANG": "abcdefghi"], ["en"]),
+      (["LANG": "de__CH"], ["en"]),
+      (["LANGUAGE": "a:b:c:d:e:f:g:h"], ["a", "b", "c", "d", "e", "f"]),
+    ] as [([String: String], [String])])
+  func languages(environment: [String: String], tags: [String]) {
+    #expect(HTTPHeader.acceptedLanguages(environment: environment) == tags)
+  }
+
+  @Test("quality falls by a tenth with each language")
+  func languageQuality() {
+    #expect(HTTPHeader.qualityEncoded(["de-CH", "fr", "en"]) == "de-CH;q=1.0, fr;q=0.9, en;q=0.8")
+    #expect(HTTPHeader.qualityEncoded(Array("abcdef").map(String.init)).hasSuffix("f;q=0.5"))
+  }
+
+  @Test("the user agent names program, bundle and kernel, and nothing in it can break the field")
+  func userAgent() {
+    let system = OperatingSystemVersion(majorVersion: 6, minorVersion: 8, patchVersion: 1)
+    let bundle = [
+      "CFBundleExecutable": "tool", "CFBundleShortVersionString": "1.2", "CFBundleIdentifier": "org.example.tool",
+      "CFBundleVersion": "7",
+    ]
+    let full = HTTPHeader.describeProduct(bundle: bundle, executablePath: "/bin/other", system: system)
+    #expect(full == "tool/1.2 (org.example.tool; build:7; Linux 6.8.1) Lupine/\(AFInfo.version)")
+    let bare = HTTPHeader.describeProduct(bundle: [:], executablePath: "/opt/my tool\r\n", system: system)
+    #expect(bare.hasPrefix("my_tool__/Unknown (Unknown; build:Unknown; Linux 6.8.1)"))
+    let none = HTTPHeader.describeProduct(bundle: [:], executablePath: nil, system: system)
+    #expect(none.hasPrefix("Unknown/Unknown "))
+  }
+}

@@ -1,0 +1,179 @@
+// URLResponse, HTTPURLResponse and the metrics that hold them.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+struct HTTPURLResponseTests {
+  private static let url = URL(filePath: "/dir/last.txt")
+
+  private func response(_ fields: [(String, String)], url: URL = Self.url) -> HTTPURLResponse {
+    HTTPURLResponse(url: url, statusCode: 200) { fields.map { HTTPHeader(name: $0.0, value: $0.1) } }
+  }
+
+  @Test("the fields are not made before one is asked for, and then once")
+  func deferred() {
+    let calls = Calls()
+    let response = HTTPURLResponse(url: Self.url, statusCode: 404) {
+      calls.count.add(1, ordering: .relaxed)
+      return [HTTPHeader(name: "A", value: "1")]
+    }
+    #expect(response.statusCode == 404)
+    #expect(response.url == Self.url)
+    #expect(calls.count.load(ordering: .relaxed) == 0)
+    #expect(response.value(forHTTPHeaderField: "a") == "1")
+    #expect(response.allHeaderFields as? [String: String] == ["A": "1"])
+    #expect(calls.count.load(ordering: .relaxed) == 1)
+  }
+
+  @Test("the values of a repeated name are joined under its first spelling")
+  func repeated() {
+    let response = response([("Vary", "a"), ("X", "1"), ("VARY", "b"), ("vary", "c")])
+    #expect(response.value(forHTTPHeaderField: "vary") == "a, b, c")
+    #expect(response.headers.description == "Vary: a, b, c\nX: 1")
+    #expect(response.allHeaderFields as? [String: String] == ["Vary": "a, b, c", "X": "1"])
+    #expect(response.value(forHTTPHeaderField: "absent") == nil)
+  }
+
+  @Test("the public initializer takes a dictionary, and no status code past three digits")
+  func initialize() throws {
+    let made = try #require(
+      HTTPURLResponse(url: Self.url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["a": "1"]))
+    #expect(made.headers == ["a": "1"])
+    #expect(
+      HTTPURLResponse(url: Self.url, statusCode: 999, httpVersion: nil, headerFields: nil)?.headers.isEmpty == true)
+    #expect(HTTPURLResponse(url: Self.url, statusCode: 1000, httpVersion: nil, headerFields: nil) == nil)
+    #expect(HTTPURLResponse(url: Self.url, statusCode: -1, httpVersion: nil, headerFields: nil) == nil)
+  }
+
+  @Test("a plain response gives back what it was made with")
+  func plain() {
+    let made = URLResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 7, textEncodingName: "utf-8")
+    #expect(made.url == Self.url)
+    #expect(made.mimeType == "a/b")
+    #expect(made.expectedContentLength == 7)
+    #expect(made.textEncodingName == "utf-8")
+    #expect(made.suggestedFilename == "last.txt")
+  }
+
+  @Test(
+    "Content-Type is split into type and charset",
+    arguments: [
+      (nil, nil, nil),
+      ("text/html", "text/html", nil),
+      ("Text/HTML; Charset=\"ISO-8859-4\"", "text/html", "iso-8859-4"),
+      ("text/plain;charset=utf-8;charset=latin1", "text/plain", "utf-8"),
+      ("text/plain ; boundary=\"a;charset=b\" ; charset = utf-8 ", "text/plain", "utf-8"),
+      ("text/plain; charset=", "text/plain", nil),
+      ("; charset=utf-8", nil, "utf-8"),
+      ("text/plain; charset=\"utf-8", "text/plain", "utf-8"),
+      ("text/plain; charset=\"", "text/plain", nil),
+      ("", nil, nil),
+    ] as [(String?, String?, String?)])
+  func contentType(field: String?, type: String?, charset: String?) {
+    let response = response(field.map { [("Content-Type", $0)] } ?? [])
+    #expect(response.mimeType == type)
+    #expect(response.textEncodingName == charset)
+  }
+
+  @Test("of two Content-Type fields the last one counts")
+  func repeatedContentType() {
+    #expect(response([("Content-Type", "a/b"), ("content-type", "c/d")]).mimeType == "c/d")
+  }
+
+  @Test(
+    "the content's length is known only if it is that of what is handed over",
+    arguments: [
+      ([], -1),
+      ([("content-length", "12")], 12),
+      ([("Content-Length", "0")], 0),
+      ([("Content-Length", "+1")], -1),
+      ([("Content-Length", "-1")], -1),
+      ([("Content-Length", "")], -1),
+      ([("Content-Length", "99999999999999999999")], -1),
+      ([("Content-Length", "5"), ("Content-Length", "7")], -1),
+      ([("Content-Length", "5"), ("Content-Encoding", "gzip")], -1),
+      ([("Content-Length", "5"), ("Content-Encoding", "Identity")], 5),
+      ([("Content-Length", "5"), ("Transfer-Encoding", "chunked")], -1),
+    ] as [([(String, String)], Int64)])
+  func contentLength(fields: [(String, String)], length: Int64) {
+    #expect(response(fields).expectedContentLength == length)
+  }
+
+  @Test(
+    "a suggested file name is a single harmless path component",
+    arguments: [
+      ("attachment", "last.txt"),
+      ("attachment; filename=a.txt", "a.txt"),
+      ("attachment; filename=my file.txt; x=y", "my file.txt"),
+      (#"attachment; FileName="a \"b\".txt""#, #"a "b".txt"#),
+      (#"attachment; filename="a;b.txt""#, "a;b.txt"),
+      ("attachment; filename=\"e.txt\"; filename*=UTF-8''%e2%82%ac%20rates.txt", "€ rates.txt"),
+      ("attachment; filename*=iso-8859-1'en'%A3.txt; filename=e.txt", "£.txt"),
+      ("attachment; filename*=UTF-8''%ff; filename=e.txt", "e.txt"),
+      ("attachment; filename*=UTF-8''%4; filename=e.txt", "e.txt"),
+      ("attachment; filename*=koi8-r''x; filename=e.txt", "e.txt"),
+      ("attachment; filename*=x; filename=e.txt", "e.txt"),
+      ("attachment; filename=\"../../etc/passwd\"", "passwd"),
+      ("attachment; filename*=UTF-8''..%2F..%5Cx", "x"),
+      ("attachment; filename*=UTF-8''a%2F%CC%B8b", "\u{338}b"),
+      ("attachment; filename*=UTF-8''a%00%0Ab", "ab"),
+      ("attachment; filename=\"..\"", "last.txt"),
+      ("attachment; filename=\"x/\"", "last.txt"),
+      ("attachment; filename=\"\"", "last.txt"),
+      ("attachment; filename=\"a\\", "last.txt"),
+    ] as [(String, String?)])
+  func suggestedFilename(disposition: String, name: String?) {
+    #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)
+  }
+
+  @Test("without a name in head or path the file is unknown, and a path's escaped separators are not obeyed")
+  func fileNameFromURL() throws {
+    #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "unknown")
+    #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
+  }
+
+  @Test("a file name that is too long keeps its extension")
+  func longFileName() throws {
+    let long = String(repeating: "é", count: 200)
+    let kept = try #require(FileName(suggested: "\(long).tar"))
+    #expect(kept.string.utf8.count == 254)
+    #expect(kept.string.hasSuffix("é.tar"))
+    let dotless = try #require(FileName(suggested: "a." + String(repeating: "b", count: 300)))
+    #expect(dotless.string.utf8.count == 255)
+  }
+
+  @Test(
+    "a status code has words, an unknown one those of its class",
+    arguments: [
+      (200, "no error"), (404, "not found"), (199, "informational"), (299, "success"), (399, "redirected"),
+      (499, "client error"), (599, "server error"), (-1, "unknown status"),
+    ])
+  func statusText(code: Int, text: String) {
+    #expect(HTTPURLResponse.localizedString(forStatusCode: code) == text)
+  }
+
+  @Test("a transaction without a response was loaded from nowhere that is known")
+  func fetchType() {
+    let request = URLRequest(url: Self.url)
+    let failed = URLSessionTaskTransactionMetrics(request: request)
+    let loaded = URLSessionTaskTransactionMetrics(
+      request: request, response: response([]), negotiatedTLSProtocolVersion: .TLSv13,
+      negotiatedTLSCipherSuite: tls_ciphersuite_t(rawValue: 0x1301))
+    #expect(failed.resourceFetchType == .unknown)
+    #expect(loaded.resourceFetchType == .networkLoad)
+    #expect(loaded.negotiatedTLSProtocolVersion?.rawValue == 0x0304)
+    let metrics = URLSessionTaskMetrics(
+      transactionMetrics: [failed, loaded], taskInterval: DateInterval(start: .distantPast, duration: 2),
+      redirectCount: 1)
+    #expect(metrics.transactionMetrics.count == 2)
+    #expect(metrics.taskInterval.duration == 2)
+    #expect(metrics.redirectCount == 1)
+  }
+}
+
+private final class Calls: Sendable {
+  let count = Atomic(0)
+}

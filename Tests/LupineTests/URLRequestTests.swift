@@ -1,0 +1,146 @@
+// URLRequest and what makes one, and the session configuration that stands behind it.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+struct URLRequestTests {
+  private let url = URL(filePath: "/").absoluteURL
+  private let request = URLRequest(url: URL(filePath: "/x"))
+
+  @Test("a new request is a GET without fields or body that leaves the timeout to the session")
+  func fresh() {
+    #expect(request.httpMethod == "GET")
+    #expect(request.method == .get)
+    #expect(request.allHTTPHeaderFields == nil)
+    #expect(request.httpBody == nil)
+    #expect(request.timeoutInterval == 60)
+    #expect(request.explicitTimeoutInterval == nil)
+    #expect(request.description == "file:///x")
+  }
+
+  @Test("a timeout that is given is known to be, even if it is the default one")
+  func timeout() {
+    #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == 60)
+    var copy = request
+    copy.timeoutInterval = 2.5
+    #expect(copy.explicitTimeoutInterval == 2.5)
+  }
+
+  @Test(
+    "Foundation's six methods are put in capitals, others are kept",
+    arguments: [
+      ("post", "POST"), ("Delete", "DELETE"), ("patch", "patch"), ("PURGE", "PURGE"), (nil, "GET"),
+    ] as [(String?, String)])
+  func method(set: String?, read: String) {
+    var copy = request
+    copy.httpMethod = set
+    #expect(copy.httpMethod == read)
+  }
+
+  @Test("fields keep their order, are found in any case, joined by add and removed by nil")
+  func fields() {
+    var copy = request
+    copy.setValue("1", forHTTPHeaderField: "z")
+    copy.setValue("2", forHTTPHeaderField: "a")
+    copy.addValue("3", forHTTPHeaderField: "Z")
+    copy.addValue("4", forHTTPHeaderField: "m")
+    #expect(copy.headers.description == "Z: 1,3\na: 2\nm: 4")
+    #expect(copy.value(forHTTPHeaderField: "A") == "2")
+    copy.setValue(nil, forHTTPHeaderField: "Z")
+    #expect(copy.allHTTPHeaderFields == ["a": "2", "m": "4"])
+    copy.allHTTPHeaderFields = ["b": "1"]
+    #expect(copy.headers == ["b": "1"])
+    copy.allHTTPHeaderFields = nil
+    #expect(copy == request)
+  }
+
+  @Test("strings, URLs and components convert to a URL")
+  func convertible() throws {
+    #expect(try "https://h/p".asURL().absoluteString == "https://h/p")
+    #expect(try url.asURL() == url)
+    #expect(try URLComponents(string: "https://h/p?q=1")?.asURL().absoluteString == "https://h/p?q=1")
+  }
+
+  @Test("what is not a URL is an invalidURL error that holds it")
+  func notConvertible() throws {
+    var components = URLComponents()
+    components.host = "h"
+    components.path = "relative"
+    for broken in ["", components] as [any URLConvertible] {
+      let error = #expect(throws: AFError.self) { _ = try URLRequest(url: broken, method: .get) }
+      #expect(error?.isInvalidURLError == true)
+      #expect(error?.urlConvertible.map { "\($0)" } == "\(broken)")
+    }
+  }
+
+  @Test("a request is made from URL, method and fields, and converts to itself")
+  func initialize() throws {
+    let made = try URLRequest(url: "https://h/", method: .post, headers: ["A": "1"])
+    #expect(made.method == .post)
+    #expect(made.headers == ["A": "1"])
+    #expect(try made.asURLRequest() == made)
+    #expect(made.urlRequest == made)
+    #expect(try URLRequest(url: "https://h/", method: .query).headers.isEmpty)
+  }
+
+  @Test("a GET with a body is refused, others may have one")
+  func validation() throws {
+    var copy = request
+    try copy.validate()
+    copy.httpBody = Data("ab".utf8)
+    let error = #expect(throws: AFError.self) { try copy.validate() }
+    guard case .urlRequestValidationFailed(.bodyDataInGETRequest(let body)) = error else {
+      Issue.record("another error: \(String(describing: error))")
+      return
+    }
+    #expect(body == copy.httpBody)
+    copy.method = .post
+    try copy.validate()
+  }
+}
+
+struct URLSessionConfigurationTests {
+  @Test("each access gives a new configuration with the default values")
+  func defaults() {
+    let changed = URLSessionConfiguration.default
+    changed.timeoutIntervalForRequest = 1
+    let fresh = URLSessionConfiguration.default
+    #expect(fresh !== changed)
+    #expect(fresh.timeoutIntervalForRequest == 60)
+    #expect(fresh.timeoutIntervalForResource == 604_800)
+    #expect(fresh.httpMaximumConnectionsPerHost == 6)
+    #expect(fresh.httpAdditionalHeaders == nil)
+    #expect(fresh.headers.isEmpty)
+  }
+
+  @Test("a copy does not follow its original")
+  func copying() throws {
+    let original = URLSessionConfiguration.ephemeral
+    original.httpMaximumConnectionsPerHost = 0
+    let copy = try #require(original.copy() as? URLSessionConfiguration)
+    original.httpMaximumConnectionsPerHost = 9
+    #expect(copy.httpMaximumConnectionsPerHost == 1)
+    #expect(original.snapshot.httpMaximumConnectionsPerHost == 9)
+  }
+
+  @Test("additional fields of any type become strings, and headers keep their order")
+  func headers() {
+    let configuration = URLSessionConfiguration.default
+    configuration.httpAdditionalHeaders = ["b": 1, "a": "2"]
+    #expect(configuration.headers.description == "a: 2\nb: 1")
+    configuration.headers = ["z": "1", "a": "2"]
+    #expect(configuration.snapshot.additionalHeaders?.map(\.name) == ["z", "a"])
+    #expect(configuration.httpAdditionalHeaders as? [String: String] == ["z": "1", "a": "2"])
+    configuration.httpAdditionalHeaders = nil
+    #expect(configuration.snapshot.additionalHeaders == nil)
+  }
+
+  @Test("the configurations under af send the default fields")
+  func extensionPoint() {
+    #expect(URLSessionConfiguration.af.default.headers == .default)
+    #expect(URLSessionConfiguration.af.ephemeral.headers == .default)
+    #expect(URLSessionConfiguration.default.af.type.headers.isEmpty)
+  }
+}

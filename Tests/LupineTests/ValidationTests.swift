@@ -1,0 +1,93 @@
+// The rules by which a response is accepted.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct ValidationTests {
+  private static let body = Data([1])
+
+  @Test(
+    "only a status code of the sequence is accepted",
+    arguments: [(200, true), (204, true), (299, true), (199, false), (300, false), (404, false), (0, false)])
+  func statusCode(code: Int, isAccepted: Bool) throws {
+    let result = ResponseRules.validate(statusCode: code, in: ResponseRules.successfulStatusCodes)
+    guard !isAccepted else { return try result.get() }
+    #expect { try result.get() } throws: { error in
+      guard case AFError.responseValidationFailed(.unacceptableStatusCode(let refused)) = error else { return false }
+      return refused == code
+    }
+  }
+
+  @Test("no status code is in an empty sequence")
+  func emptySequence() {
+    #expect(throws: AFError.self) { try ResponseRules.validate(statusCode: 200, in: [Int]()).get() }
+  }
+
+  @Test(
+    "a media type is accepted if both parts agree, wildcards on either side",
+    arguments: [
+      ("application/json", ["application/json"], true),
+      ("application/json", ["text/plain", "application/json"], true),
+      ("application/json; charset=utf-8", ["application/json"], true),
+      ("application/json", ["application/json;q=0.9"], true),
+      ("application/json", ["application/json ; q=0.9"], true),
+      ("Application/JSON", ["application/json"], true),
+      ("application/json", ["APPLICATION/*"], true),
+      ("application/json", ["*/*"], true),
+      ("application/json", ["*/json"], true),
+      ("*/*", ["application/json"], true),
+      ("application/*", ["application/json"], true),
+      ("*/json", ["application/json"], true),
+      ("application/json", ["application/xml"], false),
+      ("application/json", ["text/json"], false),
+      ("application/*", ["text/json"], false),
+      ("application/json", [], false),
+      ("application/json", ["json", "/", "", "application/", "/json", "*"], false),
+      ("application/vnd.api+json", ["application/json"], false),
+    ])
+  func contentType(type: String, acceptable: [String], isAccepted: Bool) throws {
+    let result = ResponseRules.validate(contentType: type, of: Self.body, in: acceptable)
+    guard !isAccepted else { return try result.get() }
+    #expect { try result.get() } throws: { error in
+      guard case AFError.responseValidationFailed(.unacceptableContentType(let types, let refused)) = error else {
+        return false
+      }
+      return types == acceptable.sorted() && refused == type
+    }
+  }
+
+  @Test(
+    "a missing or unreadable media type is accepted only by */*",
+    arguments: [nil, "", " ", ";", "/", "json", "a/", "/b", "a/b/c", "////", ";a/b", "\u{0}", "é", "\r\n/"])
+  func missingType(type: String?) throws {
+    try ResponseRules.validate(contentType: type, of: Self.body, in: ["text/plain", "*/*"]).get()
+    try ResponseRules.validate(contentType: type, of: Self.body, in: ["*/*;q=0.1"]).get()
+    #expect {
+      try ResponseRules.validate(contentType: type, of: Self.body, in: ["text/plain", "image/*", "*/a"]).get()
+    } throws: { error in
+      guard case AFError.responseValidationFailed(.missingContentType(let types)) = error else { return false }
+      return types == ["*/a", "image/*", "text/plain"]
+    }
+  }
+
+  @Test("a response without a body is accepted whatever its type", arguments: [nil, Data()])
+  func emptyBody(data: Data?) throws {
+    try ResponseRules.validate(contentType: "text/html", of: data, in: ["application/json"]).get()
+    try ResponseRules.validate(contentType: nil, of: data, in: []).get()
+  }
+
+  @Test(
+    "an Accept field is split at commas",
+    arguments: [
+      (nil, ["*/*"]),
+      ("text/html", ["text/html"]),
+      ("text/html, application/json;q=0.9 ,*/*;q=0.1", ["text/html", "application/json;q=0.9", "*/*;q=0.1"]),
+      (",,a/b,", ["a/b"]),
+      ("", []),
+    ])
+  func accept(field: String?, types: [String]) {
+    #expect(ResponseRules.acceptableContentTypes(accept: field) == types)
+  }
+}

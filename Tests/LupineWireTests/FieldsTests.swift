@@ -1,0 +1,89 @@
+// Fields: order, case, several lines of one name (RFC 9110 §5).
+
+import LupineWire
+import Testing
+
+@Suite("Fields")
+struct FieldsTests {
+  private let fields: Fields = ["Host": "h", "Accept": "a", "accept": "b", "X": "", "ACCEPT": "a"]
+
+  @Test("lines keep order and spelling")
+  func order() {
+    #expect(fields.map(\.name) == ["Host", "Accept", "accept", "X", "ACCEPT"])
+    #expect(fields.map(\.value) == ["h", "a", "b", "", "a"])
+    #expect(fields.count == 5)
+    #expect(fields[2].name == "accept")
+  }
+
+  @Test("names are found without regard to case", arguments: ["accept", "ACCEPT", "aCCepT"])
+  func lookup(name: String) {
+    #expect(fields.first(name) == "a")
+    #expect(fields.all(name) == ["a", "b", "a"])
+    #expect(fields.list(name) == "a, b, a")
+    #expect(fields.contains(name))
+  }
+
+  @Test("a name that isn't there", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
+  func missing(name: String) {
+    #expect(fields.first(name) == nil)
+    #expect(fields.all(name) == [])
+    #expect(fields.list(name) == nil)
+    #expect(!fields.contains(name))
+  }
+
+  @Test("an empty value is there")
+  func emptyValue() {
+    #expect(fields.first("x") == "")
+    #expect(fields.list("x") == "")
+    #expect(fields.contains("x"))
+  }
+
+  @Test("characters that differ by the case bit but aren't letters are different")
+  func caseBit() {
+    let fields: Fields = ["a[": "1", "a{": "2", "a@": "3", "a`": "4"]
+    #expect(fields.all("A[") == ["1"])
+    #expect(fields.all("A{") == ["2"])
+    #expect(fields.all("a@") == ["3"])
+    #expect(fields.all("a`") == ["4"])
+  }
+
+  @Test("removing takes every line of the name and no other")
+  func removal() {
+    var fields = fields
+    fields.remove("aCCEPT")
+    #expect(fields.wireLines == ["Host: h", "X: "])
+    fields.remove("nothing")
+    #expect(fields.wireLines == ["Host: h", "X: "])
+    fields.append(name: "Accept", value: "c")
+    #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
+  }
+
+  @Test("changing a copy leaves the original alone")
+  func copies() {
+    var copy = fields
+    copy.remove("host")
+    #expect(fields.contains("host"))
+    #expect(!copy.contains("host"))
+  }
+
+  @Test(
+    "equality looks at names without case, values, number and order",
+    arguments: [
+      (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
+      (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),
+      (["A": "x"], ["A": "X"], false), (["AB": "c"], ["A": "Bc"], false),
+      // Unicode calls these two equal, a server doesn't.
+      (["A": "\u{E9}"], ["A": "e\u{301}"], false), (["A": "K"], ["A": "\u{212A}"], false),
+    ] as [(Fields, Fields, Bool)])
+  func equality(left: Fields, right: Fields, areEqual: Bool) {
+    #expect((left == right) == areEqual)
+    #expect((right == left) == areEqual)
+  }
+
+  @Test("removed lines don't matter to equality")
+  func equalityAfterRemoval() {
+    var left: Fields = ["Secret": "x", "A": "1"]
+    left.remove("secret")
+    #expect(left == ["A": "1"])
+  }
+}

@@ -1,0 +1,104 @@
+// Mutated responses: however the bytes are split, the outcome is the same, nothing traps, and memory stays bounded.
+
+@testable import LupineWire
+import Testing
+
+@Suite("Mutated responses")
+struct MutationTests {
+  // Each seed makes 2,500 inputs.
+  @Test("a mutated response says the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>)
+  func splitsAgree(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let originals = ResponseVector.all.filter { $0.bytes.count < 512 }
+    for _ in 0..<2500 {
+      guard let vector = originals.randomElement(using: &random) else { return }
+      let bytes = mutated(vector.bytes, using: &random)
+      let whole = transcript(of: [bytes[...]], like: vector)
+      let single = transcript(of: bytes.singly, like: vector)
+      let pieces = transcript(of: randomPieces(bytes, using: &random), like: vector)
+      guard whole.agrees(with: single), whole.agrees(with: pieces) else {
+        Issue.record("\(vector.name), seed \(seed): \(bytes)\n\(whole)\n\(single)\n\(pieces)")
+        continue
+      }
+    }
+  }
+
+  @Test("a section parser never keeps more than its limit", arguments: [9, 10] as [UInt64])
+  func retainedBytes(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (40, 30, 3) }
+    for _ in 0..<1000 {
+      guard let vector = ResponseVector.all.randomElement(using: &random) else { return }
+      let bytes = mutated(vector.bytes, using: &random)
+      expectBounded(SectionParser(.response, limits: limits), bytes, limit: 40)
+      expectBounded(SectionParser(.request, limits: limits), bytes, limit: 40)
+      expectBounded(SectionParser(.trailers, limits: limits), bytes, limit: 30)
+    }
+  }
+
+  private func transcript(of pieces: [ArraySlice<UInt8>], like vector: ResponseVector) -> Transcript {
+    Transcript(of: pieces, method: vector.method, peerCloses: vector.peerCloses, limits: vector.limits)
+  }
+
+  private func expectBounded(_ parser: SectionParser, _ bytes: [UInt8], limit: Int) {
+    var parser = parser
+    var reading = true
+    for byte in bytes where reading {
+      var cursor = 0
+      switch try? parser.next([byte].span, at: &cursor) {
+      case .needMoreBytes: break
+      case .section(let section):
+        #expect(section.byteCount <= limit && section.fields.bytes.count <= limit && section.fields.count <= 3)
+        #expect(parser.pendingCount == 0)
+        reading = false
+      case nil: reading = false
+      }
+      if parser.pendingCount > limit { Issue.record("\(parser.pendingCount) bytes were kept") }
+    }
+  }
+
+  /// One to four changes; inserted bytes come from those that mean something more often than not.
+  private func mutated(_ original: [UInt8], using random: inout SplitMix64) -> [UInt8] {
+    let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
+    var bytes = original
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let position = Int.random(in: 0...bytes.count, using: &random)
+      let noise =
+        Bool.random(using: &random)
+        ? telling[Int.random(in: telling.indices, using: &random)]
+        : UInt8.random(in: .min ... .max, using: &random)
+      let end = min(bytes.count, position + Int.random(in: 1...12, using: &random))
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0 where position < bytes.count: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 1 where position < bytes.count: bytes[position] = noise
+      case 2: bytes.insert(noise, at: position)
+      case 3: bytes.removeSubrange(position..<end)
+      case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
+      default: bytes.removeSubrange(position...)
+      }
+    }
+    return bytes
+  }
+
+  private func randomPieces(_ bytes: [UInt8], using random: inout SplitMix64) -> [ArraySlice<UInt8>] {
+    var pieces: [ArraySlice<UInt8>] = []
+    var start = 0
+    while start < bytes.count {
+      let end = min(bytes.count, start + Int.random(in: 0...20, using: &random))
+      pieces.append(bytes[start..<end])
+      start = end
+    }
+    return pieces
+  }
+}
+
+extension Transcript {
+  /// The same events and the same error, which may quote another number of bytes of a reply that isn't HTTP.
+  func agrees(with other: Transcript) -> Bool {
+    switch (error, other.error) {
+    case (nil, nil): self == other
+    case (let mine?, let theirs?): mine.agrees(with: theirs) && withoutError == other.withoutError
+    default: false
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// References resolved against a base: the examples of RFC 3986 §5.4 and what redirects need (RFC 9110 §10.2.2).
+
+import LupineWire
+import Testing
+
+@Suite("Resolving references")
+struct URIResolvingTests {
+  // RFC 3986 §5.4.1, but for "g:h", whose scheme can't be requested.
+  @Test(
+    "a normal example of RFC 3986",
+    arguments: [
+      ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
+      ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),
+      ("g#s", "http://a/b/c/g#s"), ("g?y#s", "http://a/b/c/g?y#s"), (";x", "http://a/b/c/;x"),
+      ("g;x", "http://a/b/c/g;x"), ("g;x?y#s", "http://a/b/c/g;x?y#s"), ("", "http://a/b/c/d;p?q"),
+      (".", "http://a/b/c/"), ("./", "http://a/b/c/"), ("..", "http://a/b/"), ("../", "http://a/b/"),
+      ("../g", "http://a/b/g"), ("../..", "http://a/"), ("../../", "http://a/"), ("../../g", "http://a/g"),
+    ])
+  func normal(reference: String, expected: String) throws {
+    #expect(try URI("http://a/b/c/d;p?q").resolving(reference).description == expected)
+  }
+
+  // RFC 3986 §5.4.2, strict.
+  @Test(
+    "an abnormal example of RFC 3986",
+    arguments: [
+      ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
+      ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
+      ("./../g", "http://a/b/g"), ("./g/.", "http://a/b/c/g/"), ("g/./h", "http://a/b/c/g/h"),
+      ("g/../h", "http://a/b/c/h"), ("g;x=1/./y", "http://a/b/c/g;x=1/y"), ("g;x=1/../y", "http://a/b/c/y"),
+      ("g?y/./x", "http://a/b/c/g?y/./x"), ("g?y/../x", "http://a/b/c/g?y/../x"), ("g#s/./x", "http://a/b/c/g#s/./x"),
+      ("g#s/../x", "http://a/b/c/g#s/../x"),
+    ])
+  func abnormal(reference: String, expected: String) throws {
+    #expect(try URI("http://a/b/c/d;p?q").resolving(reference).description == expected)
+  }
+
+  @Test(
+    "a reference with a base of its own",
+    arguments: [
+      // Absolute and scheme-relative ones replace everything but the scheme; dot segments are removed (§5.2.2).
+      ("https://a/b?c", "http://x/y", "http://x/y"),
+      ("https://a/b?c", "//x:81/y?z", "https://x:81/y?z"),
+      ("https://a/b?c", "//x?z", "https://x/?z"),
+      ("http://a/b", "https://x/y/../z/./w?u/../v", "https://x/z/w?u/../v"),
+      ("http://a/b", "//x/..", "http://x/"),
+      ("http://a:81/b", "//a/c", "http://a/c"),
+      ("http://a:81/b", "/c", "http://a:81/c"),
+      // An empty path.
+      ("http://a", "g", "http://a/g"),
+      ("http://a?q", "?r", "http://a/?r"),
+      ("http://a?q/r", "g", "http://a/g"),
+      ("http://a/b/", "", "http://a/b/"),
+      ("http://a/b?q", "?", "http://a/b?"),
+      // Empty segments.
+      ("http://a/b//c", "../g", "http://a/b/g"),
+      ("http://a/b", "/.//g", "http://a//g"),
+      ("http://a/b", "g//", "http://a/g//"),
+      // The base's dot segments go with a relative path only.
+      ("http://a/b/../c/d", "g", "http://a/c/g"),
+      ("http://a/b/../c/d", "?r", "http://a/b/../c/d?r"),
+      // A colon behind a slash, a question mark or a dot is no scheme's.
+      ("http://a/b/c", "./g:h", "http://a/b/g:h"),
+      ("http://a/b/c", "g/h:i", "http://a/b/g/h:i"),
+      ("http://a/b/c", "?g:h", "http://a/b/c?g:h"),
+      ("http://a/b/c", "#g:h", "http://a/b/c#g:h"),
+      // Encoding.
+      ("http://a/b/c", "d e?f g", "http://a/b/d%20e?f%20g"),
+      ("http://a/b/c", "/é", "http://a/%C3%A9"),
+      ("http://a/b%20c/d", "e", "http://a/b%20c/e"),
+      ("http://a/b/c", "%2e%2e/g", "http://a/b/%2e%2e/g"),
+      // A mark that joins a delimiter doesn't hide it.
+      ("http://a/b/c", "/\u{301}", "http://a/%CC%81"),
+      ("http://a/b/c", "\u{301}/../d", "http://a/b/d"),
+      ("http://a/b/c", "//x/\u{301}@evil/", "http://x/%CC%81@evil/"),
+      ("http://a/b/c", "d#\u{20E3}", "http://a/b/d#\u{20E3}"),
+    ])
+  func others(base: String, reference: String, expected: String) throws {
+    #expect(try URI(base).resolving(reference).description == expected)
+  }
+
+  @Test(
+    "a fragment is inherited unless the reference has one",
+    arguments: [
+      ("/x", "f"), ("https://h/x", "f"), ("//h/x", "f"), ("", "f"), ("?q", "f"),
+      ("/x#g", "g"), ("https://h/x#g", "g"), ("//h/x#g", "g"), ("#g", "g"), ("/x#", ""), ("https://h/#", ""),
+    ])
+  func fragments(reference: String, expected: String) throws {
+    #expect(try URI("http://a/b#f").resolving(reference).fragment == expected)
+    let withoutFragment = try URI("http://a/b").resolving(reference).fragment
+    #expect(withoutFragment == (reference.contains("#") ? expected : nil))
+  }
+
+  @Test("user information goes to no other URI", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
+  func userInformation(reference: String) throws {
+    #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)
+  }
+
+  @Test(
+    "a reference that no request can be sent to is refused",
+    arguments: [
+      ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
+      ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),
+      ("//", .malformedHost("")), ("///x", .malformedHost("")), ("//a b/", .malformedHost("a b")),
+      ("//h:99999/", .malformedPort("99999")), ("/x\r\ny", .forbiddenByte(0x0D)), ("/\u{7F}", .forbiddenByte(0x7F)),
+      ("//good\\@evil/", .malformedHost("good\\@evil")),
+    ] as [(String, URIError)])
+  func refused(reference: String, error: URIError) throws {
+    let base = try URI("http://a/b/c/d;p?q")
+    #expect(throws: error) { try base.resolving(reference) }
+  }
+}
