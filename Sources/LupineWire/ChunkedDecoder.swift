@@ -1,8 +1,8 @@
 // The chunked transfer coding (RFC 9112 §7.1), decoded in place: data comes as ranges of the caller's bytes.
 
 /// Decodes a chunked body that arrives in any split.
-struct ChunkedDecoder: Sendable {
-  enum Step {
+package struct ChunkedDecoder: Sendable {
+  package enum Step {
     case needMoreBytes
     /// Chunk data: a range of the bytes given.
     case data(Range<Int>)
@@ -25,12 +25,12 @@ struct ChunkedDecoder: Sendable {
   private var trailers: SectionParser
   private let limits: Limits
 
-  init(limits: Limits) {
+  package init(limits: Limits) {
     self.limits = limits
     trailers = SectionParser(.trailers, limits: limits)
   }
 
-  mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
+  package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
     while cursor < bytes.count {
       switch state {
       case .data(let remaining):

@@ -20,7 +20,9 @@ struct ByteScanTests {
     }
   }
 
-  @Test("bytes around a control character don't move it", arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
+  @Test(
+    "bytes around a control character don't move it",
+    arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
   func neighbours(filler: UInt8) {
     for byte in UInt8.min...UInt8.max {
       for position in 0..<17 {

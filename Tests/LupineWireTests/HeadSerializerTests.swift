@@ -68,7 +68,8 @@ struct HeadSerializerTests {
     for (byte, text) in Self.ascii {
       let isVisible = byte > 0x20 && byte < 0x7F
       expect(
-        RequestHead(method: "GET", target: "/a\(text)b"), throws: isVisible ? nil : .invalidTarget(byte: byte, offset: 2))
+        RequestHead(method: "GET", target: "/a\(text)b"),
+        throws: isVisible ? nil : .invalidTarget(byte: byte, offset: 2))
     }
   }
 

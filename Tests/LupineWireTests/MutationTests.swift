@@ -6,7 +6,9 @@ import Testing
 @Suite("Mutated responses")
 struct MutationTests {
   // Each seed makes 2,500 inputs.
-  @Test("a mutated response says the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test(
+    "a mutated response says the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>
+  )
   func splitsAgree(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let originals = ResponseVector.all.filter { $0.bytes.count < 512 }

@@ -75,11 +75,13 @@ extension ResponseVector {
     .bad("a close behind a 100", "HTTP/1.1 100 C\r\n\r\n", .truncatedHead(received: 0), peerCloses: true),
     .bad("a piece behind a 100", "HTTP/1.1 100 C\r\n\r\nHTTP", .truncatedHead(received: 4), peerCloses: true),
     .bad(
-      "no byte of the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .truncatedBody(missing: 5), peerCloses: true),
+      "no byte of the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", .truncatedBody(missing: 5),
+      peerCloses: true),
     .bad(
       "all but one byte of the body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhell", .truncatedBody(missing: 1),
       peerCloses: true),
-    .bad("a 200 to HEAD", "HTTP/1.1 200 OK\r\nA: b\r\n", .truncatedHead(received: 23), method: "HEAD", peerCloses: true),
+    .bad(
+      "a 200 to HEAD", "HTTP/1.1 200 OK\r\nA: b\r\n", .truncatedHead(received: 23), method: "HEAD", peerCloses: true),
     .bad("no chunk", head, .truncatedBody(missing: nil), peerCloses: true),
     .bad("a piece of a size", "\(head)1", .truncatedBody(missing: nil), peerCloses: true),
     .bad("a piece of an extension", "\(head)2;a", .truncatedBody(missing: nil), peerCloses: true),

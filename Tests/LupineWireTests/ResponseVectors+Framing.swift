@@ -1,4 +1,5 @@
-// Vectors: Content-Length, Transfer-Encoding, messages without a body, persistence, smuggling (RFC 9112 §6, §9.3, §11.2).
+// Vectors: Content-Length, Transfer-Encoding, messages without a body, persistence, and smuggling
+// (RFC 9112 §6, §9.3, §11.2).
 
 import LupineWire
 
@@ -35,7 +36,8 @@ extension ResponseVector {
     .bad("a comma behind a length", "HTTP/1.1 200 OK\r\nContent-Length: 2,\r\n\r\n", .malformedContentLength("2,")),
     .bad("a comma before a length", "HTTP/1.1 200 OK\r\nContent-Length: ,2\r\n\r\n", .malformedContentLength(",2")),
     .bad("an empty list element", "HTTP/1.1 200 OK\r\nContent-Length: 2,,2\r\n\r\n", .malformedContentLength("2,,2")),
-    .bad("two lengths in a list", "HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\n", .conflictingContentLength("2", "3")),
+    .bad(
+      "two lengths in a list", "HTTP/1.1 200 OK\r\nContent-Length: 2, 3\r\n\r\n", .conflictingContentLength("2", "3")),
     .bad(
       "two lengths in two lines", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n",
       .conflictingContentLength("2", "3")),
@@ -49,20 +51,28 @@ extension ResponseVector {
       .malformedContentLength("2, \u{301}2")),
   ]
 
-  static let codings: [ResponseVector] = [
-    .good("chunked", "HTTP/1.1 200 OK\r\n\(chunked)\r\n\(twoChunked)", body: "hi"),
-    .good("chunked in capitals", "HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked\r\n\r\n\(twoChunked)", body: "hi"),
-    .good("white space around chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding:\t chunked \t\r\n\r\n\(twoChunked)", body: "hi"),
-    .good("chunked in a folded line", "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n\(twoChunked)", body: "hi"),
-  ] + [
-    "identity", "gzip", "gzip, chunked", "chunked, gzip", "chunked, identity", "identity, chunked", "chunked, chunked",
-    "xchunked", "chunkedx", "x-chunked", "chunked;q=1", "chunked,", ",chunked", "\"chunked\"", "'chunked'",
-    "chunked chunked", "chunked\tx", "chu nked", "", ",", "chun\u{E2}\u{84}\u{AA}ed", "\u{C2}\u{A0}chunked", "chunked\u{CC}\u{81}",
-  ].map { value in
-    .bad(
-      "Transfer-Encoding: \"\(value)\"", "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(value)\r\n\r\n\(twoChunked)",
-      .unsupportedTransferCoding(String(decoding: value.latin1, as: UTF8.self)))
-  }
+  static let codings: [ResponseVector] =
+    [
+      .good("chunked", "HTTP/1.1 200 OK\r\n\(chunked)\r\n\(twoChunked)", body: "hi"),
+      .good("chunked in capitals", "HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked\r\n\r\n\(twoChunked)", body: "hi"),
+      .good(
+        "white space around chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding:\t chunked \t\r\n\r\n\(twoChunked)",
+        body: "hi"),
+      .good(
+        "chunked in a folded line", "HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n chunked\r\n\r\n\(twoChunked)", body: "hi"
+      ),
+    ]
+    + [
+      "identity", "gzip", "gzip, chunked", "chunked, gzip", "chunked, identity", "identity, chunked",
+      "chunked, chunked", "xchunked", "chunkedx", "x-chunked", "chunked;q=1", "chunked,", ",chunked", "\"chunked\"",
+      "'chunked'",
+      "chunked chunked", "chunked\tx", "chu nked", "", ",", "chun\u{E2}\u{84}\u{AA}ed", "\u{C2}\u{A0}chunked",
+      "chunked\u{CC}\u{81}",
+    ].map { value in
+      .bad(
+        "Transfer-Encoding: \"\(value)\"", "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(value)\r\n\r\n\(twoChunked)",
+        .unsupportedTransferCoding(String(decoding: value.latin1, as: UTF8.self)))
+    }
 
   static let bodiless: [ResponseVector] = [
     .good("HEAD with a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", method: "HEAD"),
@@ -71,7 +81,9 @@ extension ResponseVector {
     .good("HEAD with a length that is no number", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", method: "HEAD"),
     .good("HEAD with an unknown coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", method: "HEAD"),
     .good("HEAD and Connection: close", "HTTP/1.1 200 OK\r\n\(close)\r\n", method: "HEAD", close: .serverAskedForClose),
-    .good("head in lower case is another method", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", method: "head", body: "hi"),
+    .good(
+      "head in lower case is another method", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", method: "head",
+      body: "hi"),
     .good("204", "HTTP/1.1 204 None\r\n\r\n", status: 204, reason: "None"),
     .good("204 with a length", "HTTP/1.1 204 None\r\nContent-Length: 5\r\n\r\n", status: 204, reason: "None"),
     .good("204 with chunked", "HTTP/1.1 204 None\r\n\(chunked)\r\n", status: 204, reason: "None"),
@@ -100,7 +112,9 @@ extension ResponseVector {
   ]
 
   static let persistence: [ResponseVector] = [
-    .good("Connection: close", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\(close)\r\nhi", body: "hi", close: .serverAskedForClose),
+    .good(
+      "Connection: close", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\(close)\r\nhi", body: "hi",
+      close: .serverAskedForClose),
     .good(
       "close in capitals in a list", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Upgrade ,\tCLOSE\r\n\r\n",
       close: .serverAskedForClose),
@@ -110,11 +124,14 @@ extension ResponseVector {
     .good(
       "close wins over keep-alive", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive, close\r\n\r\n",
       close: .serverAskedForClose),
-    .good("an option that contains close", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: closed, x-close\r\n\r\n"),
+    .good(
+      "an option that contains close", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: closed, x-close\r\n\r\n"),
     .good("an empty Connection", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ,\r\n\r\n"),
     .good("Proxy-Connection says nothing", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: close\r\n\r\n"),
     .good("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", body: "hi", close: .http10WithoutKeepAlive),
-    .good("HTTP/1.0 with keep-alive", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nhi", body: "hi"),
+    .good(
+      "HTTP/1.0 with keep-alive", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nhi", body: "hi"
+    ),
     .good(
       "HTTP/1.0 with a keep-alive whose K is a Kelvin sign",
       "HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: \u{E2}\u{84}\u{AA}eep-alive\r\n\r\n",
@@ -132,7 +149,8 @@ extension ResponseVector {
     .good("until close", "HTTP/1.1 200 OK\r\n\r\nhello", peerCloses: true, body: "hello", close: .bodyEndsWithClose),
     .good("until close, without a byte", "HTTP/1.1 200 OK\r\n\r\n", peerCloses: true, close: .bodyEndsWithClose),
     .good(
-      "until close, with what looks like a response", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n", peerCloses: true,
+      "until close, with what looks like a response", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+      peerCloses: true,
       body: "HTTP/1.1 200 OK\r\n\r\n", close: .bodyEndsWithClose),
     .good(
       "a 1xx in front of a body until close", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhi", peerCloses: true,
@@ -150,7 +168,8 @@ extension ResponseVector {
       "chunked, a length and close", "HTTP/1.1 200 OK\r\n\(chunked)Content-Length: 1\r\n\(close)\r\n\(twoChunked)",
       body: "hi", close: .serverAskedForClose),
     .bad(
-      "chunked and a bad length", "HTTP/1.1 200 OK\r\n\(chunked)Content-Length: -1\r\n\r\n", .malformedContentLength("-1")),
+      "chunked and a bad length", "HTTP/1.1 200 OK\r\n\(chunked)Content-Length: -1\r\n\r\n",
+      .malformedContentLength("-1")),
     .bad(
       "chunked and two lengths", "HTTP/1.1 200 OK\r\n\(chunked)Content-Length: 1\r\nContent-Length: 2\r\n\r\n",
       .conflictingContentLength("1", "2")),
@@ -167,7 +186,8 @@ extension ResponseVector {
       "a space behind Transfer-Encoding", "HTTP/1.1 200 OK\r\nTransfer-Encoding : chunked\r\n\r\n\(twoChunked)",
       .spaceBeforeColon(offset: 34)),
     .bad(
-      "a space behind Content-Length", "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nhi", .spaceBeforeColon(offset: 31)),
+      "a space behind Content-Length", "HTTP/1.1 200 OK\r\nContent-Length : 2\r\n\r\nhi",
+      .spaceBeforeColon(offset: 31)),
     .bad(
       "a vertical tab before chunked", "HTTP/1.1 200 OK\r\nTransfer-Encoding: \u{0B}chunked\r\n\r\n",
       .forbiddenByte(0x0B, offset: 36)),
@@ -175,7 +195,8 @@ extension ResponseVector {
       "Transfer-Encoding behind a lone CR", "HTTP/1.1 200 OK\r\nA: b\rTransfer-Encoding: chunked\r\n\r\n",
       .forbiddenByte(0x0D, offset: 21)),
     .good(
-      "Transfer_Encoding is another field", "HTTP/1.1 200 OK\r\nTransfer_Encoding: chunked\r\nContent-Length: 2\r\n\r\nhi",
+      "Transfer_Encoding is another field",
+      "HTTP/1.1 200 OK\r\nTransfer_Encoding: chunked\r\nContent-Length: 2\r\n\r\nhi",
       body: "hi"),
   ]
 }

@@ -111,7 +111,8 @@ extension ResponseVector {
     .good(
       "two folds", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n d\r\n\(empty)", fields: ["A: b   c   d", "Content-Length: 0"]),
     .good(
-      "a fold behind an empty value", "HTTP/1.1 200 OK\r\nA:\r\n  b\r\n\(empty)", fields: ["A: b", "Content-Length: 0"]),
+      "a fold behind an empty value", "HTTP/1.1 200 OK\r\nA:\r\n  b\r\n\(empty)",
+      fields: ["A: b", "Content-Length: 0"]),
     .good(
       "a folded line of white space adds nothing", "HTTP/1.1 200 OK\r\nA: b\r\n \t \r\n\(empty)",
       fields: ["A: b", "Content-Length: 0"]),
@@ -122,6 +123,10 @@ extension ResponseVector {
     .good(
       "something like a field in a folded line is a value", "HTTP/1.1 200 OK\r\nA: b\r\n Content-Length: 9\r\n\(empty)",
       fields: ["A: b   Content-Length: 9", "Content-Length: 0"]),
+    .good(
+      "a fold in a 1xx changes nothing in the next head",
+      "HTTP/1.1 103\r\nA: b\r\n c\r\n\r\nHTTP/1.1 200 OK\r\n\(empty)",
+      informational: [103], fields: ["Content-Length: 0"]),
     .bad("a first field line that is folded", "HTTP/1.1 200 OK\r\n A: b\r\n\(empty)", .malformedFieldName(offset: 17)),
     .bad(
       "a length broken by a fold", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n 2\r\n\r\n",

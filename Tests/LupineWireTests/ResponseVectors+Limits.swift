@@ -33,7 +33,8 @@ extension ResponseVector {
       "a forbidden byte at the limit", "HTTP/1.1 200 OK\r\nA: b\0", .forbiddenByte(0, offset: 21),
       limits: .with { $0.headBytesMax = 22 }),
     .good(
-      "the limit counts for each head", "HTTP/1.1 100 Continue\r\n\r\n\(head38)", limits: .with { $0.headBytesMax = 38 },
+      "the limit counts for each head", "HTTP/1.1 100 Continue\r\n\r\n\(head38)",
+      limits: .with { $0.headBytesMax = 38 },
       informational: [100]),
     .good(
       "bytes of the body don't count", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
@@ -43,7 +44,8 @@ extension ResponseVector {
       .headTooLarge(limit: 64 * 1024)),
 
     .good(
-      "field lines of exactly the limit", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\n\r\n", limits: .with { $0.fieldLinesMax = 2 },
+      "field lines of exactly the limit", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\n\r\n",
+      limits: .with { $0.fieldLinesMax = 2 },
       status: 204, reason: "", fields: ["A: 1", "B: 2"]),
     .bad(
       "one field line more", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .tooManyFields(limit: 2),

@@ -31,7 +31,8 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all = statusLines + fieldLines + folds + lengths + codings + bodiless + persistence + smuggling
+  static let all =
+    statusLines + fieldLines + folds + lengths + codings + bodiless + persistence + smuggling
     + chunks + trailerSections + truncations + headLimits + bodyLimits
 }
 

@@ -125,7 +125,7 @@ struct URITests {
       ("http://é.com/", .malformedHost("é.com")),
       ("http://a%41/", .malformedHost("a%41")),
       ("http://a:b:80/", .malformedHost("a:b")),
-      ("http://::1/", .malformedHost("::")),
+      ("http://::1/", .malformedHost(":")),
       ("http://[::1/", .malformedHost("[::1")),
       ("http://[::1]x/", .malformedHost("[::1]x")),
       ("http://[]/", .malformedHost("[]")),

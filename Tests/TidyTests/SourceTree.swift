@@ -1,0 +1,51 @@
+// The package's files, read once for the tests of its shape.
+
+import Foundation
+import Testing
+
+/// A Swift file of the package.
+struct SourceFile: Sendable, CustomTestStringConvertible {
+  /// Its path from the package's root, such as "Sources/LupineWire/Fields.swift".
+  let path: String
+  let lines: [String]
+
+  /// The folder under Sources or Tests: the target's name.
+  var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+
+  /// The modules that it imports, whatever stands in front of the keyword.
+  var imports: [String] {
+    lines.compactMap { line in
+      let words = line.split(separator: " ")
+      guard let index = words.firstIndex(of: "import"), index + 1 < words.count else { return nil }
+      let isImport = words[..<index].allSatisfy { $0.hasPrefix("@") || ["public", "internal", "package"].contains($0) }
+      return isImport ? words[index + 1].split(separator: ".").first.map(String.init) : nil
+    }
+  }
+
+  /// The numbers, from 1, of the lines that hold `text` outside a comment.
+  func lineNumbers(of text: String) -> [Int] {
+    lines.enumerated().compactMap { index, line in
+      let code = line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...]
+      return code.contains(text) ? index + 1 : nil
+    }
+  }
+
+  var testDescription: String { path }
+}
+
+enum SourceTree {
+  static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent()
+
+  static let sources = files(under: "Sources")
+  static let tests = files(under: "Tests")
+
+  private static func files(under folder: String) -> [SourceFile] {
+    let base = root.appending(path: folder).path
+    let paths = FileManager.default.enumerator(atPath: base)?.compactMap { $0 as? String } ?? []
+    return paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.sorted().compactMap { path in
+      guard let text = try? String(contentsOfFile: "\(base)/\(path)", encoding: .utf8) else { return nil }
+      return SourceFile(path: "\(folder)/\(path)", lines: text.components(separatedBy: "\n"))
+    }
+  }
+}

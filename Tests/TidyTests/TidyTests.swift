@@ -1,0 +1,108 @@
+// The package's shape: who imports whom, how long files are, where unchecked and unsafe code may stand.
+
+import Foundation
+import Testing
+
+@Suite struct TidyTests {
+  /// What each target may import. The compiler holds the order of the targets; this holds what the system gives.
+  private static let allowedImports: [String: Set<String>] = [
+    "LupineWire": [],
+    "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
+    "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
+    "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
+    "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
+    "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
+    "LupineCommand": ["LupineEngine", "Glibc", "Synchronization"],
+    "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineDemo": ["Lupine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
+  ]
+
+  @Test("there are sources and tests to look at")
+  func treeIsFound() {
+    #expect(SourceTree.sources.count > 50)
+    #expect(SourceTree.tests.count > 10)
+  }
+
+  @Test("a target imports only what its layer allows", arguments: SourceTree.sources)
+  func imports(_ file: SourceFile) throws {
+    let allowed = try #require(Self.allowedImports[file.target], "no rule for the target \(file.target)")
+    for module in file.imports {
+      #expect(allowed.contains(module), "\(file.path) imports \(module)")
+    }
+  }
+
+  @Test("nobody imports FoundationNetworking, which loads libcurl")
+  func noFoundationNetworking() {
+    for file in SourceTree.sources + SourceTree.tests {
+      #expect(!file.imports.contains("FoundationNetworking"), "\(file.path)")
+    }
+  }
+
+  @Test("one file of Lupine's imports the engine, besides its neighbours in Engine/ and the configuration")
+  func engineIsTalkedToInOnePlace() {
+    let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
+    for file in files {
+      let isBridge = file.path.hasPrefix("Sources/Lupine/Engine/")
+      #expect(isBridge || file.path == "Sources/Lupine/Foundation/URLSessionConfiguration.swift", "\(file.path)")
+    }
+  }
+
+  @Test(
+    "a file is at most 400 lines long, a table of vectors at most 600", arguments: SourceTree.sources + SourceTree.tests
+  )
+  func length(_ file: SourceFile) {
+    let isTable = file.path.contains("Vectors")
+    #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines: two things?")
+  }
+
+  @Test("a file opens with what it is for", arguments: SourceTree.sources + SourceTree.tests)
+  func opening(_ file: SourceFile) {
+    #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
+  }
+
+  @Test("@unchecked Sendable stands where the class can't be final or owns a thread's state, and nowhere else")
+  func unchecked() {
+    var counts: [String: Int] = [:]
+    for file in SourceTree.sources {
+      let count = file.lineNumbers(of: "@unchecked Sendable").count
+      if count > 0 { counts[file.path] = count }
+    }
+    #expect(
+      counts == [
+        "Sources/Lupine/Core/DataRequest.swift": 1,
+        "Sources/Lupine/Core/Request.swift": 1,
+        "Sources/Lupine/Core/Session.swift": 1,
+        "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
+        "Sources/Lupine/Foundation/URLResponse.swift": 1,
+        "Sources/Lupine/Foundation/URLSessionConfiguration.swift": 1,
+        "Sources/Lupine/Foundation/URLSessionTask.swift": 2,
+        "Sources/LupineReactor/EventLoop.swift": 1,
+      ])
+  }
+
+  @Test("pointers are touched only behind the fence, and each use says why it is safe", arguments: SourceTree.sources)
+  func unsafe(_ file: SourceFile) {
+    let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
+    let uses = words.flatMap(file.lineNumbers(of:))
+    guard !uses.isEmpty else { return }
+    let isFenced =
+      ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
+      || file.path == "Sources/LupineWire/ByteScan.swift"
+    #expect(isFenced, "\(file.path):\(uses[0])")
+    #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) doesn't say why it is safe")
+  }
+
+  @Test("tests wait for events, not for time", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
+  func noSleeps(_ file: SourceFile) {
+    for word in ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep("] {
+      #expect(file.lineNumbers(of: word).isEmpty, "\(file.path) sleeps")
+    }
+  }
+
+  @Test("nothing announces work that wasn't done", arguments: SourceTree.sources)
+  func finished(_ file: SourceFile) {
+    for (index, line) in file.lines.enumerated() {
+      #expect(!line.contains("TODO") && !line.contains("FIXME"), "\(file.path):\(index + 1)")
+    }
+  }
+}
