@@ -18,9 +18,9 @@ struct AFErrorTests {
     (.parameterEncoderFailed(reason: .encoderFailed(error: Broken())), "parameterEncoder", true),
     (.parameterEncoderFailed(reason: .missingRequiredComponent(.url)), "parameterEncoder", false),
     (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "?"))), "parameterEncoder", false),
+    (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Broken())), "parameterEncoding", true),
     (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "responseSerialization", false),
     (.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf8)), "responseSerialization", false),
-    (.responseSerializationFailed(reason: .jsonSerializationFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .decodingFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .customSerializationFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "T")), "responseSerialization", false),
@@ -36,8 +36,6 @@ struct AFErrorTests {
     (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "responseValidation", false),
     (.responseValidationFailed(reason: .customValidationFailed(error: Broken())), "responseValidation", true),
     (.sessionDeinitialized, "sessionDeinitialized", false),
-    (.sessionInvalidated(error: nil), "sessionInvalidated", false),
-    (.sessionInvalidated(error: Broken()), "sessionInvalidated", true),
     (.sessionTaskFailed(error: Broken()), "sessionTask", true),
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
@@ -53,7 +51,7 @@ struct AFErrorTests {
         "responseSerialization": error.isResponseSerializationError,
         "responseValidation": error.isResponseValidationError,
         "sessionDeinitialized": error.isSessionDeinitializedError,
-        "sessionInvalidated": error.isSessionInvalidatedError,
+        "parameterEncoding": error.isParameterEncodingError,
         "sessionTask": error.isSessionTaskError,
       ]
       #expect(answers.filter(\.value).map(\.key) == (property.map { [$0] } ?? []), "\(error)")

@@ -123,7 +123,7 @@ import Testing
     #expect {
       _ = try JSONParameterEncoder.default.encode([Double.infinity], into: request())
     } throws: { error in
-      guard case AFError.parameterEncoderFailed(.encoderFailed(let inner)) = error else { return false }
+      guard case AFError.parameterEncodingFailed(.jsonEncodingFailed(let inner)) = error else { return false }
       return inner is EncodingError
     }
   }

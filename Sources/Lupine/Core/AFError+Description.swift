@@ -14,14 +14,14 @@ extension AFError: LocalizedError {
       "\"\(url)\" is not a URL. Spell it with a scheme and a host, such as https://example.org/path."
     case .parameterEncoderFailed(let reason):
       reason.sentence
+    case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
+      "The parameters could not be encoded as JSON: \(error.localizedDescription)"
     case .responseSerializationFailed(let reason):
       reason.sentence
     case .responseValidationFailed(let reason):
       reason.sentence
     case .sessionDeinitialized:
       "The session went away while the request was under way. Keep a reference to it until its requests have ended."
-    case .sessionInvalidated(let error):
-      "The session was invalidated\(error.map { ": \($0.localizedDescription)" } ?? ".") Make a new session to go on."
     case .sessionTaskFailed(let error):
       "The transfer failed: \(error.localizedDescription)"
     case .urlRequestValidationFailed(let reason):
@@ -50,8 +50,6 @@ extension AFError.ResponseSerializationFailureReason {
       "The response has no body. Allow its status code or method among the serializer's empty ones if it may be so."
     case .stringSerializationFailed(let encoding):
       "The response's body is not text in \(encoding). Name its encoding, or read it as data."
-    case .jsonSerializationFailed(let error):
-      "The response's body is not JSON: \(error.localizedDescription) Read it as a string to see what was sent."
     case .decodingFailed(let error):
       "The response's body does not decode: \(error.localizedDescription) Compare it with the type it should become."
     case .customSerializationFailed(let error):

@@ -23,6 +23,11 @@ extension AFError {
     if case .parameterEncoderFailed = self { true } else { false }
   }
 
+  /// Whether this is ``parameterEncodingFailed(reason:)``.
+  public var isParameterEncodingError: Bool {
+    if case .parameterEncodingFailed = self { true } else { false }
+  }
+
   /// Whether this is ``responseSerializationFailed(reason:)``.
   public var isResponseSerializationError: Bool {
     if case .responseSerializationFailed = self { true } else { false }
@@ -36,11 +41,6 @@ extension AFError {
   /// Whether this is ``sessionDeinitialized``.
   public var isSessionDeinitializedError: Bool {
     if case .sessionDeinitialized = self { true } else { false }
-  }
-
-  /// Whether this is ``sessionInvalidated(error:)``.
-  public var isSessionInvalidatedError: Bool {
-    if case .sessionInvalidated = self { true } else { false }
   }
 
   /// Whether this is ``sessionTaskFailed(error:)``.
@@ -57,8 +57,8 @@ extension AFError {
   public var underlyingError: (any Error)? {
     switch self {
     case .createURLRequestFailed(let error), .sessionTaskFailed(let error): error
-    case .sessionInvalidated(let error): error
     case .parameterEncoderFailed(let reason): reason.underlyingError
+    case .parameterEncodingFailed(.jsonEncodingFailed(let error)): error
     case .responseSerializationFailed(let reason): reason.underlyingError
     case .responseValidationFailed(let reason): reason.underlyingError
     case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
@@ -108,7 +108,7 @@ extension AFError.ResponseValidationFailureReason {
 extension AFError.ResponseSerializationFailureReason {
   fileprivate var underlyingError: (any Error)? {
     switch self {
-    case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error): error
+    case .decodingFailed(let error), .customSerializationFailed(let error): error
     case .inputDataNilOrZeroLength, .stringSerializationFailed, .invalidEmptyResponse: nil
     }
   }

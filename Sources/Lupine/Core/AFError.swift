@@ -20,6 +20,12 @@ public enum AFError: Error, Sendable {
     case encoderFailed(error: any Error)
   }
 
+  /// Why parameters could not be encoded as JSON.
+  public enum ParameterEncodingFailureReason: Sendable {
+    /// The parameters can't be written as JSON.
+    case jsonEncodingFailed(error: any Error)
+  }
+
   /// Why a validator refused a response.
   public enum ResponseValidationFailureReason: Sendable {
     /// The response names no content type, and the acceptable ones hold no `*/*`.
@@ -38,8 +44,6 @@ public enum AFError: Error, Sendable {
     case inputDataNilOrZeroLength
     /// The data is not text in that encoding.
     case stringSerializationFailed(encoding: String.Encoding)
-    /// The data is not JSON.
-    case jsonSerializationFailed(error: any Error)
     /// The data does not decode into the wanted type.
     case decodingFailed(error: any Error)
     /// A serializer of the caller's failed with its own error.
@@ -60,16 +64,16 @@ public enum AFError: Error, Sendable {
   case explicitlyCancelled
   /// A ``URLConvertible`` does not make a URL.
   case invalidURL(url: any URLConvertible)
-  /// Parameters could not be encoded into the request.
+  /// A ``ParameterEncoder`` could not encode the parameters into the request.
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
+  /// Parameters could not be encoded as JSON.
+  case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
   /// A validator refused the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
   /// The session was let go of while the request was under way.
   case sessionDeinitialized
-  /// The session was invalidated, with the error that was given, if any.
-  case sessionInvalidated(error: (any Error)?)
   /// The transfer failed, usually with a `URLError`.
   case sessionTaskFailed(error: any Error)
   /// The request was refused before it was sent.

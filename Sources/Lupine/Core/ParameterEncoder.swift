@@ -41,7 +41,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// Returns `request` with the JSON of `parameters` as its body, and `Content-Type: application/json` unless it has
   /// a type already.
   ///
-  /// - Throws: `AFError.parameterEncoderFailed` with `.encoderFailed` if the parameters can't be encoded.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
 
@@ -49,7 +49,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     do {
       body = try encoder.encode(parameters)
     } catch {
-      throw AFError.parameterEncoderFailed(reason: .encoderFailed(error: error))
+      throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: error))
     }
     return request.carrying(body, type: "application/json")
   }

@@ -97,16 +97,16 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     do {
       guard let request = originalRequest else { throw URLError(.badURL) }
       let transfer = Transfer(try client.convert(request), from: request, client: client, observer: self)
-      let state = mutableState.withLock { state in
+      let isWanted = mutableState.withLock { state in
+        switch state.state {
+        case .running: break
+        case .suspended: transfer.setPaused(true)
+        case .canceling, .completed: return false
+        }
         state.transfer = transfer
-        return state.state
+        return true
       }
-      switch state {
-      case .running: break
-      case .suspended: transfer.setPaused(true)
-      case .canceling, .completed: transfer.cancel()
-      }
-      transfer.begin()
+      if isWanted { transfer.begin() }
     } catch {
       complete(error as? URLError ?? URLError(.unknown))
     }
