@@ -14,7 +14,7 @@ import Testing
     "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
     "LupineCommand": ["LupineEngine", "Glibc", "Synchronization"],
     "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
-    "LupineDemo": ["Lupine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
+    "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
   @Test("there are sources and tests to look at")
