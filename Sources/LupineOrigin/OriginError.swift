@@ -1,0 +1,47 @@
+// Why a handler can't go on with a connection.
+
+/// What ends a handler, beside the errors of sockets, TLS and LupineWire.
+package enum OriginError: Error, Sendable, Hashable {
+  /// The address isn't a numeric one.
+  case notAnAddress(String)
+  case malformedRequestLine
+  case malformedContentLength(String)
+  case unsupportedTransferCoding(String)
+  case bodyTooLarge(limit: Int)
+  /// The client closed in the middle of a request.
+  case truncatedRequest
+  /// A handler's field or status that would break the response; `Peer.send` takes anything.
+  case invalidResponse(String)
+  /// The handler has closed this connection itself.
+  case closed
+  /// The server is being stopped.
+  case stopped
+}
+
+extension OriginError: CustomStringConvertible {
+  /// What happened and what to do.
+  package var description: String {
+    switch self {
+    case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."
+    case .malformedRequestLine: "The request line isn't \"method target HTTP/1.x\" (RFC 9112 §3). Fix the client."
+    case .malformedContentLength(let value): "\"\(value)\" isn't a Content-Length (RFC 9110 §8.6). Fix the client."
+    case .unsupportedTransferCoding(let value):
+      "The request's Transfer-Encoding is \"\(value)\", and only chunked is known here (RFC 9112 §6.1)."
+    case .bodyTooLarge(let limit): "The request's body has more than \(limit) bytes. Read it with Peer.receive."
+    case .truncatedRequest: "The client closed the connection in the middle of a request."
+    case .invalidResponse(let part): "\(part) can't stand in a response. Write it with Peer.send if that is meant."
+    case .closed: "The handler has closed this connection; nothing can be read or sent."
+    case .stopped: "The server is being stopped."
+    }
+  }
+}
+
+extension OriginError {
+  /// Whether the request was at fault, and 400 is the answer.
+  var isClientsFault: Bool {
+    switch self {
+    case .malformedRequestLine, .malformedContentLength, .unsupportedTransferCoding, .bodyTooLarge: true
+    case .notAnAddress, .truncatedRequest, .invalidResponse, .closed, .stopped: false
+    }
+  }
+}

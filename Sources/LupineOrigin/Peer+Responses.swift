@@ -1,0 +1,129 @@
+// Well-formed responses (RFC 9112 §4, §6), and the loop that serves one request after another.
+
+internal import LupineCoding
+internal import LupineReactor
+package import LupineWire
+
+extension Peer {
+  /// Sends a response with Content-Length. To HEAD, and with 204 and 304, the body is left out.
+  ///
+  /// Throws `OriginError.invalidResponse` for a status or field that would break the head.
+  package func respond(status: Int = 200, fields: Fields = Fields(), body: [UInt8] = []) throws {
+    let isBodiless = lastMethod == "HEAD" || status == 204 || status == 304
+    var fields = fields
+    // 204 must not have one (RFC 9110 §8.6); 304 would need the length that 200 has.
+    if status != 204, status != 304, !fields.contains("content-length") {
+      fields.append(name: "Content-Length", value: String(body.count))
+    }
+    try send(head(status, fields) + (isBodiless ? [] : body))
+  }
+
+  /// Sends the head of a chunked response.
+  package func beginChunked(status: Int = 200, fields: Fields = Fields()) throws {
+    var fields = fields
+    fields.append(name: "Transfer-Encoding", value: "chunked")
+    try send(head(status, fields))
+  }
+
+  /// Sends one chunk; an empty one sends nothing, since it would end the body.
+  package func chunk(_ bytes: [UInt8]) throws {
+    var output: [UInt8] = []
+    ChunkedEncoder.append(bytes.span, to: &output)
+    try send(output)
+  }
+
+  /// Sends text as one chunk.
+  package func chunk(_ text: String) throws {
+    try chunk(Array(text.utf8))
+  }
+
+  /// Sends the last chunk and the trailer section.
+  package func endChunked(trailers: Fields = Fields()) throws {
+    try send(Array("0\r\n".utf8) + lines(trailers))
+  }
+
+  /// Answers request after request until the client or a reply closes the connection. What isn't a request is
+  /// answered with 400, and an error that `reply` throws with 500.
+  package func serve(_ reply: (ReceivedRequest) throws -> Reply) throws {
+    while let request = try readOrRefuse() {
+      let answer: Reply
+      do {
+        answer = try reply(request)
+      } catch {
+        answer = .text("\(error)", status: 500)
+      }
+      try send(answer, to: request)
+      if case .hold = answer.content { return }
+      if !request.isPersistent || answer.fields.connectionHas(option: "close") { return }
+    }
+  }
+
+  /// Sends a reply as the request wants it. `.hold` returns once the client has closed the connection.
+  package func send(_ reply: Reply, to request: ReceivedRequest) throws {
+    var fields = reply.fields
+    if request.minorVersion == 0, request.isPersistent { fields.append(name: "Connection", value: "keep-alive") }
+    switch reply.content {
+    case .bytes(let bytes):
+      try respond(status: reply.status, fields: fields, body: bytes)
+    case .coded(let bytes, let coding):
+      fields.append(name: "Content-Encoding", value: coding.name)
+      try respond(status: reply.status, fields: fields, body: ContentEncoder.encode(bytes, as: coding))
+    case .chunks(let chunks, _) where request.minorVersion == 0:
+      // The client doesn't know the chunked coding (9112 §6.1).
+      try respond(status: reply.status, fields: fields, body: Array(chunks.joined()))
+    case .chunks(let chunks, let pause):
+      try beginChunked(status: reply.status, fields: fields)
+      if request.method == "HEAD" { return }
+      for (index, bytes) in chunks.enumerated() {
+        if index > 0, pause > .zero { try self.pause(for: pause) }
+        try chunk(bytes)
+      }
+      try endChunked()
+    case .pattern(let byteCount):
+      fields.append(name: "Content-Length", value: String(byteCount))
+      try send(head(reply.status, fields))
+      if request.method != "HEAD" { try sendPattern(byteCount) }
+    case .hold:
+      _ = try awaitClose()
+    }
+  }
+
+  private func sendPattern(_ byteCount: UInt64) throws {
+    var left = byteCount
+    while left >= UInt64(Pattern.block.count) {
+      try send(Pattern.block)
+      left -= UInt64(Pattern.block.count)
+    }
+    if left > 0 { try send(Array(Pattern.block[..<Int(left)])) }
+  }
+
+  private func readOrRefuse() throws -> ReceivedRequest? {
+    do {
+      return try readRequest()
+    } catch  where error is WireError || (error as? OriginError)?.isClientsFault == true {
+      try respond(status: 400, fields: ["Connection": "close"], body: Array("\(error)\n".utf8))
+      // A reset for bytes that nobody read would take the response with it.
+      finishSending()
+      _ = try awaitClose()
+      return nil
+    }
+  }
+
+  // status-line = HTTP-version SP status-code SP [ reason-phrase ] (9112 §4)
+  private func head(_ status: Int, _ fields: Fields) throws(OriginError) -> [UInt8] {
+    guard 100...999 ~= status else { throw .invalidResponse("The status \(status)") }
+    return Array("HTTP/1.1 \(status) \r\n".utf8) + (try lines(fields))
+  }
+
+  private func lines(_ fields: Fields) throws(OriginError) -> [UInt8] {
+    var output: [UInt8] = []
+    for field in fields {
+      let line = Array("\(field.name): \(field.value)".utf8)
+      guard !line.contains(where: { ($0 < 0x20 && $0 != UInt8(ascii: "\t")) || $0 == 0x7F }) else {
+        throw .invalidResponse("The field \(field.name)")
+      }
+      output += line + Array("\r\n".utf8)
+    }
+    return output + Array("\r\n".utf8)
+  }
+}

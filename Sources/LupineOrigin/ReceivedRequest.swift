@@ -1,0 +1,124 @@
+// A request as it came, taken apart as far as handlers need it.
+
+package import LupineWire
+
+/// What a client asked for.
+package struct ReceivedRequest: Sendable {
+  /// A name and a value of the target's query, or of a body in application/x-www-form-urlencoded; decoded.
+  package struct Item: Sendable, Hashable {
+    package let name: String
+    /// Empty if there was no "=".
+    package let value: String
+
+    package init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package let method: String
+  /// The request target as it stood in the request line.
+  package let target: String
+  /// The minor version: 0 for HTTP/1.0.
+  package let minorVersion: UInt8
+  package let fields: Fields
+  /// The head as it came, with the empty line at its end.
+  package let rawHead: [UInt8]
+  /// Without the chunked coding.
+  package internal(set) var body: [UInt8] = []
+  /// What followed the last chunk.
+  package internal(set) var trailers = Fields()
+
+  // request-line = method SP request-target SP HTTP-version (9112 §3)
+  init(_ section: SectionParser.Section, raw: [UInt8]) throws(OriginError) {
+    let line = raw[Int(section.startLine.lowerBound)..<Int(section.startLine.upperBound)]
+    let parts = line.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+    guard parts.count == 3, parts.allSatisfy({ !$0.isEmpty }), parts[2].starts(with: "HTTP/1.".utf8),
+      let digit = parts[2].last, parts[2].count == 8, digit &- UInt8(ascii: "0") < 10
+    else { throw .malformedRequestLine }
+    method = String(decoding: parts[0], as: UTF8.self)
+    target = String(decoding: parts[1], as: UTF8.self)
+    minorVersion = digit - UInt8(ascii: "0")
+    fields = section.fields
+    rawHead = raw
+  }
+}
+
+extension ReceivedRequest {
+  /// The target up to the query, still percent-encoded.
+  package var path: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
+
+  /// The items of the target's query, in order.
+  package var query: [Item] {
+    let bytes = target.utf8
+    guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return [] }
+    return Item.decode(bytes[mark...].dropFirst())
+  }
+
+  /// The items of the body, read as application/x-www-form-urlencoded.
+  package var form: [Item] { Item.decode(body) }
+
+  /// The value of the first query item of that name, or nil.
+  package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
+
+  /// Whether the client will use the connection for another request (RFC 9112 §9.3).
+  package var isPersistent: Bool {
+    minorVersion == 0
+      ? fields.connectionHas(option: "keep-alive") && !fields.connectionHas(option: "close")
+      : !fields.connectionHas(option: "close")
+  }
+
+  /// Whether the client waits for a 100 response before it sends the body (RFC 9110 §10.1.1).
+  package var expectsContinue: Bool {
+    minorVersion > 0 && fields.first("expect")?.lowercased() == "100-continue"
+  }
+}
+
+extension Fields {
+  /// Whether the Connection field (RFC 9110 §7.6.1) has that option, which is given in lower case.
+  func connectionHas(option: String) -> Bool {
+    let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+    return (list("connection") ?? "").utf8.split(separator: UInt8(ascii: ",")).contains { part in
+      var part = part.drop(while: isSpace)
+      while let last = part.last, isSpace(last) { part.removeLast() }
+      return Substring(part).lowercased() == option
+    }
+  }
+}
+
+extension ReceivedRequest.Item {
+  // name "=" value, joined by "&"; "+" is a space (the URL standard's application/x-www-form-urlencoded)
+  fileprivate static func decode(_ bytes: some Collection<UInt8>) -> [Self] {
+    bytes.split(separator: UInt8(ascii: "&")).map { part in
+      let name = part.prefix { $0 != UInt8(ascii: "=") }
+      return Self(name: percentDecoded(name), value: percentDecoded(part.dropFirst(name.count + 1)))
+    }
+  }
+
+  /// What isn't a percent-encoding stays as it is; what isn't UTF-8 becomes U+FFFD.
+  private static func percentDecoded(_ text: some Collection<UInt8>) -> String {
+    let text = Array(text)
+    var bytes: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      let digits = text[index...].dropFirst().prefix(2).compactMap(hexValue)
+      if text[index] == UInt8(ascii: "%"), digits.count == 2 {
+        bytes.append(digits[0] << 4 | digits[1])
+        index += 3
+      } else {
+        bytes.append(text[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : text[index])
+        index += 1
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,90 @@
+// What no client should send: answered with 400 or dropped, and the server goes on.
+
+import Testing
+
+@testable import LupineOrigin
+
+struct GarbageTests {
+  private static let refused = [
+    "\0\0\0\0\r\n\r\n",
+    "GET\r\n\r\n",
+    "GET / HTTP/2.0\r\n\r\n",
+    "GET  / HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.1 \r\n\r\n",
+    " / HTTP/1.1\r\n\r\n",
+    "GET / HTTP/1.\u{20AC}\r\n\r\n",
+    "GET / HTTP/1.1\r\n: x\r\n\r\n",
+    "GET / HTTP/1.1\r\n folded\r\n\r\n",
+    "GET / HTTP/1.1\r\nA : b\r\n\r\n",
+    "GET / HTTP/1.1\r\n" + String(repeating: "a: b\r\n", count: 1000) + "\r\n",
+    "GET /" + String(repeating: "a", count: 100_000),
+    "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length:\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nab\r\n",
+    "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n",
+  ]
+
+  @Test("what isn't a request is answered with 400, and the next client is served", arguments: refused)
+  func refusal(bytes: String) throws {
+    let server = try OriginServer.serving { _ in .text("fine") }
+    defer { server.stop() }
+    let client = try RawClient(server)
+    try client.send(bytes)
+    #expect(try client.receiveAll().hasPrefix("HTTP/1.1 400 \r\n"))
+    let next = try RawClient(server)
+    try next.send("GET / HTTP/1.1\r\nConnection: close\r\n\r\n")
+    #expect(try next.receiveAll().hasSuffix("fine"))
+  }
+
+  @Test(
+    "a request that is cut short is dropped without an answer",
+    arguments: [
+      "", "\r\n", "G", "GET / HTTP/1.1\r\nA: b", "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n1234",
+      "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1234",
+    ])
+  func truncated(bytes: String) throws {
+    let server = try OriginServer.serving { _ in .text("fine") }
+    defer { server.stop() }
+    let client = try RawClient(server)
+    try client.send(bytes)
+    try client.finishSending()
+    #expect(try client.receiveAll() == "")
+  }
+
+  @Test("random bytes end no more than their own connection", arguments: 0..<64)
+  func random(seed: UInt64) throws {
+    // An xorshift generator, so that a seed that fails can be run again.
+    var state = (seed + 1) &* 0x9E37_79B9_7F4A_7C15
+    func next() -> UInt64 {
+      state ^= state << 13
+      state ^= state >> 7
+      state ^= state << 17
+      return state
+    }
+    let lines = ["GET / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked", "\r\n", "\r\n\r\n", "5\r\n", ":"]
+    var bytes: [UInt8] = []
+    for _ in 0..<40 {
+      let number = next()
+      if number % 3 == 0 {
+        bytes.append(UInt8(truncatingIfNeeded: number >> 8))
+      } else {
+        bytes += Array(lines[Int(number >> 8 & 0xFF) % lines.count].utf8)
+      }
+    }
+    let server = try OriginServer.serving(DemoRoutes.reply)
+    let client = try RawClient(server)
+    // The server may have closed before all is sent, and then the client sees a reset.
+    try? client.send(bytes)
+    try? client.finishSending()
+    _ = try? client.receiveAll()
+    server.stop()
+    #expect(server.connectionCount == 1)
+    #expect(server.openConnectionCount == 0)
+  }
+}

@@ -1,0 +1,133 @@
+// A client that sends exactly what it is told to, over a socket of the reactor, in clear or through TLS.
+
+import LupineReactor
+import LupineTLS
+
+@testable import LupineOrigin
+
+/// Waits for its socket in an epoll of its own; nothing here waits longer than `patience`.
+final class RawClient {
+  struct TimedOut: Error {}
+
+  private let socket: Socket
+  private var poller: Poller
+  private var session: TLSSession?
+  private var sessionIsUp = false
+
+  /// Far more than a loopback connection takes, so that only a broken server makes a test fail by it.
+  private static let patience = Duration.seconds(20)
+
+  init(port: UInt16, address: String = "127.0.0.1") throws {
+    guard let address = SocketAddress(numeric: address, port: port) else { throw OriginError.notAnAddress(address) }
+    poller = try Poller(batchMax: 1)
+    socket = try Socket.connect(to: address)
+    try poller.add(socket.number, .writable, token: 1)
+    try wait(for: .writable)
+    try socket.finishConnecting()
+  }
+
+  convenience init(_ server: OriginServer) throws {
+    try self.init(port: server.port)
+  }
+
+  /// Shakes hands as a client that trusts `authorityPEM`.
+  func startTLS(trusting authorityPEM: [UInt8], host: String = "localhost") throws {
+    let context = try TLSContext(client: TLSConfiguration(trustRoots: .pem(authorityPEM)))
+    session = try TLSSession(client: context, host: host)
+    while try session?.handshake() == .needMoreBytes {
+      try flush()
+      feed(try receiveFromSocket())
+    }
+    sessionIsUp = true
+    try flush()
+  }
+
+  func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  func send(_ bytes: [UInt8]) throws {
+    guard sessionIsUp else { return try sendToSocket(bytes) }
+    try session?.write(bytes.span.bytes)
+    try flush()
+  }
+
+  /// What came since the last call, at least a byte; empty at the end.
+  func receive() throws -> [UInt8] {
+    guard sessionIsUp else { return try receiveFromSocket() }
+    var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+    while true {
+      switch try session?.read(into: &buffer) {
+      case .bytes(let count): return Array(buffer[..<count])
+      case .closed, nil: return []
+      case .needMoreBytes: feed(try receiveFromSocket())
+      }
+    }
+  }
+
+  /// Everything up to the end.
+  func receiveAll() throws -> String {
+    var bytes: [UInt8] = []
+    while true {
+      let more = try receive()
+      if more.isEmpty { return String(decoding: bytes, as: UTF8.self) }
+      bytes += more
+    }
+  }
+
+  /// Everything up to and with `end`.
+  func receive(through end: String) throws -> String {
+    var text = ""
+    while !text.hasSuffix(end) {
+      let more = try receive()
+      if more.isEmpty { return text }
+      text += String(decoding: more, as: UTF8.self)
+    }
+    return text
+  }
+
+  /// Says close_notify, if there is TLS, and ends the sending direction.
+  func finishSending(notifying: Bool = true) throws {
+    if notifying, sessionIsUp {
+      session?.close()
+      try flush()
+    }
+    socket.shutdownSending()
+  }
+
+  /// Makes the socket's end, which comes with this object's, a reset.
+  func resetAtEnd() { socket.resetOnClose() }
+
+  private func feed(_ ciphertext: [UInt8]) {
+    if ciphertext.isEmpty { session?.receiveEnd() } else { session?.receive(ciphertext.span.bytes) }
+  }
+
+  private func flush() throws {
+    var output: [UInt8] = []
+    session?.drainOutput(into: &output)
+    try sendToSocket(output)
+  }
+
+  private func sendToSocket(_ bytes: [UInt8]) throws {
+    var sent = 0
+    while sent < bytes.count {
+      if let count = try socket.send(bytes, from: sent) { sent += count } else { try wait(for: .writable) }
+    }
+  }
+
+  private func receiveFromSocket() throws -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 32 * 1024)
+    while true {
+      if let count = try socket.receive(into: &buffer) { return Array(buffer[..<count]) }
+      try wait(for: .readable)
+    }
+  }
+
+  private func wait(for interest: Poller.Interest) throws {
+    try poller.modify(socket.number, interest, token: 1)
+    let deadline = Instant.now + Self.patience
+    var events: [Poller.Event] = []
+    while events.isEmpty {
+      guard Instant.now < deadline else { throw TimedOut() }
+      try poller.wait(until: deadline, now: .now, into: &events)
+    }
+  }
+}

@@ -1,0 +1,15 @@
+// What a handler on a server's thread hands to its test.
+
+import Synchronization
+
+@testable import LupineOrigin
+
+final class Seen: Sendable {
+  private let box = Mutex<(request: ReceivedRequest?, ending: Peer.Ending?)>((nil, nil))
+
+  var request: ReceivedRequest? { box.withLock { $0.request } }
+  var ending: Peer.Ending? { box.withLock { $0.ending } }
+
+  func set(_ request: ReceivedRequest) { box.withLock { $0.request = request } }
+  func set(_ ending: Peer.Ending) { box.withLock { $0.ending = ending } }
+}

@@ -1,0 +1,86 @@
+// stop() ends whatever the server's threads are doing.
+
+import LupineReactor
+import Testing
+
+@testable import LupineOrigin
+
+/// What a handler may be blocked in.
+private enum Blocked: CaseIterable {
+  case reading, sending, holding, gate, pause
+
+  func run(_ peer: Peer) throws {
+    switch self {
+    case .reading: _ = try peer.readRequest()
+    case .sending: while true { try peer.send(Pattern.block) }
+    case .holding: _ = try peer.awaitClose()
+    case .gate: try peer.wait(for: Gate())
+    case .pause: try peer.pause(for: .seconds(3600))
+    }
+  }
+}
+
+struct StopTests {
+  @Test("stop ends every connection, whatever its handler is blocked in", arguments: [false, true])
+  func stop(withTLS: Bool) throws {
+    let tls = withTLS ? try TLSIdentity.throwaway() : nil
+    let server = try OriginServer(tls: tls) { peer in
+      try Blocked.allCases[peer.connectionIndex % Blocked.allCases.count].run(peer)
+    }
+    var clients: [RawClient] = []
+    for _ in Blocked.allCases {
+      let client = try RawClient(server)
+      if let tls { try client.startTLS(trusting: tls.authorityPEM) }
+      clients.append(client)
+    }
+    // Makes sure that every connection was accepted; the one that sends has begun then.
+    #expect(try !clients[1].receive().isEmpty)
+    server.stop()
+    #expect(server.openConnectionCount == 0)
+    for (index, client) in clients.enumerated() where index != 1 {
+      // An end or an error, but not a timeout.
+      do {
+        _ = try client.receiveAll()
+      } catch is RawClient.TimedOut {
+        Issue.record("connection \(index) was left open")
+      } catch {}
+    }
+    #expect(throws: SystemError.self) { try RawClient(server) }
+    server.stop()
+  }
+
+  @Test("stop ends a client that never shakes hands")
+  func stopInHandshake() throws {
+    let server = try OriginServer(tls: .throwaway()) { _ in }
+    let silent = try RawClient(server)
+    let garbling = try RawClient(server)
+    try garbling.send("GET / HTTP/1.1\r\n\r\n")
+    _ = try? garbling.receiveAll()
+    server.stop()
+    #expect(server.connectionCount == 2)
+    #expect(try silent.receiveAll() == "")
+  }
+
+  @Test("a server that nobody holds any more stops listening")
+  func dropped() throws {
+    var server: OriginServer? = try OriginServer { _ in }
+    let port = try #require(server?.port)
+    server = nil
+    #expect(throws: SystemError.self) { try RawClient(port: port) }
+  }
+
+  @Test("awaitClose tells that the server was stopped")
+  func ending() async throws {
+    let seen = Seen()
+    let isWaiting = Gate()
+    let server = try OriginServer { peer in
+      isWaiting.open()
+      seen.set(try peer.awaitClose())
+    }
+    let client = try RawClient(server)
+    await isWaiting.wait()
+    server.stop()
+    #expect(seen.ending == Peer.Ending(cause: .stopped, byteCount: 0))
+    #expect(try client.receiveAll() == "")
+  }
+}
