@@ -46,7 +46,7 @@ extension EngineRequest {
   }
 
   /// The head as it goes onto the wire: Host first (RFC 9110 §7.2), then the caller's fields, then the framing.
-  var head: RequestHead {
+  package var head: RequestHead {
     var sent = Fields()
     sent.append(name: "Host", value: fields.first("Host") ?? uri.origin.authority)
     for field in fields {

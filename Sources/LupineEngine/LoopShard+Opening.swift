@@ -149,6 +149,11 @@ extension LoopShard {
     remove(opening)
     connections[opening.id] = connection
     perform(pool.opened(opening.id, opening.key, now: now))
+    // Somebody who waited for longer may have got the connection.
+    if let asker = exchanges[opening.asker], asker.connection == nil {
+      asker.enter(.poolWait, now: now)
+      rearm(asker)
+    }
     if connection.exchange == nil, connections[connection.id] === connection { rest(connection) }
   }
 

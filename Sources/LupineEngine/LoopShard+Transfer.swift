@@ -201,7 +201,8 @@ extension LoopShard {
       }
       var unread: [UInt8] = []
       swap(&unread, &connection.unread)
-      if !unread.isEmpty { process(connection, unread.span) }
+      // Also if nothing is unread: the end of the response may be all that is left to be told.
+      process(connection, unread.span)
       // TLS may hold plaintext that no event of the socket will announce.
       if connection.exchange === exchange, !exchange.hasKept { receive(connection) }
     }

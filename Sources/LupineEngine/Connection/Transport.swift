@@ -59,7 +59,8 @@ struct Transport: ~Copyable {
         throw .system(error)
       }
     }
-    outbox.removeAll(keepingCapacity: outbox.capacity <= 64 * 1024)
+    // Not emptied in place: without TLS it shares its memory with the request that queued it.
+    outbox = []
     sentCount = 0
   }
 

@@ -164,19 +164,22 @@ final class Exchange {
     var used = 0
     isDecoderDry = false
     while !isHeld, !isDecoderDry {
-      let progress = try decode(bytes.extracting(used..<bytes.count), into: &scratch)
+      // Decoded into the buffer's end, so that no more comes out than the sink has room for.
+      let room = min(credit, scratch.count)
+      let start = scratch.count - room
+      let progress = try decode(bytes.extracting(used..<bytes.count), into: &scratch, at: start)
       used += progress.consumed
-      isDecoderDry = progress.produced < scratch.count
-      if progress.produced > 0 { try handOver(scratch.span.extracting(0..<progress.produced)) }
+      isDecoderDry = progress.produced < room
+      if progress.produced > 0 { try handOver(scratch.span.extracting(start..<start + progress.produced)) }
     }
     return used
   }
 
   private func decode(
-    _ bytes: borrowing Span<UInt8>, into scratch: inout [UInt8]
+    _ bytes: borrowing Span<UInt8>, into scratch: inout [UInt8], at start: Int
   ) throws(Failure) -> CodingProgress {
     do {
-      guard let progress = try decoder?.decode(bytes.bytes, into: &scratch) else { preconditionFailure("no decoder") }
+      guard let progress = try decoder?.decode(bytes.bytes, into: &scratch, at: start) else { preconditionFailure("no decoder") }
       return progress
     } catch {
       throw .coding(error)

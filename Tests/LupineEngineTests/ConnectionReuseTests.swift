@@ -1,0 +1,128 @@
+// Which requests share connections, and what happens when a kept one turns out to be closed.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite struct ConnectionReuseTests {
+  @Test("requests one behind the other use one connection")
+  func reuse() async throws {
+    let origin = try OriginServer.serving { _ in .text("hello") }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let records = [try await engine.record("\(origin.url)/1"), try await engine.record("\(origin.url)/2")]
+    #expect(records.map(\.metrics?.isReusedConnection) == [false, true])
+    #expect(records[1].metrics?.connectStart == nil)
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test("more requests than connections wait, and all are served")
+  func waiters() async throws {
+    let origin = try OriginServer.serving { .text($0.path) }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.connectionsPerOriginMax = 3
+    let engine = try Engine(configuration: configuration)
+    let sinks = try (0..<50).map { number in
+      let sink = RecordingSink()
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/\(number)")), to: sink)
+      return sink
+    }
+    for (number, sink) in sinks.enumerated() {
+      #expect(await sink.outcome.text == "/\(number)")
+    }
+    #expect(origin.connectionCount <= 3)
+  }
+
+  @Test("a connection that the server closed while it was idle doesn't fail the next request")
+  func evictedWhileIdle() async throws {
+    let closed = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.respond(body: Array("\(peer.connectionIndex)".utf8))
+      peer.close()
+      if peer.connectionIndex == 0 { closed.open() }
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    #expect(try await engine.record("\(origin.url)/").text == "0")
+    await closed.wait()
+    // Whether the loop has seen the end yet or not.
+    #expect(try await engine.record("\(origin.url)/").text == "1")
+  }
+
+  /// Answers the first request, reads the second one and closes without a reply; other connections answer.
+  private func forgetfulOrigin(_ seen: SeenRequests) throws -> OriginServer {
+    try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        let count = seen.add(request.method)
+        if count == 2 { return }
+        try peer.respond(body: Array("answer \(count)".utf8))
+      }
+    }
+  }
+
+  @Test("an idempotent request that got no byte on a reused connection is sent again")
+  func replayed() async throws {
+    let seen = SeenRequests()
+    let origin = try forgetfulOrigin(seen)
+    defer { origin.stop() }
+    let engine = try Engine()
+    _ = try await engine.record("\(origin.url)/")
+    let record = try await engine.record("\(origin.url)/")
+    #expect(record.text == "answer 3")
+    #expect(record.metrics?.replayCount == 1)
+    #expect(seen.methods == ["GET", "GET", "GET"])
+  }
+
+  @Test("a POST that may have been processed is never sent again")
+  func notReplayed() async throws {
+    let seen = SeenRequests()
+    let origin = try forgetfulOrigin(seen)
+    defer { origin.stop() }
+    let engine = try Engine()
+    _ = try await engine.record("\(origin.url)/")
+    let post = EngineRequest(method: "POST", uri: try URI("\(origin.url)/"), body: RequestBody("pay"))
+    let record = await engine.record(post)
+    #expect(record.error?.code == .connectionLost)
+    #expect(record.error?.delivery == .sent)
+    #expect(record.error?.wasReused == true)
+    #expect(seen.methods == ["GET", "POST"])
+  }
+
+  @Test("a fresh connection that dies is an error, not a loop")
+  func freshConnectionIsNotReplayed() async throws {
+    let origin = try OriginServer { peer in _ = try peer.readRequest() }
+    defer { origin.stop() }
+    let record = try await Engine().record("\(origin.url)/")
+    #expect(record.error?.code == .connectionLost)
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test("sessions with other TLS settings don't share connections")
+  func separateTrust() async throws {
+    let identity = try TLSIdentity.throwaway()
+    let origin = try OriginServer.serving(tls: identity) { _ in .text("secret") }
+    defer { origin.stop() }
+    var trusting = EngineConfiguration()
+    trusting.tls.trustRoots = .pem(identity.authorityPEM)
+    #expect(try await Engine(configuration: trusting).record("\(origin.url)/").text == "secret")
+    #expect(try await Engine().record("\(origin.url)/").error?.code == .tlsFailed)
+  }
+}
+
+/// The methods of the requests that an origin has read.
+final class SeenRequests: Sendable {
+  private let list = Mutex<[String]>([])
+
+  /// Adds one and returns how many there are.
+  func add(_ method: String) -> Int {
+    list.withLock {
+      $0.append(method)
+      return $0.count
+    }
+  }
+
+  var methods: [String] { list.withLock { $0 } }
+}

@@ -1,0 +1,226 @@
+// Backpressure, cancellation, timeouts and shutdown: what ends an exchange or holds it back.
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite struct FlowTests {
+  @Test("a sink gets no more than its credit, and the rest when it grants more", arguments: ["identity", "gzip"])
+  func credit(coding: String) async throws {
+    let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+    let origin = try OriginServer.serving { _ in
+      coding == "gzip" ? Reply(.coded(body, .gzip)) : Reply(.bytes(body))
+    }
+    defer { origin.stop() }
+    let reached = Gate()
+    let sink = RecordingSink { if $0 >= 100_000 { reached.open() } }
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, credit: 100_000)
+    await reached.wait()
+    #expect(sink.receivedCount == 100_000)
+    #expect(!sink.finished.isOpen)
+    handle.exchange.grant(50_000)
+    handle.exchange.grant(.max)
+    let outcome = await sink.outcome
+    #expect(outcome.error == nil)
+    #expect(outcome.body == body)
+  }
+
+  @Test("a paused exchange stands still, and goes on")
+  func pause() async throws {
+    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 20_000_000)) }
+    defer { origin.stop() }
+    let started = Gate()
+    let sink = RecordingSink { _ in started.open() }
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+    await started.wait()
+    handle.exchange.pause()
+    handle.exchange.resume()
+    let outcome = await sink.outcome
+    #expect(outcome.body.count == 20_000_000)
+    #expect(outcome.body.indices.allSatisfy { outcome.body[$0] == Pattern.byte(at: UInt64($0)) })
+  }
+
+  @Test("a body larger than allowed is an error")
+  func bodyLimit() async throws {
+    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
+    defer { origin.stop() }
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.bodyBytesMax = 1_000_000
+    let record = try await Engine().record(request)
+    #expect(record.error?.code == .bodyTooLarge)
+    #expect(record.body.count <= 1_000_000)
+  }
+
+  @Test("a large body is uploaded while the kernel takes it, byte for byte")
+  func upload() async throws {
+    let origin = try OriginServer.serving { request in
+      .text("\(request.body.count) \(request.body.reduce(0) { $0 &+ Int($1) })")
+    }
+    defer { origin.stop() }
+    let body = (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+    let request = EngineRequest(method: "PUT", uri: try URI("\(origin.url)/"), body: RequestBody(body))
+    let record = try await Engine().record(request)
+    #expect(record.text == "5000000 \(body.reduce(0) { $0 &+ Int($1) })")
+    #expect(record.metrics?.requestBodyBytes == 5_000_000)
+  }
+
+  @Test("cancelling closes the connection at once")
+  func cancelOnTheWire() async throws {
+    let (arrived, left) = (Gate(), Gate())
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      _ = try peer.awaitClose()
+      left.open()
+    }
+    defer { origin.stop() }
+    let sink = RecordingSink()
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+    await arrived.wait()
+    handle.exchange.cancel()
+    handle.exchange.cancel()
+    let outcome = await sink.outcome
+    #expect(outcome.error?.code == .cancelled)
+    #expect(outcome.error?.phase == .firstByte)
+    #expect(outcome.finishCount == 1)
+    await left.wait()
+  }
+
+  @Test("cancelling a waiter leaves the others in order")
+  func cancelWaiting() async throws {
+    let go = Gate()
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        if request.path == "/first" { try peer.wait(for: go) }
+        try peer.respond(body: Array(request.path.utf8))
+      }
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.connectionsPerOriginMax = 1
+    let engine = try Engine(configuration: configuration)
+    let sinks = [RecordingSink(), RecordingSink(), RecordingSink()]
+    let handles = try zip(["first", "second", "third"], sinks).map { path, sink in
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/\(path)")), to: sink)
+    }
+    handles[1].cancel()
+    #expect(await sinks[1].outcome.error?.phase == .poolWait)
+    go.open()
+    #expect(await sinks[0].outcome.text == "/first")
+    #expect(await sinks[2].outcome.text == "/third")
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test("releasing the engine ends what is under way")
+  func shutDown() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    let sink = RecordingSink()
+    do {
+      let engine = try Engine()
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+      await arrived.wait()
+    }
+    #expect(await sink.outcome.error?.code == .shutDown)
+  }
+
+  /// A phase, the script that stalls in it, and where its limit is set.
+  private func stall(
+    _ phase: Phase, _ limit: WritableKeyPath<Timeouts, Duration?>,
+    configure: (inout EngineConfiguration) -> Void = { _ in }, scheme: String = "http",
+    _ script: @escaping @Sendable (Peer) throws -> Void
+  ) async throws {
+    let origin = try OriginServer(handler: script)
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configure(&configuration)
+    var request = EngineRequest(uri: try URI("\(scheme)://127.0.0.1:\(origin.port)/"))
+    request.timeouts[keyPath: limit] = .milliseconds(150)
+    let record = try await Engine(configuration: configuration).record(request)
+    #expect(record.error?.code == .timedOut)
+    #expect(record.error?.phase == phase)
+    #expect(record.error?.description.contains("0.15 s") == true)
+  }
+
+  @Test("a server that doesn't answer the TLS handshake")
+  func tlsTimeout() async throws {
+    try await stall(.tls, \.tls, scheme: "https") { _ = try $0.awaitClose() }
+  }
+
+  @Test("a server that doesn't reply")
+  func firstByteTimeout() async throws {
+    try await stall(.firstByte, \.firstByte) { peer in
+      _ = try peer.readRequest()
+      _ = try peer.awaitClose()
+    }
+  }
+
+  @Test("a body that stalls")
+  func idleTimeout() async throws {
+    try await stall(.receive, \.idle) { peer in
+      _ = try peer.readRequest()
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
+      _ = try peer.awaitClose()
+    }
+  }
+
+  @Test("the total, whatever the phase")
+  func totalTimeout() async throws {
+    try await stall(.firstByte, \.total) { peer in
+      _ = try peer.readRequest()
+      _ = try peer.awaitClose()
+    }
+  }
+
+  @Test("a connection that doesn't become free")
+  func poolWaitTimeout() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      _ = try peer.readRequest()
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.connectionsPerOriginMax = 1
+    let engine = try Engine(configuration: configuration)
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: RecordingSink())
+    await arrived.wait()
+    var second = EngineRequest(uri: try URI("\(origin.url)/"))
+    second.timeouts.poolWait = .milliseconds(150)
+    let record = await engine.record(second)
+    #expect(record.error?.code == .timedOut)
+    #expect(record.error?.phase == .poolWait)
+  }
+
+  @Test("a server that takes no bytes of an upload")
+  func sendTimeout() async throws {
+    let done = Gate()
+    let origin = try OriginServer { peer in try peer.wait(for: done) }
+    defer { origin.stop() }
+    var request = EngineRequest(
+      method: "PUT", uri: try URI("\(origin.url)/"), body: RequestBody([UInt8](repeating: 1, count: 64_000_000)))
+    request.timeouts.send = .milliseconds(150)
+    let record = try await Engine().record(request)
+    done.open()
+    #expect(record.error?.code == .timedOut)
+    #expect(record.error?.phase == .send)
+  }
+}
+
+/// An exchange with the engine that it needs to live.
+struct KeptExchange {
+  let engine: Engine
+  let exchange: ExchangeHandle
+}
+
+extension Engine {
+  func submitKept(_ request: EngineRequest, to sink: any ResponseSink, credit: Int = .max) -> KeptExchange {
+    KeptExchange(engine: self, exchange: submit(request, to: sink, credit: credit))
+  }
+}

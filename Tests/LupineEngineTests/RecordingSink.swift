@@ -1,0 +1,80 @@
+// A sink that writes down what the engine says, and lets a test wait for it.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+
+final class RecordingSink: ResponseSink {
+  struct Record: Sendable {
+    var informational: [Int] = []
+    var head: ResponseHead?
+    var body: [UInt8] = []
+    var trailers: Fields?
+    var error: EngineError?
+    var metrics: ExchangeMetrics?
+    var finishCount = 0
+  }
+
+  let sawHead = Gate()
+  let finished = Gate()
+  private let record = Mutex(Record())
+  private let bodyCount = Atomic<Int>(0)
+  /// Called on the loop with the number of body bytes so far.
+  private let onBody: @Sendable (Int) -> Void
+
+  init(onBody: @escaping @Sendable (Int) -> Void = { _ in }) {
+    self.onBody = onBody
+  }
+
+  /// Everything, once the exchange has ended.
+  var outcome: Record {
+    get async {
+      await finished.wait()
+      return record.withLock { $0 }
+    }
+  }
+
+  /// Body bytes so far.
+  var receivedCount: Int { bodyCount.load(ordering: .acquiring) }
+
+  func receive(informational head: ResponseHead) { record.withLock { $0.informational.append(head.status) } }
+
+  func receive(head: ResponseHead) {
+    record.withLock { $0.head = head }
+    sawHead.open()
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    record.withLock { $0.body.append(copying: bytes, 0..<bytes.count) }
+    onBody(bodyCount.add(bytes.count, ordering: .acquiringAndReleasing).newValue)
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    record.withLock { record in
+      record.finishCount += 1
+      record.metrics = metrics
+      switch result {
+      case .success(let trailers): record.trailers = trailers
+      case .failure(let error): record.error = error
+      }
+    }
+    finished.open()
+  }
+}
+
+extension Engine {
+  /// Executes a request and returns all that was said about it.
+  func record(_ request: EngineRequest) async -> RecordingSink.Record {
+    let sink = RecordingSink()
+    submit(request, to: sink)
+    return await sink.outcome
+  }
+
+  func record(_ url: String) async throws -> RecordingSink.Record {
+    await record(EngineRequest(uri: try URI(url)))
+  }
+}
+
+extension RecordingSink.Record {
+  var text: String { String(decoding: body, as: UTF8.self) }
+}
