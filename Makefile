@@ -14,7 +14,7 @@ SANITIZED := SWIFT_BACKTRACE=enable=no $(SERVERS) run $(SWIFT) test $(STRICT) --
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down lint format tsan asan linkage \
-  example clean
+  bench example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -63,6 +63,9 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	if echo "$$libraries" | grep -E 'Foundation|libcurl' >&2; then \
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
+
+bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
+	Benchmarks/run --readme
 
 example: deps ## build and run the README's example
 	Tests/Examples/run

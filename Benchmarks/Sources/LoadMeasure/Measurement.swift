@@ -1,0 +1,65 @@
+// What a run has cost: wall clock, processor time of the process, and its largest resident set.
+
+internal import Glibc
+
+/// The costs of a block of work, and the one line that says them.
+public struct Measurement: Sendable {
+  private struct Reading {
+    let seconds: Double
+    let userSeconds: Double
+    let systemSeconds: Double
+  }
+
+  private let start = Self.reading()
+
+  /// Starts to measure.
+  public init() {}
+
+  /// Prints the line that `Benchmarks/run` reads: `name=value` pairs, separated by spaces.
+  public func finish(requests: Int) {
+    let end = Self.reading()
+    let seconds = end.seconds - start.seconds
+    let user = end.userSeconds - start.userSeconds
+    let system = end.systemSeconds - start.systemSeconds
+    print(
+      "requests=\(requests)",
+      "seconds=\(rounded(seconds))",
+      "requests_per_second=\(rounded(Double(requests) / seconds))",
+      "user_seconds=\(rounded(user))",
+      "system_seconds=\(rounded(system))",
+      "cpu_us_per_request=\(rounded((user + system) / Double(requests) * 1e6))",
+      "peak_rss_kib=\(residentKiBMax())")
+  }
+
+  private static func reading() -> Reading {
+    var time = timespec()
+    var usage = rusage()
+    // SAFETY: both structures live for the calls, which fill them and keep no pointer.
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    getrusage(RUSAGE_SELF.rawValue, &usage)
+    return Reading(
+      seconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9,
+      userSeconds: seconds(usage.ru_utime), systemSeconds: seconds(usage.ru_stime))
+  }
+
+  // Not ru_maxrss, which a process inherits from whoever started it.
+  private func residentKiBMax() -> Int {
+    var text = [UInt8](repeating: 0, count: 8192)
+    let file = open("/proc/self/status", O_RDONLY)
+    // SAFETY: the buffer lives for the call, which writes no more than its size.
+    let count = text.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
+    close(file)
+    let lines = text.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
+    guard let line = lines.first(where: { $0.starts(with: "VmHWM:".utf8) }) else { return 0 }
+    let digits = line.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    return Int(String(decoding: digits, as: UTF8.self)) ?? 0
+  }
+
+  private static func seconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) + Double(time.tv_usec) / 1e6
+  }
+
+  private func rounded(_ value: Double) -> Double {
+    (value * 1000).rounded() / 1000
+  }
+}
