@@ -44,15 +44,21 @@ let package = Package(
       name: "LupineOrigin",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
-    .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine"], swiftSettings: strict),
-    .executableTarget(name: "LupineDemo", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: strict),
+    .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine", "CLupineLinux"], swiftSettings: strict),
+    .executableTarget(
+      name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
     .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS"], swiftSettings: strict),
     .testTarget(name: "LupineReactorTests", dependencies: ["LupineReactor"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineOriginTests",
+      dependencies: ["LupineOrigin", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
     .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineTests", dependencies: ["Lupine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

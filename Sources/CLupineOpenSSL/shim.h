@@ -55,3 +55,6 @@ static inline X509_EXTENSION *lupine_make_extension(X509 *issuer, X509 *subject,
   X509V3_set_ctx_nodb(&context);
   return X509V3_EXT_conf_nid(NULL, &context, nid, value);
 }
+
+// Whether a queued error is a system call's, whose reason is errno. ERR_SYSTEM_FLAG is a macro that Swift can't read.
+static inline int lupine_err_is_system(unsigned long packed) { return ERR_SYSTEM_ERROR(packed) ? 1 : 0; }

@@ -2,6 +2,7 @@
 // fail, and read right after it.
 
 import CLupineOpenSSL
+import Glibc
 
 /// The first error of the thread's queue, which is the cause; the ones after it only say who passed it on.
 struct QueuedError {
@@ -14,10 +15,16 @@ struct QueuedError {
     let packed = ERR_get_error()
     defer { ERR_clear_error() }
     guard packed != 0 else { return nil }
-    // SAFETY: the string is a static of OpenSSL's, or nil.
-    let text = ERR_reason_error_string(packed).map { String(cString: $0) }
     return QueuedError(
-      reason: ERR_GET_REASON(packed), isFromTLS: ERR_GET_LIB(packed) == ERR_LIB_SSL, text: text ?? "error \(packed)")
+      reason: ERR_GET_REASON(packed), isFromTLS: ERR_GET_LIB(packed) == ERR_LIB_SSL,
+      text: text(packed) ?? "error \(packed)")
+  }
+
+  // A system call's failure is packed as its errno, for which OpenSSL has no text.
+  private static func text(_ packed: UInt) -> String? {
+    // SAFETY: either string is a static of the library's, or nil.
+    if lupine_err_is_system(packed) != 0 { return strerror(ERR_GET_REASON(packed)).map { String(cString: $0) } }
+    return ERR_reason_error_string(packed).map { String(cString: $0) }
   }
 
   /// RFC 8446 §6.2: a fatal alert that the peer sent.

@@ -1,5 +1,6 @@
-// What `import Glibc` doesn't show of Linux: epoll, eventfd, accept4, thread names.
+// What `import Glibc` doesn't show of Linux: epoll, eventfd, getopt_long, accept4, thread names.
 #pragma once
+#include <getopt.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 

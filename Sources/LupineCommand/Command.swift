@@ -1,0 +1,72 @@
+// What the command does from its arguments to its exit status.
+
+import LupineEngine
+
+enum Command {
+  /// Runs the command; the first argument is the program's name. Everything is written when it returns.
+  static func run(_ arguments: [String]) async -> ExitCode {
+    do throws(CommandError) {
+      switch try OptionParser.parse(arguments) {
+      case .help: try Output(path: nil).write(Help.text)
+      case .version: try Output(path: nil).write("lupine \(Help.version)\n")
+      case .transfer(let uri, let options): try await transfer(uri, options)
+      }
+      return .success
+    } catch {
+      if let line = error.line { StandardError.write(line) }
+      return error.code
+    }
+  }
+
+  private static func transfer(_ uri: URI, _ options: Options) async throws(CommandError) {
+    let request = try EngineRequest(options, to: uri)
+    let output = Output(path: options.outputPath)
+    do throws(CommandError) {
+      try await follow(request, options, output, on: try engine(options))
+      try output.close()
+    } catch {
+      guard let message = error.message, let remains = output.remains else { throw error }
+      throw CommandError(error.code, "\(message) \(remains)")
+    }
+  }
+
+  private static func follow(
+    _ first: EngineRequest, _ options: Options, _ output: Output, on engine: Engine
+  ) async throws(CommandError) {
+    let start = Instant.now
+    var request = first
+    var redirectCount = 0
+    // An engine that is released shuts down, whatever is under way.
+    defer { withExtendedLifetime(engine) {} }
+    while true {
+      // A total of zero or less would be no request at all; the engine ends one of a nanosecond at once.
+      request.timeouts.total = options.maxTime.map { max($0 - (.now - start), .nanoseconds(1)) }
+      if options.isVerbose { StandardError.write(VerboseReport.request(request)) }
+      let transfer = Transfer(request, options, redirectCount: redirectCount, output: output)
+      let outcome = await transfer.run(on: engine)
+      report(outcome, of: request, options)
+      guard let next = try outcome.result.get() else { return }
+      if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
+      request = next
+      redirectCount += 1
+    }
+  }
+
+  private static func report(_ outcome: Transfer.Outcome, of request: EngineRequest, _ options: Options) {
+    if options.isVerbose {
+      StandardError.write(VerboseReport.connection(outcome.metrics, isVerified: !options.skipsVerification))
+    }
+    if options.showsTiming { StandardError.write(TimingTable.text(outcome.metrics, of: request)) }
+  }
+
+  private static func engine(_ options: Options) throws(CommandError) -> Engine {
+    var configuration = EngineConfiguration()
+    if let path = options.trustRootsPath { configuration.tls.trustRoots = .file(path) }
+    if options.skipsVerification { configuration.tls.verification = .none }
+    do {
+      return try Engine(configuration: configuration)
+    } catch {
+      throw CommandError(.other, "the engine can't start (\(error)). Raise the system's limits (ulimit -n, -u).")
+    }
+  }
+}

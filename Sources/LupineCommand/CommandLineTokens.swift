@@ -1,0 +1,89 @@
+// getopt_long (getopt(3)): arguments to options with their values. The one file that deals with C's argument vector.
+
+@preconcurrency import CLupineLinux  // for getopt's variables, which only `read` touches
+import Glibc
+
+/// Splits a command line into options and operands, in their order.
+enum CommandLineTokens {
+  enum Token: Equatable {
+    /// An option with its value, which is empty for one that takes none.
+    case option(OptionName, String)
+    case operand(String)
+    /// An argument that can't be read, and why.
+    case invalid(String)
+  }
+
+  // Codes of options: above every character, which are the codes of the short forms.
+  private static let firstCode: CInt = 256
+
+  /// Reads the arguments; the first is the program's name. Not to be called on two threads at once.
+  static func read(_ arguments: [String]) -> [Token] {
+    // SAFETY: getopt_long reads, and keeps between its calls, pointers into these copies; they are freed behind the
+    // last call. The vectors end with the null entries that it expects.
+    var vector = arguments.map { strdup($0) }
+    let names = OptionName.allCases.map { strdup($0.rawValue) }
+    defer { (vector + names).forEach { free($0) } }
+    var table = zip(OptionName.allCases, names).enumerated().map { index, entry in
+      option(
+        name: entry.1, has_arg: entry.0.valueName == nil ? no_argument : required_argument, flag: nil,
+        val: firstCode + CInt(index))
+    }
+    table.append(option())
+    let count = CInt(vector.count)
+    vector.append(nil)
+
+    opterr = 0
+    optind = 0  // glibc's way to begin anew
+    var tokens: [Token] = []
+    while true {
+      let code = getopt_long(count, vector, shortForms, table, nil)
+      if code == -1 { break }
+      tokens.append(token(code, arguments))
+    }
+    return tokens + arguments.dropFirst(Int(optind)).map { .operand($0) }
+  }
+
+  // "-": operands come as they stand, as code 1, so that options may follow the URL whatever POSIXLY_CORRECT says.
+  // ":": a missing value is told from an unknown option.
+  private static let shortForms =
+    "-:"
+    + OptionName.allCases.compactMap { name in
+      name.letter.map { String($0) + (name.valueName == nil ? "" : ":") }
+    }.joined()
+
+  private static func token(_ code: CInt, _ arguments: [String]) -> Token {
+    // SAFETY: optarg is null or points to a string of the vector.
+    let value = optarg.map { String(cString: $0) } ?? ""
+    switch code {
+    case 1: return .operand(value)
+    case 0x3A: return .invalid("\(spelling(optopt)) needs a value")  // ":"
+    case 0x3F: return .invalid(refusal(arguments))  // "?"
+    default: return name(code).map { .option($0, value) } ?? .invalid("\(spelling(code)) isn't an option")
+    }
+  }
+
+  private static func refusal(_ arguments: [String]) -> String {
+    // With 0 in optopt it was a long form, which getopt_long has already stepped over.
+    guard optopt == 0 else {
+      return optopt >= firstCode ? "\(spelling(optopt)) takes no value" : "\(spelling(optopt)) isn't an option"
+    }
+    let index = Int(optind) - 1
+    let text = arguments.indices.contains(index) ? arguments[index] : ""
+    let given = text.prefix { $0 != "=" }
+    let candidates = OptionName.allCases.map { "--" + $0.rawValue }.filter { $0.hasPrefix(given) }
+    return candidates.isEmpty
+      ? "\(given) isn't an option" : "\(given) could be \(candidates.joined(separator: " or "))"
+  }
+
+  private static func name(_ code: CInt) -> OptionName? {
+    if code >= firstCode { return OptionName.allCases[Int(code - firstCode)] }
+    return OptionName.allCases.first { $0.letter?.value == UInt32(bitPattern: code) }
+  }
+
+  private static func spelling(_ code: CInt) -> String {
+    if code >= firstCode, let name = name(code) { return "--" + name.rawValue }
+    // One byte of such a letter can't be shown by itself.
+    guard code > 0x20, code < 0x7F else { return "a letter outside ASCII" }
+    return "-" + String(UnicodeScalar(UInt8(code)))
+  }
+}

@@ -1,0 +1,37 @@
+// The values of --header, with curl's notation.
+
+/// A change to the header fields that are sent by default.
+enum FieldEdit: Equatable {
+  /// Sends a field, in place of the default one of that name.
+  case add(name: String, value: String)
+  /// Leaves the default field of that name out.
+  case remove(name: String)
+
+  var name: String {
+    switch self {
+    case .add(let name, _), .remove(let name): name
+    }
+  }
+
+  /// Reads "Name: value", "Name;" for an empty value, or "Name:" to leave a default out.
+  init(_ text: String) throws(CommandError) {
+    let separator = text.unicodeScalars.firstIndex(of: ":")
+    let name = String(text[..<(separator ?? text.endIndex)])
+    if let separator {
+      let value = text[separator...].unicodeScalars.dropFirst().drop { $0 == " " || $0 == "\t" }
+      self = value.isEmpty ? .remove(name: name) : .add(name: name, value: String(value))
+    } else if name.hasSuffix(";") {
+      self = .add(name: String(name.dropLast()), value: "")
+    } else {
+      throw .usage("the field \"\(text)\" has neither a colon nor a final semicolon")
+    }
+    switch self.name.lowercased() {
+    case "": throw .usage("the field \"\(text)\" has no name")
+    case "content-length", "transfer-encoding":
+      throw .usage("\(self.name) follows from the body, so that --header can't set it")
+    case "host" where self == .remove(name: self.name):
+      throw .usage("Host can't be left out (RFC 9112 §3.2)")
+    default: break
+    }
+  }
+}

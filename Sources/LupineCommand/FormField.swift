@@ -1,0 +1,74 @@
+// The values of --form, with curl's notation.
+
+/// One part of a multipart form.
+struct FormField: Equatable {
+  enum Content: Equatable {
+    case text(String)
+    /// Sent as a file, with a file name and a type.
+    case file(path: String)
+    /// Sent as if the file's content stood on the command line.
+    case textFile(path: String)
+  }
+
+  let name: String
+  let content: Content
+  private(set) var type: String?
+  private(set) var fileName: String?
+
+  /// Reads "name=content", "name=@file" or "name=<file"; files may have ";type=T" and ";filename=N" behind them.
+  init(_ text: String) throws(CommandError) {
+    let equals = text.unicodeScalars.firstIndex(of: "=") ?? text.endIndex
+    name = String(text[..<equals])
+    guard equals < text.endIndex, !name.isEmpty else {
+      throw .usage("the form field \"\(text)\" isn't of the form NAME=CONTENT")
+    }
+    let value = text.unicodeScalars[equals...].dropFirst()
+    guard let mark = value.first, mark == "@" || mark == "<" else {
+      content = .text(String(value))
+      return
+    }
+    var parts = try Self.split(value.dropFirst())[...]
+    let path = parts.removeFirst()
+    guard !path.isEmpty else { throw .usage("the form field \"\(text)\" names no file") }
+    content = mark == "@" ? .file(path: path) : .textFile(path: path)
+    while let part = parts.popFirst() {
+      if let type = Self.value(of: "type=", in: part) {
+        self.type = type
+      } else if let name = Self.value(of: "filename=", in: part), mark == "@" {
+        fileName = name
+      } else if let type, fileName == nil {
+        self.type = type + ";" + part  // a parameter, such as charset=utf-8
+      } else {
+        throw .usage("\"\(part)\" in the form field \(name) isn't type= or filename=")
+      }
+    }
+    if type?.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) == true {
+      throw .usage("the type of the form field \(name) has a control character")
+    }
+  }
+
+  private static func value(of key: String, in part: String) -> String? {
+    let part = part.drop { $0 == " " }
+    return part.hasPrefix(key) ? String(part.dropFirst(key.count)) : nil
+  }
+
+  // At ";", unless it stands in a name that begins with a quote; there, a backslash goes before a quote or a backslash.
+  private static func split(_ text: Substring.UnicodeScalarView) throws(CommandError) -> [String] {
+    var parts = [""]
+    var isQuoted = false
+    var rest = text
+    while let scalar = rest.popFirst() {
+      let part = parts[parts.count - 1]
+      switch scalar {
+      case "\"" where isQuoted: isQuoted = false
+      case "\"" where part.isEmpty || part == "filename=": isQuoted = true
+      case ";" where !isQuoted: parts.append("")
+      case "\\" where isQuoted && (rest.first == "\"" || rest.first == "\\"):
+        if let escaped = rest.popFirst() { parts[parts.count - 1].unicodeScalars.append(escaped) }
+      default: parts[parts.count - 1].unicodeScalars.append(scalar)
+      }
+    }
+    if isQuoted { throw .usage("the form field ends within quotes: \(String(text))") }
+    return parts
+  }
+}

@@ -1,0 +1,60 @@
+// Numbers and foreign text as they are shown to people.
+
+extension Duration {
+  /// Milliseconds with three decimals, such as "12.345".
+  var millisecondsText: String {
+    let (seconds, attoseconds) = components
+    let microseconds = attoseconds / 1_000_000_000_000
+    let thousandths = String(microseconds % 1000 + 1000).dropFirst()
+    return "\(seconds * 1000 + microseconds / 1000).\(thousandths)"
+  }
+
+  /// Seconds with at most three decimals, such as "1.5 s".
+  var secondsText: String {
+    let (seconds, attoseconds) = components
+    var digits = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()
+    while digits.last == "0" { digits.removeLast() }
+    return digits.isEmpty ? "\(seconds) s" : "\(seconds).\(digits) s"
+  }
+}
+
+extension UInt64 {
+  /// A number of bytes with a binary unit and one decimal, such as "1.5 MiB".
+  var bytesText: String {
+    guard self >= 1024 else { return "\(self) B" }
+    var shift: UInt64 = 10
+    var units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"][...]
+    while shift < 60, self >> shift >= 1024 {
+      shift += 10
+      units.removeFirst()
+    }
+    // The remainder is below 2^60, so that ten times it fits.
+    let tenths = ((self & ((1 << shift) - 1)) * 10) >> shift
+    return "\(self >> shift).\(tenths) \(units.first ?? "")"
+  }
+}
+
+extension String {
+  /// The text with its control characters escaped: a peer's text must not steer the terminal or add a line.
+  var printable: String {
+    var output = ""
+    for scalar in unicodeScalars {
+      if scalar.properties.generalCategory == .control {
+        output += "\\u{\(String(scalar.value, radix: 16))}"
+      } else {
+        output.unicodeScalars.append(scalar)
+      }
+    }
+    return output
+  }
+
+  /// The text with spaces behind it, up to `width` characters.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(width - count, 0))
+  }
+
+  /// The text with spaces before it, up to `width` characters.
+  func indented(to width: Int) -> String {
+    String(repeating: " ", count: max(width - count, 0)) + self
+  }
+}

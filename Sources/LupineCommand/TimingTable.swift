@@ -1,0 +1,41 @@
+// The table of --timing: what each phase took, and when it was over.
+
+import LupineEngine
+
+enum TimingTable {
+  static func text(_ metrics: ExchangeMetrics, of request: EngineRequest) -> String {
+    var text = "\(request.method) \(request.uri)".printable + "\n"
+    text += row("", "took", "until") + "\n"
+    // A connection counts as opened when TLS begins, so that no time stands in two rows.
+    let phases: [(String, Instant?, Instant?)] = [
+      ("lookup", metrics.resolveStart, metrics.resolveEnd),
+      ("connect", metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd),
+      ("tls", metrics.tlsStart, metrics.tlsEnd),
+      ("first byte", metrics.requestStart, metrics.responseStart),
+      ("total", metrics.start, metrics.end),
+    ]
+    for (name, start, end) in phases {
+      if let start, let end {
+        let columns = ((end - start).millisecondsText, (end - metrics.start).millisecondsText)
+        text += row(name, columns.0, columns.1) + " ms\n"
+      } else {
+        text += row(name, "-", "-") + "\n"
+      }
+    }
+    text += fact("sent", "\(UInt64(metrics.requestHeadBytes) + metrics.requestBodyBytes) bytes, head included")
+    text += fact("received", "\(UInt64(metrics.responseHeadBytes) + metrics.responseBodyBytes) bytes, head included")
+    text += fact("decoded", "\(metrics.decodedBodyBytes) bytes of body")
+    text += fact("reused", metrics.isReusedConnection ? "yes" : "no")
+    text += fact("address", metrics.remoteAddress?.description ?? "-")
+    text += fact("tls", metrics.tls.map { "\($0.protocolVersion), \($0.cipherSuite)" } ?? "-")
+    return text
+  }
+
+  private static func row(_ name: String, _ took: String, _ until: String) -> String {
+    "  " + name.padded(to: 12) + took.indented(to: 12) + until.indented(to: 12)
+  }
+
+  private static func fact(_ name: String, _ value: String) -> String {
+    "  " + name.padded(to: 12) + " " + value + "\n"
+  }
+}

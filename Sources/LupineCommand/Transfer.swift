@@ -1,0 +1,148 @@
+// One request and its response: the sink that decides what becomes of the response as soon as its head is there.
+
+import LupineEngine
+import Synchronization
+
+/// Executes one request; a redirect is handed back.
+final class Transfer: ResponseSink {
+  /// How the exchange ended: with the request that a redirect leads to, with nil for a response that was written, or
+  /// with an error.
+  struct Outcome: Sendable {
+    let result: Result<EngineRequest?, CommandError>
+    let metrics: ExchangeMetrics
+  }
+
+  /// What becomes of the body.
+  private enum Disposition {
+    case undecided
+    case writing(ProgressBar?)
+    /// Read to its end, so that the connection can be used for the next request.
+    case skipping(next: EngineRequest)
+    case refused(CommandError)
+  }
+
+  private struct State {
+    var disposition = Disposition.undecided
+    var handle: ExchangeHandle?
+    var continuation: CheckedContinuation<Outcome, Never>?
+  }
+
+  private let request: EngineRequest
+  private let options: Options
+  /// Redirects that led to this request.
+  private let redirectCount: Int
+  private let output: Output
+  private let state = Mutex(State())
+
+  init(_ request: EngineRequest, _ options: Options, redirectCount: Int, output: Output) {
+    self.request = request
+    self.options = options
+    self.redirectCount = redirectCount
+    self.output = output
+  }
+
+  func run(on engine: Engine) async -> Outcome {
+    await withCheckedContinuation { continuation in
+      state.withLock { $0.continuation = continuation }
+      let handle = engine.submit(request, to: self)
+      let isRefused = state.withLock { state in
+        state.handle = handle
+        if case .refused = state.disposition { return true } else { return false }
+      }
+      if isRefused { handle.cancel() }
+    }
+  }
+
+  // MARK: ResponseSink
+
+  func receive(informational head: ResponseHead) {
+    update { _ throws(CommandError) in try show(head) }
+  }
+
+  func receive(head: ResponseHead) {
+    update { disposition throws(CommandError) in
+      try show(head)
+      disposition = try decide(head)
+    }
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    let now = Instant.now
+    let handle: ExchangeHandle? = state.withLock { state in
+      guard case .writing(var progress) = state.disposition else { return nil }
+      do throws(CommandError) {
+        // Under the lock, which nobody else wants as long as the exchange goes on.
+        try output.write(bytes)
+        let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
+        if let drawing { StandardError.write(drawing) }
+        state.disposition = .writing(progress)
+        return nil
+      } catch {
+        state.disposition = .refused(error)
+        return state.handle
+      }
+    }
+    handle?.cancel()
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    let (disposition, continuation) = state.withLock { ($0.disposition, $0.continuation) }
+    if case .writing(let progress?) = disposition {
+      StandardError.write(progress.end(now: .now, width: Terminal.width))
+    }
+    let verdict: Result<EngineRequest?, CommandError> =
+      switch (disposition, result) {
+      case (.refused(let error), _): .failure(error)
+      case (_, .failure(let error)): .failure(CommandError(error, maxTime: options.maxTime))
+      case (.skipping(let next), .success): .success(next)
+      case (.undecided, .success), (.writing, .success): .success(nil)
+      }
+    continuation?.resume(returning: Outcome(result: verdict, metrics: metrics))
+  }
+
+  // MARK: Deciding
+
+  private func update(_ body: (inout Disposition) throws(CommandError) -> Void) {
+    let handle: ExchangeHandle? = state.withLock { state in
+      if case .refused = state.disposition { return nil }
+      do throws(CommandError) {
+        try body(&state.disposition)
+        return nil
+      } catch {
+        state.disposition = .refused(error)
+        return state.handle
+      }
+    }
+    handle?.cancel()
+  }
+
+  private func show(_ head: ResponseHead) throws(CommandError) {
+    if options.isVerbose { StandardError.write(VerboseReport.response(head)) }
+    if options.includesHead { try output.write(head.text) }
+  }
+
+  private func decide(_ head: ResponseHead) throws(CommandError) -> Disposition {
+    if options.followsRedirects {
+      do throws(EngineError) {
+        if let next = try RedirectRule().next(after: head, to: request, count: redirectCount) {
+          return .skipping(next: next)
+        }
+      } catch {
+        throw CommandError(error, maxTime: nil)
+      }
+    }
+    guard head.status < 400 || !options.failsOnErrorStatus else {
+      throw CommandError(
+        .httpError, "\(request.uri): the server answered \(head.status) \(head.reason). Leave out --fail to see why.")
+    }
+    try output.open()
+    guard output.path != nil, Terminal.isThere else { return .writing(nil) }
+    return .writing(ProgressBar(total: announcedLength(head), now: .now))
+  }
+
+  // What a coded body decodes to is known only at its end.
+  private func announcedLength(_ head: ResponseHead) -> UInt64? {
+    let isCoded = request.decodesContent && head.fields.contains("Content-Encoding")
+    return isCoded ? nil : head.fields.first("Content-Length").flatMap { UInt64($0) }
+  }
+}

@@ -1,0 +1,57 @@
+// What --verbose tells: "*" facts, ">" what is sent, "<" what is received; credentials never.
+
+import LupineEngine
+
+enum VerboseReport {
+  private static let hiddenFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
+
+  static func request(_ request: EngineRequest) -> String {
+    let head = request.head
+    return "* asking \(request.uri.origin)\n> \(head.method.printable) \(head.target) HTTP/1.1\n"
+      + fields(head.fields, mark: ">")
+  }
+
+  static func response(_ head: ResponseHead) -> String {
+    "< \(head.statusLine.printable)\n" + fields(head.fields, mark: "<")
+  }
+
+  static func redirect(to request: EngineRequest) -> String {
+    "* redirected to \(request.method.printable) \(request.uri.description.printable)\n"
+  }
+
+  /// The connection, once the exchange has ended.
+  static func connection(_ metrics: ExchangeMetrics, isVerified: Bool) -> String {
+    guard let remote = metrics.remoteAddress else { return "* no connection was opened\n" }
+    let local = metrics.localAddress.map { " from \($0)" } ?? ""
+    let kind = metrics.isReusedConnection ? "reused" : "new"
+    var text = "* \(kind) connection to \(remote)\(local)\n"
+    if let tls = metrics.tls {
+      let chosen = tls.applicationProtocol.map { ", ALPN \($0.printable)" } ?? ""
+      let trust = isVerified ? "certificate verified" : "certificate not verified (--insecure)"
+      text += "* \(tls.protocolVersion), \(tls.cipherSuite)\(chosen), \(trust)\n"
+    }
+    if metrics.replayCount > 0 { text += "* sent again, because a kept connection had been closed\n" }
+    return text
+  }
+
+  private static func fields(_ fields: Fields, mark: String) -> String {
+    var text = ""
+    for field in fields {
+      let value = hiddenFields.contains(field.name.lowercased()) ? "[redacted]" : field.value.printable
+      text += "\(mark) \(field.name.printable): \(value)\n"
+    }
+    return text + "\(mark)\n"
+  }
+}
+
+extension ResponseHead {
+  /// The status line as it came, without its line end.
+  var statusLine: String { "HTTP/1.\(minorVersion) \(status) \(reason)" }
+
+  /// The head as it came, but for white space around values and names' bytes that aren't UTF-8.
+  var text: String {
+    var text = statusLine + "\r\n"
+    for field in fields { text += "\(field.name): \(field.value)\r\n" }
+    return text + "\r\n"
+  }
+}

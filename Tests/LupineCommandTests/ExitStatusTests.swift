@@ -1,0 +1,139 @@
+// Each exit status, and that an error is one line.
+
+import Foundation
+import Testing
+
+@Suite("Exit status", .timeLimit(.minutes(1)))
+struct ExitStatusTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let status: Int32
+    /// The end of the line, behind "lupine: ".
+    let message: String
+    let arguments: [String]
+
+    init(_ status: Int32, _ message: String, _ arguments: String...) {
+      (self.status, self.message, self.arguments) = (status, message, arguments)
+    }
+
+    var testDescription: String { "\(status): \(arguments.joined(separator: " "))" }
+  }
+
+  init() throws { try Servers.require() }
+
+  static let cases = [
+    Case(2, "a URL is missing: see lupine --help"),
+    Case(2, "The scheme \"ftp\" isn't supported. Use http or https.", "ftp://localhost"),
+    Case(2, "Use letters, digits and !#$%&'*+-.^_`|~ only.", "-X", "G T", Servers.nginx),
+    Case(6, "the host name doesn't exist. Check its spelling.", "http://nothing.invalid"),
+    Case(7, "nobody listens on the port. Check host and port, and that the server runs.", "127.0.0.1:1"),
+    Case(
+      22, "/status/418: the server answered 418 I'M A TEAPOT. Leave out --fail to see why.", "--fail",
+      "\(Servers.httpbin)/status/418"),
+    Case(
+      23,
+      "/dev/full can't be written (write: No space left on device). Check the path and the disk. "
+        + "/dev/full is left empty.", "-o", "/dev/full", "\(Servers.nginx)/small.txt"),
+    Case(
+      23, "/nowhere/f can't be written (open: No such file or directory). Check the path and the disk.", "-o",
+      "/nowhere/f", "\(Servers.nginx)/small.txt"),
+    Case(26, "/nowhere can't be sent (open: No such file or directory). Check the file.", "-d", "@/nowhere", "a"),
+    Case(26, "/tmp can't be sent (read: Is a directory). Check the file.", "-F", "a=@/tmp", "a"),
+    Case(
+      28, "not complete within 0.25 s, in the phase firstByte. Raise --max-time.", "-m", ".25",
+      "\(Servers.httpbin)/delay/5"),
+    Case(
+      28, "not complete within 0.5 s, in the phase receive. Raise --max-time.", "-m", "0.5", "-o", "/dev/null",
+      "\(Servers.nginx)/slow"),
+    Case(35, "localhost speaks no TLS version that is allowed here.", "-k", "https://localhost:28447"),
+    Case(35, "Check the port, or use http in place of https.", "https://127.0.0.1:28082"),
+    Case(47, "redirected more than 20 times.", "-L", "\(Servers.httpbin)/redirect/21"),
+    Case(52, "The server closed the connection without a reply.", "\(Servers.nginx)/empty"),
+    Case(60, "comes from an unknown authority", "\(Servers.nginxTLS)/small.txt"),
+    Case(60, "expired on 2021-01-01", "--cacert", Servers.authority, "https://localhost:28444"),
+    Case(60, "isn't for localhost but for wrong.example.", "--cacert", Servers.authority, "https://localhost:28445"),
+    Case(60, "is self-signed", "--cacert", Servers.authority, "https://localhost:28446"),
+    Case(77, "The trust roots can't be read from /nowhere", "--cacert", "/nowhere", Servers.nginxTLS),
+  ]
+
+  @Test("each error has its status and one line", arguments: cases)
+  func error(_ one: Case) async throws {
+    let run = try await lupine(one.arguments)
+    #expect(run.status == one.status)
+    #expect(run.hasOneErrorLine && run.errors.hasPrefix("lupine: "), "\(run.errors)")
+    #expect(run.errors.contains(one.message), "\(run.errors)")
+    #expect(run.output.isEmpty || one.arguments.contains("-o"))
+  }
+
+  static let replies: [(Int32, String, String)] = [
+    (18, "with 3 bytes of the body missing", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"),
+    (18, "before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+    (56, "The reply isn't HTTP", "SSH-2.0-x\r\n"),
+    (56, "after 12 bytes of the response head", "HTTP/1.1 200"),
+    (56, "Content-Length is \"x", "HTTP/1.1 200 OK\r\nContent-Length: x\u{C2}\u{9B}\r\n\r\n"),
+    (56, "redirected to a place that can't be requested", "HTTP/1.1 302 F\r\nLocation: gopher://x\r\n\r\n"),
+    (61, "The option --raw takes it as it is.", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip at all"),
+    (61, "\"zip\" is unknown", "HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\n\r\nx"),
+  ]
+
+  @Test("each broken reply has its status and one line", arguments: replies)
+  func brokenReply(status: Int32, message: String, reply: String) async throws {
+    let server = try CannedServer(replies: [reply])
+    let run = try await lupine(["-L", server.url])
+    #expect(run.status == status)
+    #expect(run.hasOneErrorLine && run.errors.contains(message), "\(run.errors)")
+    // The C1 control that the reply holds would steer a terminal.
+    #expect(!run.errors.unicodeScalars.contains("\u{9B}"))
+  }
+
+  @Test("a server that accepts nobody fails the connect timeout")
+  func connectTimeout() async throws {
+    let server = try CannedServer(replies: [], isDeaf: true)
+    // The first connection waits in the only place that there is; the kernel drops the next one's SYN.
+    async let first = lupine(["-m", "0.5", server.url])
+    async let second = lupine(["-m", "0.5", server.url])
+    let statuses = try await [first.status, second.status]
+    #expect(statuses == [28, 28])
+    let third = try await lupine(["--connect-timeout", "0.3", server.url])
+    #expect(third.status == 28)
+    #expect(
+      third.errors.hasSuffix(
+        "no connection within 0.3 s. Check host, port and firewall, or raise the connect timeout. Here that is --connect-timeout.\n"
+      ))
+  }
+
+  @Test("without a check, a bad certificate is taken")
+  func insecure() async throws {
+    #expect(try await lupine(["-k", "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
+    #expect(try await lupine(["--cacert", Servers.authority, "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
+  }
+
+  @Test("the time limit counts redirects together")
+  func totalTime() async throws {
+    let url = "\(Servers.httpbin)/redirect-to?url=/delay/5"
+    let run = try await lupine(["-L", "-m", "0.6", url])
+    #expect(run.status == 28 && run.errors.contains("within 0.6 s"))
+  }
+
+  @Test("a reader that goes away ends the command quietly")
+  func closedPipe() async throws {
+    let run = try await shell("{ $lupine \(Servers.nginx)/big.bin; echo $? >&2; } | head -c 5 >/dev/null")
+    #expect(run.errors == "23\n")
+  }
+
+  @Test("a command without standard output can't write to anything else")
+  func closedOutput() async throws {
+    let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
+    #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the disk.\n23\n"))
+  }
+
+  @Test("help and version go to standard output")
+  func help() async throws {
+    let help = try await lupine(["--help"])
+    #expect(help.status == 0 && help.errors.isEmpty)
+    for word in ["-X, --request METHOD", "--connect-timeout SECONDS", "  52  the server closed"] {
+      #expect(help.output.contains(word))
+    }
+    #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 120 })
+    #expect(try await lupine(["-V"]).output == "lupine 0.1.0\n")
+  }
+}

@@ -1,0 +1,66 @@
+// What --verbose and --timing tell.
+
+import Foundation
+import Testing
+
+@Suite("Reports", .timeLimit(.minutes(1)))
+struct ReportTests {
+  @Test("verbose output has both heads and the connection, and no credentials")
+  func verbose() async throws {
+    let server = try CannedServer(replies: [
+      "HTTP/1.1 302 Found\r\nSet-Cookie: secret3\r\nX: a\u{C2}\u{9B}b\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
+    ])
+    let run = try await lupine([
+      "-vL", "-H", "Cookie: secret1", "-H", "proxy-authorization: secret2",
+      "http://me:secret0@127.0.0.1:\(server.port)/a",
+    ])
+    #expect(run.status == 0 && run.output.isEmpty)
+    #expect(!run.errors.contains("secret"))
+    let lines = run.errors.split(separator: "\n").map { String($0) }
+    let expected = [
+      "* asking \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)", "> User-Agent: lupine/0.1.0",
+      "> Accept: */*", "> Accept-Encoding: br, gzip, deflate", "> Cookie: [redacted]",
+      "> proxy-authorization: [redacted]", "> Authorization: [redacted]", ">", "< HTTP/1.1 302 Found",
+      "< Set-Cookie: [redacted]", "< X: a\\u{9b}b", "< Location: /b", "< Content-Length: 0", "<",
+    ]
+    #expect(Array(lines.prefix(expected.count)) == expected)
+    #expect(lines[expected.count].hasPrefix("* new connection to 127.0.0.1:\(server.port) from 127.0.0.1:"))
+    #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
+  }
+
+  @Test("verbose output names the TLS version, the cipher and whether the server was verified")
+  func verboseTLS() async throws {
+    try Servers.require()
+    let url = "\(Servers.nginxTLS)/small.txt"
+    let verified = try await lupine(["-v", "--cacert", Servers.authority, url])
+    #expect(verified.errors.contains("* TLSv1.3, TLS_AES_256_GCM_SHA384, ALPN http/1.1, certificate verified\n"))
+    let unverified = try await lupine(["-vk", url])
+    #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
+  }
+
+  @Test("the timing table has a row for each phase and fact")
+  func timing() async throws {
+    try Servers.require()
+    let run = try await lupine(["--timing", "-k", "\(Servers.nginxTLS)/text.txt"])
+    #expect(run.errors.hasPrefix("GET \(Servers.nginxTLS)/text.txt\n"))
+    for row in ["lookup", "connect", "tls", "first byte", "total"] {
+      #expect(run.errors.contains(try Regex("\n  \(row) +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
+    }
+    let length = run.output.utf8.count
+    for fact in [
+      "decoded      \(length) bytes of body", "reused       no", "tls          TLSv1.3, TLS_AES_256_GCM_SHA384",
+    ] {
+      #expect(run.errors.contains("\n  \(fact)\n"))
+    }
+    #expect(run.errors.contains(try Regex("\n  address      (127\\.0\\.0\\.1|\\[::1\\]):28443\n")))
+  }
+
+  @Test("an exchange without a connection has a table too")
+  func timingOfNothing() async throws {
+    let run = try await lupine(["--timing", "127.0.0.1:1"])
+    #expect(run.status == 7)
+    #expect(run.errors.contains("\n  tls                    -           -\n"))
+    #expect(run.errors.contains("\n  address      -\n"))
+  }
+}

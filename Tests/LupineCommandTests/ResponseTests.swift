@@ -1,0 +1,117 @@
+// What becomes of a response: standard output, files, redirects, codings, the progress bar.
+
+import Foundation
+import Glibc
+import Testing
+
+@Suite("Responses", .timeLimit(.minutes(1)))
+struct ResponseTests {
+  init() throws { try Servers.require() }
+
+  @Test("the body goes to standard output and nothing else does")
+  func body() async throws {
+    let run = try await lupine(["\(Servers.nginx)/small.txt"])
+    #expect(run.status == 0 && run.output == "small\n" && run.errors.isEmpty)
+  }
+
+  @Test("a head is written before the body on demand, those of redirects too")
+  func include() async throws {
+    let server = try CannedServer(replies: [
+      "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold",
+      "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.0 200 Fine\r\nA:  b\r\n\r\nnew",
+    ])
+    let run = try await lupine(["-iL", server.url + "/a"])
+    #expect(
+      run.output == "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\n"
+        + "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.0 200 Fine\r\nA: b\r\n\r\nnew")
+    #expect(run.status == 0 && run.errors.isEmpty)
+  }
+
+  @Test("a redirect is followed only on demand, and POST becomes GET behind 302")
+  func location() async throws {
+    let reply = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold"
+    let server = try CannedServer(replies: [reply, reply, "HTTP/1.1 200 OK\r\n\r\nnew"])
+    #expect(try await lupine(["-d", "x", server.url]).output == "old")
+    #expect(try await lupine(["-L", "-d", "x", server.url]).output == "new")
+    #expect(server.requests[2].hasPrefix("GET /b HTTP/1.1\r\n"))
+    #expect(!server.requests[2].contains("Content-"))
+  }
+
+  @Test("twenty redirects are followed on one connection, and no more")
+  func redirectLimit() async throws {
+    let run = try await lupine(["-L", "\(Servers.httpbin)/redirect/20", "-v"])
+    #expect(run.status == 0 && run.output.contains("\"url\""))
+    #expect(run.errors.components(separatedBy: "* reused connection").count == 21)
+    #expect(try await lupine(["-L", "\(Servers.httpbin)/redirect/21"]).status == 47)
+  }
+
+  @Test("codings are undone, unless they aren't asked for", arguments: ["gzip", "brotli", "deflate"])
+  func coding(name: String) async throws {
+    let decoded = try await lupine(["\(Servers.httpbin)/\(name)"])
+    #expect(decoded.status == 0 && decoded.output.contains("\"headers\": {"))
+    let raw = try await lupine(["--raw", "\(Servers.httpbin)/\(name)"])
+    #expect(raw.status == 0 && !raw.output.contains("\"headers\": {"))
+  }
+
+  @Test("a file is written whole, and replaces what was there")
+  func file() async throws {
+    let folder = try Folder()
+    let path = try folder.write("f", String(repeating: "old", count: 100))
+    let run = try await lupine(["-o", path, "\(Servers.nginx)/text.txt"])
+    #expect(run.status == 0 && run.output.isEmpty && run.errors.isEmpty)
+    let text = try folder.read("f")
+    #expect(text.hasPrefix("line 1: lupins fix nitrogen\n") && text.hasSuffix("line 3000: lupins fix nitrogen\n"))
+  }
+
+  @Test("a body of 256 MiB passes through a pipe")
+  func big() async throws {
+    let run = try await shell("$lupine \(Servers.nginx)/big.bin | wc -c")
+    #expect(run.output == "268435456\n" && run.errors.isEmpty)
+  }
+
+  @Test("an empty body makes an empty file, an error status with --fail none")
+  func emptyFile() async throws {
+    let folder = try Folder()
+    #expect(try await lupine(["-o", folder.path + "/a", "\(Servers.httpbin)/status/204"]).status == 0)
+    #expect(folder.has("a"))
+    #expect(try await lupine(["--fail", "-o", folder.path + "/b", "\(Servers.httpbin)/status/404"]).status == 22)
+    #expect(!folder.has("b"))
+  }
+
+  @Test("what came before an error stays in the file, and the error says so")
+  func partialFile() async throws {
+    let folder = try Folder()
+    let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
+    let run = try await lupine(["-o", folder.path + "/f", server.url])
+    #expect(run.status == 18 && run.hasOneErrorLine)
+    #expect(run.errors.hasSuffix(" \(folder.path)/f keeps the 4 bytes so far.\n"))
+    #expect(try folder.read("f") == "half")
+  }
+
+  @Test("a terminal shows the progress of a file, and only of a file")
+  func progress() async throws {
+    let file = try await errorsOnTerminal(["-o", "/dev/null", "\(Servers.nginx)/big.bin"])
+    let lines = file.replacing("\r\n", with: "").components(separatedBy: "\r").filter { !$0.isEmpty }
+    #expect(lines.count >= 2)
+    #expect(lines.dropLast().allSatisfy { $0.count == 59 && $0.contains("% [") })
+    #expect(file.contains("\r100% [===============] 256.0 MiB of 256.0 MiB, "))
+    #expect(file.hasSuffix("\r\n"))  // as a terminal makes of a line feed
+    #expect(try await errorsOnTerminal(["\(Servers.nginx)/text.txt"]).isEmpty)
+  }
+
+  /// What a terminal of 60 columns gets from standard error.
+  private func errorsOnTerminal(_ arguments: [String]) async throws -> String {
+    var (main, side): (CInt, CInt) = (-1, -1)
+    var size = winsize(ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
+    try #require(openpty(&main, &side, nil, nil, &size) == 0)
+    defer { close(main) }
+    let run = try await lupine(arguments, standardError: side)
+    #expect(run.status == 0)
+    close(side)
+    // A terminal keeps some 4 KB for its reader; a second's drawings are less.
+    var text: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while case let count = read(main, &buffer, buffer.count), count > 0 { text += buffer[..<count] }
+    return String(decoding: text, as: UTF8.self)
+  }
+}
