@@ -54,6 +54,8 @@ public struct EngineError: Error, Sendable {
     case uri(URIError)
     /// The limit of the phase.
     case limit(Duration)
+    /// The limit of the whole exchange.
+    case totalLimit(Duration)
     /// A number of redirects or bytes.
     case maximum(Int)
   }
@@ -96,7 +98,15 @@ public struct EngineError: Error, Sendable {
 
 extension EngineError: CustomStringConvertible {
   /// One line: what, where, why, and what to do.
-  public var description: String { "\(origin): \(explanation)" }
+  public var description: String {
+    // A peer's text may be part of it, and must neither break the line nor steer a terminal.
+    var line = String.UnicodeScalarView()
+    for scalar in "\(origin): \(explanation)".unicodeScalars {
+      let isForbidden = [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+      line.append(isForbidden ? "\u{FFFD}" : scalar)
+    }
+    return String(line)
+  }
 
   // Causes of the layers above the kernel end with a remedy of their own.
   private var explanation: String {
@@ -110,6 +120,8 @@ extension EngineError: CustomStringConvertible {
     case (.connectionRefused, _): "nobody listens on the port. Check host and port, and that the server runs."
     case (.connectFailed, .system(let error)): "no connection could be opened (\(error)). Check address and network."
     case (.timedOut, .limit(let limit)): Self.explain(phase, limit)
+    case (.timedOut, .totalLimit(let limit)):
+      "not complete within \(limit.formattedSeconds), in the phase \(phase.rawValue). Raise the total timeout."
     case (.cancelled, _): "cancelled while in the phase \(phase.rawValue). Send it again if it is still wanted."
     case (.connectionLost, .system(let error)):
       "the connection was cut in the phase \(phase.rawValue) (\(error)). Try again, or look at the server's log."
@@ -120,14 +132,14 @@ extension EngineError: CustomStringConvertible {
     case (.bodyUnreadable, .system(let error)): "the body can't be read (\(error)). Check the file."
     case (.outOfResources, .system(let error)): "the system has no room left (\(error)). Raise its limits (ulimit -n)."
     case (.shutDown, _): "the engine was shut down. Use a new one."
-    default: "\(code.rawValue) in the phase \(phase.rawValue)."
+    default: "\(code.rawValue) in the phase \(phase.rawValue). Try again, or look at the server's log."
     }
   }
 
   private static func explain(_ phase: Phase, _ limit: Duration) -> String {
     let seconds = limit.formattedSeconds
     return switch phase {
-    case .setup: "timed out after \(seconds). Raise the total timeout."
+    case .setup: "nothing was begun within \(seconds). Raise the timeout."
     case .poolWait: "no connection became free within \(seconds). Raise the limit of connections or the timeout."
     case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
     case .connect: "no connection within \(seconds). Check host, port and firewall, or raise the connect timeout."

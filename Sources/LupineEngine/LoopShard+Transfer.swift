@@ -22,8 +22,8 @@ struct Buffers {
 extension LoopShard {
   /// A body is pulled from its source while fewer bytes than this wait to be sent.
   private static let lowWaterBytes = 64 * 1024
-  /// How much is read from one connection before others get their turn.
-  private static let readBytesPerTurn = 1024 * 1024
+  /// How much is read from, or written to, one connection before others get their turn.
+  private static let bytesPerTurnMax = 1024 * 1024
 
   // MARK: Out
 
@@ -63,17 +63,19 @@ extension LoopShard {
   }
 
   private func pump(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
-    while true {
+    var sentCount = 0
+    while sentCount < Self.bytesPerTurnMax {
       try pull(exchange, connection)
       let queued = connection.transport.unsentCount
       if queued == 0 { break }
       defer { if connection.transport.unsentCount < queued { exchange.noteSent() } }
       try connection.transport.flush()
       let unsent = connection.transport.unsentCount
+      sentCount += queued - unsent
       if unsent < queued, exchange.phase == .send { exchange.enter(.send, now: now) }
       if unsent > 0 { return }
     }
-    guard exchange.metrics.requestEnd == nil else { return }
+    guard exchange.body.isExhausted, exchange.metrics.requestEnd == nil else { return }
     exchange.metrics.requestEnd = now
     connection.wire.requestSent()
     if exchange.phase == .send { exchange.enter(.firstByte, now: now) }
@@ -104,7 +106,7 @@ extension LoopShard {
       buffers.put(ciphertext)
     }
     var total = 0
-    while total < Self.readBytesPerTurn {
+    while total < Self.bytesPerTurnMax {
       do {
         switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
         case .nothing: return flushAnswers(connection)
@@ -216,7 +218,9 @@ extension LoopShard {
   func updateInterest(_ connection: Connection) {
     guard connections[connection.id] === connection else { return }
     var wanted: Poller.Interest = connection.exchange?.isHeld == true ? [] : .readable
-    if connection.transport.unsentCount > 0 { wanted.insert(.writable) }
+    // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
+    let hasMore = connection.transport.unsentCount > 0 || connection.exchange?.body.isExhausted == false
+    if hasMore { wanted.insert(.writable) }
     guard wanted != connection.interest else { return }
     connection.interest = wanted
     do {

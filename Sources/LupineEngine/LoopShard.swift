@@ -184,7 +184,7 @@ actor LoopShard: LoopHandler {
         guard let exchange = exchanges[id] else { continue }
         exchange.armedDeadline = nil
         if let deadline = exchange.deadline, deadline <= now {
-          fail(exchange, .timedOut, cause: .limit(exchange.passedLimit(now: now)))
+          fail(exchange, .timedOut, cause: exchange.passedLimit(now: now))
         } else {
           rearm(exchange)
         }

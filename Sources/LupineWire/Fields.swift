@@ -43,42 +43,64 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
+  /// Appends a line of another collection, byte by byte.
+  package mutating func append(_ other: Fields, at position: Int) {
+    let line = other.lines[position]
+    let start = UInt32(bytes.count)
+    bytes.append(contentsOf: other.content(line.name))
+    let middle = UInt32(bytes.count)
+    bytes.append(contentsOf: other.content(line.value))
+    lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+  }
+
+  /// Makes room, so that appending lines of that many bytes in all moves nothing.
+  package mutating func reserveCapacity(lines lineCount: Int, bytes byteCount: Int) {
+    lines.reserveCapacity(lineCount)
+    bytes.reserveCapacity(byteCount)
+  }
+
+  /// How many bytes all lines' names and values take at the most.
+  package var byteCountMax: Int { bytes.count }
+
   /// Removes every line of that name.
   public mutating func remove(_ name: String) {
-    let name = name.utf8.map(Byte.lowercased)
-    lines = lines.filter { !matches($0.name, lowercased: name) }
+    lines = lines.filter { !matches($0.name, name) }
   }
 
   /// The value of the first line of that name, or nil.
   public func first(_ name: String) -> String? {
-    let name = name.utf8.map(Byte.lowercased)
-    return lines.first { matches($0.name, lowercased: name) }.map { string($0.value) }
+    lines.first { matches($0.name, name) }.map { string($0.value) }
   }
 
   /// The values of all lines of that name, in order.
   public func all(_ name: String) -> [String] {
-    let name = name.utf8.map(Byte.lowercased)
-    return lines.filter { matches($0.name, lowercased: name) }.map { string($0.value) }
+    lines.filter { matches($0.name, name) }.map { string($0.value) }
   }
 
   /// All lines of that name joined by ", " as one list (RFC 9110 §5.3), or nil if there is none.
   public func list(_ name: String) -> String? {
-    let values = all(name)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
+    guard let first = lines.firstIndex(where: { matches($0.name, name) }) else { return nil }
+    return lines[(first + 1)...].reduce(string(lines[first].value)) { list, line in
+      matches(line.name, name) ? "\(list), \(string(line.value))" : list
+    }
   }
 
   /// Whether a line of that name exists.
   public func contains(_ name: String) -> Bool {
-    let name = name.utf8.map(Byte.lowercased)
-    return lines.contains { matches($0.name, lowercased: name) }
+    lines.contains { matches($0.name, name) }
   }
 
-  /// `name` must be in lower case.
-  func matches(_ range: Range<UInt32>, lowercased name: [UInt8]) -> Bool {
+  /// Whether the line at that position has that name, which must be in lower case and ASCII.
+  package func isNamed(_ name: StaticString, at position: Int) -> Bool {
+    matches(lines[position].name, name)
+  }
+
+  private func matches(_ range: Range<UInt32>, _ name: String) -> Bool {
+    let name = name.utf8
     guard range.count == name.count else { return false }
     var index = Int(range.lowerBound)
     for byte in name {
-      if Byte.lowercased(bytes[index]) != byte { return false }
+      if Byte.lowercased(bytes[index]) != Byte.lowercased(byte) { return false }
       index += 1
     }
     return true

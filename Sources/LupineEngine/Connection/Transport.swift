@@ -37,6 +37,11 @@ struct Transport: ~Copyable {
 
   /// Queues plaintext.
   mutating func queue(_ bytes: [UInt8]) throws(Failure) {
+    if sentCount > 0 {
+      // What was sent goes, or a long body would gather here.
+      outbox.removeFirst(sentCount)
+      sentCount = 0
+    }
     guard tls != nil else {
       if outbox.isEmpty { outbox = bytes } else { outbox += bytes }
       return

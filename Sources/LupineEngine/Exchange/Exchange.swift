@@ -97,9 +97,9 @@ final class Exchange {
   }
 
   /// The limit that a passed deadline belongs to.
-  func passedLimit(now: Instant) -> Duration {
-    if let total = request.timeouts.total, metrics.start + total <= now { return total }
-    return request.timeouts.limit(of: phase) ?? .zero
+  func passedLimit(now: Instant) -> EngineError.Cause {
+    if let total = request.timeouts.total, metrics.start + total <= now { return .totalLimit(total) }
+    return .limit(request.timeouts.limit(of: phase) ?? .zero)
   }
 
   // MARK: Response
@@ -179,7 +179,9 @@ final class Exchange {
     _ bytes: borrowing Span<UInt8>, into scratch: inout [UInt8], at start: Int
   ) throws(Failure) -> CodingProgress {
     do {
-      guard let progress = try decoder?.decode(bytes.bytes, into: &scratch, at: start) else { preconditionFailure("no decoder") }
+      guard let progress = try decoder?.decode(bytes.bytes, into: &scratch, at: start) else {
+        preconditionFailure("no decoder")
+      }
       return progress
     } catch {
       throw .coding(error)
