@@ -33,8 +33,10 @@ public struct EngineRequest: Sendable {
     self.fields = fields
     self.body = body
     self.timeouts = timeouts
-    if let userInfo = uri.userInfo, !fields.contains("Authorization") {
-      self.fields.append(name: "Authorization", value: "Basic " + Base64.encode(PercentCoding.decode(userInfo)))
+    if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
+      // user-pass = user-id ":" password (RFC 7617 §2), also where the URI has no password.
+      let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
+      self.fields.append(name: "Authorization", value: "Basic " + Base64.encode(credentials))
     }
   }
 }
@@ -48,13 +50,10 @@ extension EngineRequest {
   /// The head as it goes onto the wire: Host first (RFC 9110 §7.2), then the caller's fields, then the framing.
   package var head: RequestHead {
     var sent = Fields()
+    // Host and Content-Length come to less than that, but for hosts that are longer than names may be.
+    sent.reserveCapacity(lines: fields.count + 2, bytes: fields.byteCountMax + 128)
     sent.append(name: "Host", value: fields.first("Host") ?? uri.origin.authority)
-    for field in fields {
-      switch field.name.lowercased() {
-      case "host", "content-length", "transfer-encoding": continue
-      default: sent.append(name: field.name, value: field.value)
-      }
-    }
+    for position in fields.indices where !isEngines(position) { sent.append(fields, at: position) }
     // RFC 9110 §8.6: a length of 0 is sent where the method gives a body a meaning.
     if body.byteCount > 0 || ["POST", "PUT", "PATCH"].contains(method) {
       sent.append(name: "Content-Length", value: String(body.byteCount))
@@ -62,10 +61,16 @@ extension EngineRequest {
     return RequestHead(method: method, target: uri.target, fields: sent)
   }
 
+  private func isEngines(_ position: Int) -> Bool {
+    fields.isNamed("host", at: position) || fields.isNamed("content-length", at: position)
+      || fields.isNamed("transfer-encoding", at: position)
+  }
+
   /// Whether the request asks for the connection to be closed behind it.
   var asksForClose: Bool {
     guard let options = fields.list("Connection") else { return false }
-    return options.lowercased().split(separator: ",").contains { $0.filter { $0 != " " } == "close" }
+    // Connection = #connection-option, with OWS around each (RFC 9110 §7.6.1, §5.6.1).
+    return options.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains("close")
   }
 }
 
@@ -75,9 +80,9 @@ private enum PercentCoding {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
-      let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-      if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
-        bytes.append(value)
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      if byte == UInt8(ascii: "%"), digits.count == 2 {
+        bytes.append(UInt8(digits[0] << 4 | digits[1]))
         rest = rest.dropFirst(2)
       } else {
         bytes.append(byte)

@@ -79,9 +79,15 @@ struct BodySource: ~Copyable {
   }
 
   private mutating func readFile(_ path: String, _ count: UInt64, into output: inout [UInt8]) throws(SystemError) {
-    if file == nil { file = try File(reading: path) }
-    guard count > 0 else { return }
-    let got = try file?.read(Int(count), at: offset, into: &output) ?? 0
+    var got = 0
+    do {
+      if file == nil { file = try File(reading: path) }
+      guard count > 0 else { return }
+      got = try file?.read(Int(count), at: offset, into: &output) ?? 0
+    } catch {
+      // A body may have many files.
+      throw SystemError(call: "\(error.call) \(path)", code: error.code)
+    }
     if got == 0 { throw SystemError.fileEnded(path) }
   }
 }

@@ -86,13 +86,17 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     while !isStopped.load(ordering: .acquiring) {
       events.removeAll(keepingCapacity: true)
       poll(until: deadline, into: &events)
-      jobs.take(into: &ready)
-      for job in ready {
-        job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
-      }
+      runJobs(&ready)
       deadline = handler.assumeIsolated { $0.turn(events, now: .now) }
     }
-    // Jobs that were enqueued before the stop still run, since a task that waits for them would hang.
+    // Jobs that were enqueued before the stop still run, and what they enqueue in turn, since a task that waits for
+    // them would hang.
+    repeat { runJobs(&ready) } while !ready.isEmpty
+    // The system may give the identifier to another thread, which isn't the loop's.
+    threadID.store(0, ordering: .relaxed)
+  }
+
+  private func runJobs(_ ready: inout [UnownedJob]) {
     jobs.take(into: &ready)
     for job in ready {
       job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())

@@ -79,6 +79,7 @@ package struct Poller: ~Copyable, Sendable {
   private static func milliseconds(_ deadline: Instant?, _ now: Instant) -> CInt {
     guard let deadline else { return -1 }
     guard deadline > now else { return 0 }
-    return CInt(clamping: (deadline.nanoseconds - now.nanoseconds + 999_999) / 1_000_000)
+    let (whole, part) = (deadline.nanoseconds - now.nanoseconds).quotientAndRemainder(dividingBy: 1_000_000)
+    return CInt(clamping: part > 0 ? whole + 1 : whole)
   }
 }

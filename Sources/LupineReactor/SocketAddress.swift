@@ -23,6 +23,8 @@ public struct SocketAddress: Sendable {
 
   /// Reads a numeric address such as "127.0.0.1" or "::1"; nil if it isn't one.
   public init?(numeric host: String, port: UInt16) {
+    // C would read up to the NUL, and take what stands in front of it for the whole.
+    guard !host.utf8.contains(0) else { return nil }
     var v4 = sockaddr_in()
     if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
       v4.sin_family = sa_family_t(AF_INET)

@@ -17,7 +17,7 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// The call and the system's text for the code, such as "connect: Connection refused".
   public var description: String {
-    // SAFETY: strerror_r writes at most 256 bytes into the buffer, NUL included, and glibc's strerror never returns nil.
+    // SAFETY: strerror_r writes at most 256 bytes into the buffer, NUL included.
     let text = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer -> String in
       guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else { return "error \(code)" }
       return String(cString: base)

@@ -5,8 +5,13 @@ internal import Glibc
 
 /// Operating system threads.
 package enum Thread {
-  /// Starts a detached thread with a name of up to 15 bytes.
+  /// Bytes of a thread's name that Linux keeps: 15; it refuses a longer one (pthread_setname_np(3)).
+  private static let nameBytesMax = 15
+
+  /// Starts a detached thread; of its name only as many characters as fit 15 bytes are kept.
   package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+    var name = name
+    while name.utf8.count > nameBytesMax { name.removeLast() }
     let box = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
     // SAFETY: the retained box is taken over by the thread, or released here if none was started.
@@ -15,7 +20,7 @@ package enum Thread {
       { argument in
         guard let argument else { return nil }
         let start = Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-        _ = lupine_set_thread_name(String(start.name.prefix(15)))
+        _ = lupine_set_thread_name(start.name)
         start.body()
         return nil
       }, box.toOpaque())

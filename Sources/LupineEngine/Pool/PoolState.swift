@@ -148,9 +148,10 @@ struct PoolState: Sendable {
     }
     pools[key]?.busy.remove(id)
     pools[key]?.idle.append(Idle(id: id, since: now))
-    guard let pool = pools[key], pool.idle.count > limits.idlePerOriginMax else { return [] }
+    guard let oldest = pools[key]?.idle.first, pools[key]?.idle.count ?? 0 > limits.idlePerOriginMax else { return [] }
     pools[key]?.idle.removeFirst()
-    return [.close(pool.idle[0].id, .idleLimit)]
+    forgetIfEmpty(key)
+    return [.close(oldest.id, .idleLimit)]
   }
 
   // The connection that was being opened for a served exchange now belongs to the next one without its own.

@@ -37,9 +37,7 @@ public struct RedirectRule: Sendable, Hashable {
     if Self.becomesGet(head.status, request.method) {
       next.method = "GET"
       next.body = RequestBody()
-      for name in ["Content-Type", "Content-Encoding", "Content-Language", "Content-Location"] {
-        next.fields.remove(name)
-      }
+      for name in Self.contentFields { next.fields.remove(name) }
     }
     if next.uri.origin != origin {
       // Another origin must not learn what was meant for this one. `next` is what later hops start from, so these
@@ -48,6 +46,12 @@ public struct RedirectRule: Sendable, Hashable {
     }
     return next
   }
+
+  /// What describes the content that is left out (RFC 9110 §15.4), and what asks for leave to send it (§10.1.1).
+  private static let contentFields = [
+    "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
+    "Last-Modified", "Expect",
+  ]
 
   // 303 asks for GET; for 301 and 302 POST becomes GET as browsers do it (9110 §15.4.2, §15.4.3).
   private static func becomesGet(_ status: Int, _ method: String) -> Bool {

@@ -1,0 +1,198 @@
+// Redirects: what the next request looks like, and what isn't followed. Responses are parsed from text.
+
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("RedirectRule")
+struct RedirectRuleTests {
+  /// A head as a server sends it.
+  private func head(_ status: Int, location: String?) throws -> ResponseHead {
+    let field = location.map { "Location: \($0)\r\n" } ?? ""
+    let text = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 0\r\n\r\n"
+    var connection = ClientConnection(limits: Limits())
+    connection.start(method: "GET", closes: false)
+    var cursor = 0
+    let bytes = Array(text.utf8)
+    guard case .head(let head, _) = try connection.receive(bytes.span, at: &cursor) else {
+      throw WireError.truncatedHead(received: bytes.count)
+    }
+    return head
+  }
+
+  private func request(_ uri: String, method: String = "GET", fields: [(String, String)] = []) throws -> EngineRequest {
+    var all = Fields()
+    for (name, value) in fields { all.append(name: name, value: value) }
+    return EngineRequest(method: method, uri: try URI(uri), fields: all)
+  }
+
+  /// Where a GET of `uri` is redirected to.
+  private func target(_ location: String, from uri: String, rule: RedirectRule = RedirectRule()) throws -> URI? {
+    try rule.next(after: try head(302, location: location), to: try request(uri), count: 0)?.uri
+  }
+
+  // MARK: Method and body
+
+  @Test(
+    "the method follows from the status",
+    arguments: [
+      (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
+      (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
+      (308, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
+    ])
+  func method(status: Int, expected: [String]) throws {
+    for (method, expected) in zip(["GET", "HEAD", "POST", "PUT", "DELETE"], expected) {
+      var first = try request(
+        "http://a/", method: method,
+        fields: [
+          ("Accept", "x"), ("Content-Type", "text/plain"), ("content-encoding", "gzip"), ("Content-Language", "en"),
+          ("Content-Location", "/x"), ("Content-Length", "5"), ("Digest", "x"), ("Last-Modified", "x"),
+          ("Expect", "100-continue"),
+        ])
+      first.body = RequestBody("hello")
+      let next = try #require(
+        try RedirectRule().next(after: try head(status, location: "/b"), to: first, count: 0), "\(status) \(method)")
+      #expect(next.method == expected, "\(status) \(method)")
+      let keepsBody = method == expected
+      #expect(next.body.byteCount == (keepsBody ? 5 : 0), "\(status) \(method)")
+      #expect(next.fields.map(\.name) == (keepsBody ? first.fields.map(\.name) : ["Accept"]), "\(status) \(method)")
+    }
+  }
+
+  @Test("the rest of the request stays as it was")
+  func keeps() throws {
+    var first = try request("http://a/", method: "POST", fields: [("A", "1"), ("Authorization", "x"), ("Host", "h")])
+    first.timeouts.total = .seconds(7)
+    first.decodesContent = false
+    first.bodyBytesMax = 99
+    let next = try #require(try RedirectRule().next(after: try head(307, location: "/b"), to: first, count: 0))
+    #expect(next.fields == first.fields)
+    #expect(next.timeouts == first.timeouts)
+    #expect(!next.decodesContent)
+    #expect(next.bodyBytesMax == 99)
+  }
+
+  // MARK: What isn't a redirect
+
+  @Test("a response that isn't a redirect is taken as it is", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
+  func notRedirects(status: Int) throws {
+    #expect(
+      try RedirectRule().next(after: try head(status, location: "/b"), to: try request("http://a/"), count: 0) == nil)
+  }
+
+  @Test("a redirect without a Location is taken as it is, also at the limit", arguments: [301, 302, 303, 307, 308])
+  func missingLocation(status: Int) throws {
+    let head = try head(status, location: nil)
+    #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0) == nil)
+    #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 20) == nil)
+  }
+
+  @Test("as many redirects are followed as the limit says", arguments: [0, 1, 20])
+  func limit(countMax: Int) throws {
+    var rule = RedirectRule()
+    #expect(rule.countMax == 20)
+    rule.countMax = countMax
+    let (head, request) = (try head(302, location: "/b"), try request("http://a/"))
+    for count in 0..<countMax { #expect(try rule.next(after: head, to: request, count: count) != nil) }
+    let error = #expect(throws: EngineError.self) { try rule.next(after: head, to: request, count: countMax) }
+    #expect(error?.code == .tooManyRedirects)
+    #expect(error?.delivery == .responseBegan)
+    #expect(error?.description.contains("more than \(countMax) times") == true)
+  }
+
+  // MARK: Targets
+
+  @Test(
+    "a location is resolved against the request's URI",
+    arguments: [
+      ("http://a/x/y?q", "/b", "http://a/b"), ("http://a/x/y?q", "b", "http://a/x/b"),
+      ("http://a/x/y?q", "../b", "http://a/b"), ("http://a/x/y?q", "?r", "http://a/x/y?r"),
+      ("http://a/x/y?q", "//b/c", "http://b/c"), ("https://a/", "//b:8443/c", "https://b:8443/c"),
+      ("http://a:81/", "/b", "http://a:81/b"), ("http://a/", "https://b/c?d", "https://b/c?d"),
+      ("http://a/", "http://B", "http://b/"), ("http://a/", "http://[::1]:8080/", "http://[::1]:8080/"),
+      ("http://a/", "/b c", "http://a/b%20c"), ("http://a/", "/bé", "http://a/b%C3%A9"),
+      // A fragment is inherited, unless the location has its own (RFC 9110 §10.2.2).
+      ("http://a/#f", "/b", "http://a/b#f"), ("http://a/#f", "http://b/", "http://b/#f"),
+      ("http://a/#f", "//b/", "http://b/#f"), ("http://a/#f", "/b#g", "http://a/b#g"),
+      ("http://a/#f", "http://b/#g", "http://b/#g"), ("http://a/#f", "/b#", "http://a/b#"),
+    ])
+  func targets(_ uri: String, _ location: String, _ expected: String) throws {
+    #expect(try target(location, from: uri)?.description == expected)
+  }
+
+  @Test("credentials in a location are not sent")
+  func userInfo() throws {
+    let next = try RedirectRule().next(
+      after: try head(302, location: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
+    #expect(next?.uri.userInfo == nil)
+    #expect(next?.head.fields.map(\.name) == ["Host"])
+  }
+
+  @Test(
+    "a location that can't be requested is an error",
+    arguments: [
+      ("/a\tb", URIError.forbiddenByte(0x09)), ("ftp://b/", .unsupportedScheme("ftp")),
+      ("javascript:alert(1)", .unsupportedScheme("javascript")), ("file:///etc/passwd", .unsupportedScheme("file")),
+      ("http://", .malformedHost("")), ("http://b:0/", .malformedPort("0")),
+      ("http://b:99999/", .malformedPort("99999")),
+      ("http://b c/", .malformedHost("b c")), ("//", .malformedHost("")), (#"http://a\@b/"#, .malformedHost(#"a\@b"#)),
+    ])
+  func unusable(location: String, cause: URIError) throws {
+    let error = #expect(throws: EngineError.self) { try target(location, from: "http://a/") }
+    #expect(error?.code == .malformedResponse)
+    guard case .uri(cause) = error?.cause else {
+      Issue.record("\(String(describing: error?.cause))")
+      return
+    }
+  }
+
+  @Test("other control bytes don't get past the parser", arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
+  func controlBytes(byte: UInt8) {
+    #expect(throws: WireError.self) { try head(302, location: "/a\(Character(Unicode.Scalar(byte)))b") }
+  }
+
+  // MARK: Origins
+
+  private let secrets = ["Authorization", "cookie", "Proxy-Authorization", "HOST"]
+
+  @Test(
+    "what was meant for one origin isn't sent to another",
+    arguments: [
+      ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
+      ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
+    ])
+  func secrets(location: String, isDropped: Bool) throws {
+    let fields = secrets.flatMap { [($0, "1"), ($0, "2")] } + [("Accept", "x")]
+    let next = try #require(
+      try RedirectRule().next(
+        after: try head(302, location: location), to: try request("http://a/", fields: fields), count: 0))
+    #expect(next.fields.map(\.name) == (isDropped ? ["Accept"] : fields.map(\.0)))
+    #expect(next.head.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
+  }
+
+  @Test("credentials from the URI go no further than its origin, and don't come back on the way back")
+  func wayBack() throws {
+    var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
+    #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])
+    for (count, location) in ["/1", "http://b/2", "http://a/3"].enumerated() {
+      next = try #require(try RedirectRule().next(after: try head(302, location: location), to: next, count: count))
+      #expect(next.fields.isEmpty == (count > 0))
+      #expect(next.uri.userInfo == nil)
+    }
+    #expect(next.uri.description == "http://a/3")
+    #expect(next.head.fields.map(\.name) == ["Host"])
+  }
+
+  @Test("https isn't left for http, unless that is allowed")
+  func downgrade() throws {
+    let error = #expect(throws: EngineError.self) { try target("http://a/", from: "https://a/") }
+    #expect(error?.code == .redirectRefused)
+    var rule = RedirectRule()
+    rule.allowsDowngrade = true
+    #expect(try target("http://a/", from: "https://a/", rule: rule)?.description == "http://a/")
+    #expect(try target("https://b/", from: "https://a/")?.description == "https://b/")
+    #expect(try target("https://a/", from: "http://a/")?.description == "https://a/")
+    #expect(try target("//b/", from: "https://a/")?.description == "https://b/")
+  }
+}

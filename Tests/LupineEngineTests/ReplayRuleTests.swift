@@ -1,0 +1,43 @@
+// The whole table of what is sent again without asking.
+
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("ReplayRule")
+struct ReplayRuleTests {
+  private let origin = Origin(scheme: .http, host: "a", port: 80)
+
+  @Test("on a reused connection that was lost: what wasn't sent, and what may be repeated before a reply")
+  func table() {
+    let table: [(EngineError.Delivery, isIdempotent: Bool, isAllowed: Bool)] = [
+      (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
+      (.responseBegan, true, false), (.responseBegan, false, false),
+    ]
+    for (delivery, isIdempotent, isAllowed) in table {
+      for phase in Phase.allCases {
+        let reused = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: true)
+        #expect(ReplayRule.allows(reused, isIdempotent: isIdempotent) == isAllowed, "\(delivery) \(isIdempotent)")
+        let fresh = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: false)
+        #expect(!ReplayRule.allows(fresh, isIdempotent: isIdempotent), "\(delivery) \(isIdempotent)")
+      }
+    }
+  }
+
+  @Test("no other failure is repeated", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
+  func otherCodes(code: EngineError.Code) {
+    let error = EngineError(code, .send, origin, delivery: .nothingSent, wasReused: true)
+    #expect(!ReplayRule.allows(error, isIdempotent: true))
+  }
+
+  @Test(
+    "methods that may be repeated are those of RFC 9110 §9.2.2, in their exact spelling",
+    arguments: [
+      ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
+      ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),
+    ])
+  func methods(method: String, isIdempotent: Bool) throws {
+    #expect(EngineRequest(method: method, uri: try URI("http://a/")).isIdempotent == isIdempotent)
+  }
+}

@@ -1,0 +1,133 @@
+// Bodies of bytes and files: their length, and pulling them in pieces of any size.
+
+import Glibc
+import LupineReactor
+import Testing
+
+@testable import LupineEngine
+
+@Suite("RequestBody")
+struct RequestBodyTests {
+  /// A file with given bytes, removed at the end.
+  private final class TemporaryFile {
+    let path: String
+
+    init(_ bytes: [UInt8]) throws {
+      var template = Array("/tmp/lupine-test-XXXXXX".utf8CString)
+      let number = mkstemp(&template)
+      try #require(number >= 0)
+      path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let count = write(number, bytes, bytes.count)
+      close(number)
+      try #require(count == bytes.count)
+    }
+
+    deinit { unlink(path) }
+  }
+
+  private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+  /// Everything, pulled so many bytes at a time; never more than asked for, and never nothing before the end.
+  private func pull(_ body: RequestBody, by size: Int) throws -> [UInt8] {
+    var source = BodySource(body)
+    var output: [UInt8] = []
+    while !source.isExhausted {
+      let before = output.count
+      try source.pull(size, into: &output)
+      try #require(output.count - before <= size)
+      try #require(output.count - before == size || source.isExhausted)
+    }
+    let before = output.count
+    try source.pull(size, into: &output)
+    #expect(output.count == before, "more came behind the end")
+    return output
+  }
+
+  @Test("a body's length is that of its parts")
+  func length() {
+    #expect(RequestBody().byteCount == 0)
+    #expect(RequestBody([1, 2]).byteCount == 2)
+    #expect(RequestBody("é").byteCount == 2)
+    var body = RequestBody("ab")
+    body.append(.file(path: "/nonexistent", byteCount: 5_000_000_000))
+    body.append(.bytes([1]))
+    #expect(body.byteCount == 5_000_000_003)
+    #expect(body.segments.count == 3)
+  }
+
+  @Test(
+    "bytes, files and empty parts are sent one behind the other",
+    arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
+  func pieces(size: Int) throws {
+    let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
+    var body = RequestBody(Array(bytes[..<100]))
+    body.append(.bytes([]))
+    body.append(.file(path: file.path, byteCount: 1_000))
+    body.append(.file(path: other.path, byteCount: 1_000))
+    body.append(.file(path: empty.path, byteCount: 0))
+    body.append(.file(path: file.path, byteCount: 900))
+    body.append(.bytes(Array(bytes[900...])))
+    let expected = bytes[..<100] + bytes + bytes.reversed() + bytes[..<900] + bytes[900...]
+    #expect(body.byteCount == UInt64(expected.count))
+    #expect(try pull(body, by: size) == Array(expected))
+    #expect(try pull(body, by: size) == Array(expected), "a body can be sent again")
+  }
+
+  @Test("bodies of nothing give nothing", arguments: [1, 64])
+  func nothing(size: Int) throws {
+    let empty = try TemporaryFile([])
+    var file = RequestBody()
+    file.append(.file(path: empty.path, byteCount: 0))
+    for body in [RequestBody(), RequestBody([]), RequestBody(""), file] {
+      #expect(try pull(body, by: size) == [])
+      #expect(body.byteCount == 0)
+    }
+    let source = BodySource(RequestBody())
+    let isExhausted = source.isExhausted
+    #expect(isExhausted)
+  }
+
+  @Test("what stood in the output stays in front, and asking for nothing gives nothing")
+  func appends() throws {
+    var source = BodySource(RequestBody([3, 4]))
+    var output: [UInt8] = [1, 2]
+    try source.pull(0, into: &output)
+    #expect(output == [1, 2])
+    try source.pull(1, into: &output)
+    try source.pull(9, into: &output)
+    #expect(output == [1, 2, 3, 4])
+  }
+
+  @Test("of a file that is longer than it was said to be, no more is sent")
+  func longerFile() throws {
+    let file = try TemporaryFile(bytes)
+    var body = RequestBody()
+    body.append(.file(path: file.path, byteCount: 10))
+    body.append(.bytes([1]))
+    for size in [1, 3, 10, 64] { #expect(try pull(body, by: size) == bytes[..<10] + [1]) }
+  }
+
+  @Test(
+    "a file that is shorter than it was said to be is an error that names it", arguments: [1, 7, 1_000, 1_001, 5_000])
+  func shorterFile(size: Int) throws {
+    let file = try TemporaryFile(bytes)
+    var body = RequestBody("x")
+    body.append(.file(path: file.path, byteCount: 1_001))
+    body.append(.bytes([1]))
+    #expect(throws: SystemError.fileEnded(file.path)) { try pull(body, by: size) }
+  }
+
+  @Test("a file that can't be read is an error that names it, also if nothing of it is to be sent", arguments: [0, 5])
+  func unreadable(byteCount: UInt64) {
+    var body = RequestBody()
+    body.append(.file(path: "/nonexistent/x", byteCount: byteCount))
+    #expect(throws: SystemError(call: "open /nonexistent/x", code: ENOENT)) { try pull(body, by: 64) }
+  }
+
+  @Test("a directory is no file")
+  func directory() {
+    var body = RequestBody()
+    body.append(.file(path: "/tmp", byteCount: 5))
+    #expect(throws: SystemError(call: "read /tmp", code: EISDIR)) { try pull(body, by: 64) }
+  }
+}

@@ -1,0 +1,278 @@
+// A loop on its thread: turns, wake-ups, jobs and the end, all observed by what they do.
+
+import Dispatch
+import Glibc
+import LupineReactor
+import Synchronization
+import Testing
+
+/// The handler of the tests: an actor on the loop that hands each turn to a closure.
+private actor Probe: LoopHandler {
+  typealias Turn = @Sendable ([Poller.Event], Instant) -> Instant?
+
+  nonisolated let loop: EventLoop
+  nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+  private let onTurn: Turn
+  private let onRelease: @Sendable () -> Void
+  private var count = 0
+  private(set) var turnCount = 0
+
+  init(_ loop: EventLoop, onTurn: @escaping Turn = { _, _ in nil }, onRelease: @escaping @Sendable () -> Void = {}) {
+    self.loop = loop
+    self.onTurn = onTurn
+    self.onRelease = onRelease
+  }
+
+  deinit { onRelease() }
+
+  func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
+    turnCount += 1
+    return onTurn(events, now)
+  }
+
+  func add(_ number: Int) -> (sum: Int, thread: pthread_t) {
+    count += number
+    return (count, pthread_self())
+  }
+
+  func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    try loop.watch(number, interest, token: token)
+  }
+
+  func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    try loop.rewatch(number, interest, token: token)
+  }
+}
+
+@Suite("EventLoop", .timeLimit(.minutes(1)))
+struct EventLoopTests {
+  /// The thread of a loop, asked from a job on it.
+  private func thread(of probe: Probe) async -> pthread_t { await probe.add(0).thread }
+
+  @Test("readiness comes as events with their token")
+  func events() async throws {
+    let loop = try EventLoop()
+    let pair = try SocketPair()
+    let (tokens, continuation) = AsyncStream.makeStream(of: String.self)
+    let probe = Probe(loop) { events, _ in
+      for event in events {
+        // Before the test hears of it, and writes again.
+        pair.drain()
+        continuation.yield("\(event.token)\(event.isReadable ? "r" : "")\(event.isWritable ? "w" : "")")
+      }
+      return nil
+    }
+    try loop.start(name: "lupine-test", handler: probe)
+    try await probe.watch(pair.first, .readable, token: 41)
+    var iterator = tokens.makeAsyncIterator()
+    for _ in 0..<100 {
+      pair.write()
+      let token = await iterator.next()
+      #expect(token == "41r")
+    }
+    loop.stop()
+  }
+
+  @Test("a changed interest takes effect while the loop runs")
+  func rewatch() async throws {
+    let loop = try EventLoop()
+    let pair = try SocketPair()
+    let (tokens, continuation) = AsyncStream.makeStream(of: UInt64.self)
+    let probe = Probe(loop) { events, _ in
+      for event in events where event.isWritable {
+        continuation.yield(event.token)
+        // Level-triggered: without it the loop would turn for ever.
+        #expect(throws: Never.self) { try loop.rewatch(pair.first, .readable, token: 1) }
+      }
+      return nil
+    }
+    try loop.start(name: "lupine-test", handler: probe)
+    try await probe.watch(pair.first, .readable, token: 1)
+    try await probe.rewatch(pair.first, [.readable, .writable], token: 2)
+    var iterator = tokens.makeAsyncIterator()
+    let token = await iterator.next()
+    #expect(token == 2)
+    loop.stop()
+  }
+
+  @Test("a message is seen after a wake-up from another thread, however the loop is just going to sleep")
+  func wakes() async throws {
+    let loop = try EventLoop()
+    let mailbox = Mailbox<Int>()
+    let (echoes, continuation) = AsyncStream.makeStream(of: Int.self)
+    let probe = Probe(loop) { _, _ in
+      var messages: [Int] = []
+      mailbox.take(into: &messages)
+      for message in messages { continuation.yield(message) }
+      return nil
+    }
+    try loop.start(name: "lupine-test", handler: probe)
+    var iterator = echoes.makeAsyncIterator()
+    // One at a time, so that the loop falls asleep in between; a lost wake-up would hang here.
+    for number in 0..<2_000 {
+      if mailbox.post(number) { loop.wake() }
+      let echo = await iterator.next()
+      #expect(echo == number)
+    }
+    // And many at a time.
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for number in 0..<2_000 where mailbox.post(number) { loop.wake() }
+        }
+      }
+    }
+    var sum = 0
+    for _ in 0..<8_000 { sum += await iterator.next() ?? 0 }
+    #expect(sum == 4 * (0..<2_000).reduce(0, +))
+    loop.stop()
+  }
+
+  @Test("wake-ups during a turn make one more turn, not many")
+  func coalesces() async throws {
+    let loop = try EventLoop()
+    let isBlocking = Atomic<Bool>(true)
+    let gate = DispatchSemaphore(value: 0)
+    let (turns, continuation) = AsyncStream.makeStream(of: Void.self)
+    let probe = Probe(loop) { _, _ in
+      continuation.yield()
+      if isBlocking.exchange(false, ordering: .relaxed) { gate.wait() }
+      return nil
+    }
+    loop.wake()
+    try loop.start(name: "lupine-test", handler: probe)
+    var iterator = turns.makeAsyncIterator()
+    await iterator.next()
+    for _ in 0..<1_000 { loop.wake() }
+    gate.signal()
+    await iterator.next()
+    // Asked by a job, which runs before the turn that it causes.
+    let count = await probe.turnCount
+    #expect(count == 2)
+    loop.stop()
+  }
+
+  @Test("a turn comes when its deadline has passed, though nothing has happened")
+  func deadline() async throws {
+    let loop = try EventLoop()
+    let deadline = Mutex<Instant?>(nil)
+    let (turns, continuation) = AsyncStream.makeStream(of: Bool.self)
+    let probe = Probe(loop) { _, now in
+      deadline.withLock { deadline in
+        if let deadline, now >= deadline {
+          continuation.yield(true)
+          return nil
+        }
+        let next = deadline ?? now + .milliseconds(3)
+        deadline = next
+        return next
+      }
+    }
+    loop.wake()
+    try loop.start(name: "lupine-test", handler: probe)
+    var iterator = turns.makeAsyncIterator()
+    let isLate = await iterator.next()
+    #expect(isLate == true)
+    loop.stop()
+  }
+
+  @Test("jobs of an actor on the loop run on its thread, one behind the other")
+  func actorJobs() async throws {
+    let loop = try EventLoop()
+    let turnThread = Mutex<pthread_t?>(nil)
+    let probe = Probe(loop) { _, _ in
+      turnThread.withLock { $0 = pthread_self() }
+      return nil
+    }
+    try loop.start(name: "lupine-test", handler: probe)
+    let results = await withTaskGroup(of: (sum: Int, thread: pthread_t).self) { group in
+      for _ in 0..<200 { group.addTask { await probe.add(1) } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(Set(results.map(\.sum)) == Set(1...200))
+    let threads = Set(results.map(\.thread))
+    #expect(threads.count == 1)
+    #expect(turnThread.withLock { $0 } == threads.first)
+    loop.stop()
+  }
+
+  @Test("a task that prefers the loop runs on its thread, also after it has waited")
+  func taskExecutor() async throws {
+    let loop = try EventLoop()
+    let probe = Probe(loop)
+    try loop.start(name: "lupine-test", handler: probe)
+    let expected = await thread(of: probe)
+    let task = Task(executorPreference: loop) { () -> [Bool] in
+      var isThere = [isOnLoop(loop, expected)]
+      for _ in 0..<10 {
+        await Task.yield()
+        isThere.append(isOnLoop(loop, expected))
+        _ = await probe.add(1)
+        isThere.append(isOnLoop(loop, expected))
+      }
+      return isThere
+    }
+    let isThere = await task.value
+    #expect(isThere.count == 21 && isThere.allSatisfy(\.self))
+    #expect(!loop.isCurrent)
+    loop.stop()
+  }
+
+  @Test("a loop says of its own thread alone that it is current")
+  func current() async throws {
+    let loops = [try EventLoop(), try EventLoop()]
+    for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
+    for (index, loop) in loops.enumerated() {
+      let isCurrent = await Task(executorPreference: loop) { loops.map(\.isCurrent) }.value
+      #expect(isCurrent == [index == 0, index == 1])
+    }
+    #expect(loops.map(\.isCurrent) == [false, false])
+    for loop in loops { loop.stop() }
+  }
+
+  @Test("stop ends the thread, which lets go of the loop and its handler", arguments: [false, true])
+  func stop(fromTheLoop: Bool) async throws {
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      do {
+        let loop = try EventLoop()
+        let turn: Probe.Turn = { _, _ in
+          if fromTheLoop { loop.stop() }
+          return nil
+        }
+        let probe = Probe(loop, onTurn: turn, onRelease: { continuation.resume() })
+        try loop.start(name: "lupine-test", handler: probe)
+        if fromTheLoop { loop.wake() } else { loop.stop() }
+      } catch {
+        Issue.record(error)
+        continuation.resume()
+      }
+    }
+  }
+
+  @Test("a task that was on its way when the loop was stopped still ends")
+  func stopRunsJobs() async throws {
+    let loop = try EventLoop()
+    let gate = DispatchSemaphore(value: 0)
+    let (entered, continuation) = AsyncStream.makeStream(of: Void.self)
+    let probe = Probe(loop) { _, _ in
+      continuation.yield()
+      gate.wait()
+      return nil
+    }
+    loop.wake()
+    try loop.start(name: "lupine-test", handler: probe)
+    var iterator = entered.makeAsyncIterator()
+    await iterator.next()
+    // Enqueued while the loop is in its last turn; it needs several jobs to end.
+    let task = Task(executorPreference: loop) {
+      for _ in 0..<5 { await Task.yield() }
+      return await probe.add(7).sum
+    }
+    loop.stop()
+    gate.signal()
+    let sum = await task.value
+    #expect(sum == 7)
+  }
+}
+
+private func isOnLoop(_ loop: EventLoop, _ thread: pthread_t) -> Bool { loop.isCurrent && pthread_self() == thread }

@@ -1,0 +1,74 @@
+// Reading files: in pieces, past their end, and what can't be read.
+
+import Glibc
+import LupineReactor
+import Testing
+
+@Suite("File")
+struct FileTests {
+  private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+
+  @Test("a file is read in pieces of any size", arguments: [1, 7, 999, 1_000, 4_096])
+  func pieces(size: Int) throws {
+    let temporary = try TemporaryFile(bytes)
+    let file = try File(reading: temporary.path)
+    var output: [UInt8] = []
+    while try file.read(size, at: UInt64(output.count), into: &output) > 0 {}
+    #expect(output == bytes)
+  }
+
+  @Test("what stood in the output stays in front")
+  func appends() throws {
+    let temporary = try TemporaryFile(bytes)
+    let file = try File(reading: temporary.path)
+    var output: [UInt8] = [1, 2, 3]
+    let count = try file.read(10, at: 5, into: &output)
+    #expect(count == 10)
+    #expect(output == [1, 2, 3] + bytes[5..<15])
+  }
+
+  @Test("past the end there is nothing", arguments: [1_000, 1_001, 1 << 40])
+  func pastTheEnd(offset: UInt64) throws {
+    let temporary = try TemporaryFile(bytes)
+    let file = try File(reading: temporary.path)
+    var output: [UInt8] = [1]
+    let count = try file.read(100, at: offset, into: &output)
+    #expect(count == 0)
+    #expect(output == [1])
+  }
+
+  @Test("the last piece is as short as it is")
+  func shortRead() throws {
+    let temporary = try TemporaryFile(bytes)
+    let file = try File(reading: temporary.path)
+    var output: [UInt8] = []
+    let count = try file.read(100, at: 990, into: &output)
+    #expect(count == 10)
+    #expect(output == Array(bytes[990...]))
+  }
+
+  @Test("the length is the file's", arguments: [0, 1, 1_000])
+  func length(count: Int) throws {
+    let temporary = try TemporaryFile(Array(bytes.prefix(count)))
+    let file = try File(reading: temporary.path)
+    let length = try file.byteCount
+    #expect(length == UInt64(count))
+  }
+
+  @Test("a missing file can't be opened")
+  func missing() {
+    #expect(throws: SystemError(call: "open", code: ENOENT)) {
+      _ = try File(reading: "/nonexistent/lupine")
+    }
+  }
+
+  @Test("a directory can't be read, and the output stays as it was")
+  func directory() throws {
+    let file = try File(reading: "/tmp")
+    var output: [UInt8] = [1]
+    var failure: SystemError?
+    do { _ = try file.read(10, at: 0, into: &output) } catch { failure = error }
+    #expect(failure == SystemError(call: "read", code: EISDIR))
+    #expect(output == [1])
+  }
+}

@@ -1,0 +1,106 @@
+// The order and the pace of connection attempts (RFC 8305), in virtual time.
+
+import LupineReactor
+import Testing
+
+@Suite("HappyEyeballs")
+struct HappyEyeballsTests {
+  private static let start = Instant(nanoseconds: 1_000)
+
+  private func make(_ hosts: [String]) throws -> HappyEyeballs {
+    HappyEyeballs(try hosts.map { try #require(SocketAddress(numeric: $0, port: 80)) }, now: Self.start)
+  }
+
+  private func after(_ milliseconds: Int) -> Instant { Self.start + .milliseconds(milliseconds) }
+
+  /// The step as text: the host, "wait", "wait N" (milliseconds from the start) or "exhausted".
+  private func step(_ order: inout HappyEyeballs, _ milliseconds: Int) -> String {
+    switch order.step(now: after(milliseconds)) {
+    case .attempt(let address): address.host
+    case .wait(nil): "wait"
+    case .wait(let until?): "wait \((until - Self.start) / .milliseconds(1))"
+    case .exhausted: "exhausted"
+    }
+  }
+
+  @Test(
+    "families take turns, beginning with the first answer's",
+    arguments: [
+      ([], []),
+      (["1.1.1.1"], ["1.1.1.1"]),
+      (["1.1.1.1", "1.1.1.2"], ["1.1.1.1", "1.1.1.2"]),
+      (["::1", "::2", "1.1.1.1", "1.1.1.2"], ["::1", "1.1.1.1", "::2", "1.1.1.2"]),
+      (["1.1.1.1", "1.1.1.2", "::1", "::2"], ["1.1.1.1", "::1", "1.1.1.2", "::2"]),
+      (["::1", "1.1.1.1", "1.1.1.2", "1.1.1.3"], ["::1", "1.1.1.1", "1.1.1.2", "1.1.1.3"]),
+      (["::1", "::2", "::3", "1.1.1.1"], ["::1", "1.1.1.1", "::2", "::3"]),
+    ])
+  func interleaving(_ answer: [String], _ expected: [String]) throws {
+    var order = try make(answer)
+    var tried: [String] = []
+    for index in 0...answer.count {
+      let now = after(250 * index)
+      if case .attempt(let address) = order.step(now: now) { tried.append(address.host) }
+    }
+    #expect(tried == expected)
+  }
+
+  @Test("the next attempt starts 250 ms after the one before")
+  func delay() throws {
+    var order = try make(["::1", "1.1.1.1", "::2"])
+    #expect(step(&order, 0) == "::1")
+    #expect(step(&order, 0) == "wait 250.0")
+    #expect(step(&order, 249) == "wait 250.0")
+    #expect(step(&order, 251) == "1.1.1.1")
+    // Counted from the attempt, which was late by a millisecond.
+    #expect(step(&order, 500) == "wait 501.0")
+    #expect(step(&order, 501) == "::2")
+    #expect(step(&order, 502) == "wait")
+  }
+
+  @Test("a failure starts the next attempt at once")
+  func failure() throws {
+    var order = try make(["::1", "1.1.1.1", "::2"])
+    #expect(step(&order, 0) == "::1")
+    order.attemptFailed(now: after(10))
+    #expect(step(&order, 10) == "1.1.1.1")
+    #expect(step(&order, 10) == "wait 260.0")
+  }
+
+  @Test("a failure of an early attempt doesn't wait for a late one")
+  func earlyFailure() throws {
+    var order = try make(["::1", "1.1.1.1", "::2"])
+    #expect(step(&order, 0) == "::1")
+    #expect(step(&order, 250) == "1.1.1.1")
+    order.attemptFailed(now: after(300))
+    #expect(step(&order, 300) == "::2")
+  }
+
+  @Test("when every attempt has failed, nothing is left, and not before")
+  func exhaustion() throws {
+    var order = try make(["::1", "1.1.1.1"])
+    #expect(step(&order, 0) == "::1")
+    #expect(step(&order, 250) == "1.1.1.1")
+    #expect(step(&order, 1_000) == "wait")
+    order.attemptFailed(now: after(1_000))
+    #expect(step(&order, 1_000) == "wait")
+    order.attemptFailed(now: after(2_000))
+    #expect(step(&order, 2_000) == "exhausted")
+    #expect(step(&order, 9_000) == "exhausted")
+  }
+
+  @Test("no addresses are exhausted at once")
+  func nothing() throws {
+    var order = try make([])
+    #expect(step(&order, 0) == "exhausted")
+  }
+
+  @Test("an attempt that fails within the step's own turn leads to the next")
+  func immediateFailures() throws {
+    var order = try make(["::1", "1.1.1.1", "::2"])
+    for host in ["::1", "1.1.1.1", "::2"] {
+      #expect(step(&order, 0) == host)
+      order.attemptFailed(now: after(0))
+    }
+    #expect(step(&order, 0) == "exhausted")
+  }
+}

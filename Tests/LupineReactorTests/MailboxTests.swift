@@ -1,0 +1,60 @@
+// Many senders, one reader.
+
+import LupineReactor
+import Testing
+
+@Suite("Mailbox")
+struct MailboxTests {
+  @Test("only the message that finds the mailbox empty asks for a wake-up")
+  func wakesOnce() {
+    let mailbox = Mailbox<Int>()
+    var taken: [Int] = []
+    for _ in 0..<3 {
+      #expect(mailbox.post(1))
+      #expect(!mailbox.post(2))
+      #expect(!mailbox.post(3))
+      mailbox.take(into: &taken)
+      #expect(taken == [1, 2, 3])
+    }
+    mailbox.take(into: &taken)
+    #expect(taken.isEmpty)
+  }
+
+  @Test("what stood in the array before doesn't come back")
+  func replaces() {
+    let mailbox = Mailbox<Int>()
+    var taken = [7, 8, 9]
+    mailbox.take(into: &taken)
+    #expect(taken.isEmpty)
+    _ = mailbox.post(1)
+    taken = [7, 8, 9]
+    mailbox.take(into: &taken)
+    #expect(taken == [1])
+    mailbox.take(into: &taken)
+    #expect(taken.isEmpty)
+  }
+
+  @Test("messages of many senders arrive once each, and in their sender's order")
+  func manySenders() async {
+    let mailbox = Mailbox<(sender: Int, number: Int)>()
+    let (senders, messages) = (4, 2_000)
+    var next = [Int](repeating: 0, count: senders)
+    await withTaskGroup(of: Void.self) { group in
+      for sender in 0..<senders {
+        group.addTask {
+          for number in 0..<messages { _ = mailbox.post((sender, number)) }
+        }
+      }
+      var taken: [(sender: Int, number: Int)] = []
+      while next.reduce(0, +) < senders * messages {
+        mailbox.take(into: &taken)
+        for message in taken {
+          #expect(message.number == next[message.sender])
+          next[message.sender] = message.number + 1
+        }
+        await Task.yield()
+      }
+    }
+    #expect(next == [Int](repeating: messages, count: senders))
+  }
+}

@@ -1,0 +1,154 @@
+// epoll with real descriptors: what is reported, and what isn't any more.
+
+import Glibc
+import LupineReactor
+import Testing
+
+@Suite("Poller")
+struct PollerTests {
+  /// What is ready now, as token and flags: "7r", "7w", "7rw".
+  private func ready(_ poller: inout Poller) throws -> Set<String> {
+    var events: [Poller.Event] = []
+    try poller.wait(until: .now, now: .now, into: &events)
+    return Set(events.map { "\($0.token)\($0.isReadable ? "r" : "")\($0.isWritable ? "w" : "")" })
+  }
+
+  @Test("a descriptor is readable while it holds bytes, and not before or after")
+  func readable() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    try poller.add(pair.first, .readable, token: 7)
+    #expect(try ready(&poller).isEmpty)
+    pair.write()
+    #expect(try ready(&poller) == ["7r"])
+    #expect(try ready(&poller) == ["7r"], "level-triggered: as long as bytes are there")
+    pair.drain()
+    #expect(try ready(&poller).isEmpty)
+  }
+
+  @Test("a descriptor is writable until its buffer is full")
+  func writable() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    try poller.add(pair.second, .writable, token: 8)
+    #expect(try ready(&poller) == ["8w"])
+    let bytes = [UInt8](repeating: 1, count: 65_536)
+    while write(pair.second, bytes, bytes.count) > 0 {}
+    #expect(try ready(&poller).isEmpty)
+    pair.drain()
+    #expect(try ready(&poller) == ["8w"])
+  }
+
+  @Test("what is waited for can be changed, also to nothing")
+  func modify() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    pair.write()
+    try poller.add(pair.first, .readable, token: 1)
+    try poller.modify(pair.first, .writable, token: 2)
+    #expect(try ready(&poller) == ["2w"])
+    try poller.modify(pair.first, [.readable, .writable], token: 3)
+    #expect(try ready(&poller) == ["3rw"])
+    try poller.modify(pair.first, [], token: 4)
+    #expect(try ready(&poller).isEmpty)
+  }
+
+  @Test("a peer that is gone is reported, whatever is waited for")
+  func hangUp() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    try poller.add(pair.first, [], token: 5)
+    #expect(try ready(&poller).isEmpty)
+    shutdown(pair.second, CInt(SHUT_RDWR))
+    #expect(try ready(&poller) == ["5rw"])
+  }
+
+  @Test("closing a descriptor ends its events, and its number's next owner has its own token")
+  func staleTokens() throws {
+    // Numbers up there are not given to anybody else meanwhile.
+    let lowest: CInt = 700
+    var poller = try Poller()
+    var number: CInt = -1
+    for token in [1, 2, 3] as [UInt64] {
+      do {
+        let pair = try SocketPair()
+        let own = fcntl(pair.first, F_DUPFD, lowest)
+        try #require(own >= lowest && (number < 0 || own == number))
+        number = own
+        pair.write()
+      }
+      try poller.add(number, .readable, token: token)
+      #expect(try ready(&poller).filter { $0.hasPrefix("\(token)") }.count == 1)
+      close(number)
+      #expect(try ready(&poller).isEmpty)
+    }
+  }
+
+  @Test("more events than fit one batch come with the next")
+  func batches() throws {
+    var poller = try Poller(batchMax: 2)
+    let pairs = try (0..<3).map { _ in try SocketPair() }
+    for (index, pair) in pairs.enumerated() {
+      try poller.add(pair.first, .readable, token: UInt64(index))
+      pair.write()
+    }
+    var seen = Set<UInt64>()
+    for _ in 0..<3 {
+      var events: [Poller.Event] = []
+      try poller.wait(until: .now, now: .now, into: &events)
+      #expect(events.count <= 2)
+      for event in events {
+        seen.insert(event.token)
+        pairs[Int(event.token)].drain()
+      }
+    }
+    #expect(seen == [0, 1, 2])
+  }
+
+  @Test("events are appended to what was there")
+  func appends() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    pair.write()
+    try poller.add(pair.first, .readable, token: 9)
+    var events: [Poller.Event] = []
+    try poller.wait(until: nil, now: .now, into: &events)
+    try poller.wait(until: nil, now: .now, into: &events)
+    #expect(events.map(\.token) == [9, 9])
+  }
+
+  @Test("a wait without events doesn't end before its deadline", arguments: [1, 300, 1_001, 2_500])
+  func deadline(microseconds: Int) throws {
+    var poller = try Poller()
+    let now = Instant.now
+    let deadline = now + .microseconds(microseconds)
+    var events: [Poller.Event] = []
+    try poller.wait(until: deadline, now: now, into: &events)
+    // A signal may end a wait early; nothing in the tests sends one.
+    #expect(Instant.now >= deadline)
+    #expect(events.isEmpty)
+  }
+
+  @Test("the end of the clock is a deadline like any other")
+  func farDeadline() throws {
+    var poller = try Poller()
+    let pair = try SocketPair()
+    pair.write()
+    try poller.add(pair.first, .readable, token: 3)
+    var events: [Poller.Event] = []
+    try poller.wait(until: Instant(nanoseconds: .max), now: Instant(nanoseconds: 0), into: &events)
+    #expect(events.map(\.token) == [3])
+  }
+
+  @Test("a descriptor that can't be watched is an error with its call")
+  func errors() throws {
+    let poller = try Poller()
+    let pair = try SocketPair()
+    try poller.add(pair.first, .readable, token: 1)
+    // A noncopyable poller can't be captured by the macro's closure.
+    var codes: [SystemError] = []
+    do { try poller.add(pair.first, .readable, token: 2) } catch { codes.append(error) }
+    do { try poller.modify(pair.second, .readable, token: 2) } catch { codes.append(error) }
+    #expect(codes == [SystemError(call: "epoll_ctl", code: EEXIST), SystemError(call: "epoll_ctl", code: ENOENT)])
+  }
+}

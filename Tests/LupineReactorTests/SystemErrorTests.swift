@@ -1,0 +1,34 @@
+// What the kernel answered, in words.
+
+import Glibc
+import LupineReactor
+import Testing
+
+@Suite("SystemError")
+struct SystemErrorTests {
+  @Test("an error names the call and the reason")
+  func description() {
+    #expect(SystemError(call: "connect", code: ECONNREFUSED).description == "connect: Connection refused")
+    #expect(SystemError.fileEnded("/a/b").description.hasPrefix("read /a/b: "))
+  }
+
+  @Test("a code that the system doesn't know is told in numbers", arguments: [-1, 99_999] as [Int32])
+  func unknown(code: Int32) {
+    #expect(SystemError(call: "x", code: code).description.contains("\(code)"))
+  }
+
+  @Test("the kinds of failure are told apart")
+  func kinds() {
+    let table: [(Int32, refused: Bool, reset: Bool, descriptors: Bool)] = [
+      (ECONNREFUSED, true, false, false), (ECONNRESET, false, true, false), (EPIPE, false, true, false),
+      (ECONNABORTED, false, true, false), (EMFILE, false, false, true), (ENFILE, false, false, true),
+      (ENETUNREACH, false, false, false),
+    ]
+    for (code, refused, reset, descriptors) in table {
+      let error = SystemError(call: "x", code: code)
+      #expect(error.isConnectionRefused == refused)
+      #expect(error.isConnectionReset == reset)
+      #expect(error.isOutOfDescriptors == descriptors)
+    }
+  }
+}
