@@ -14,10 +14,15 @@ public final class Engine: Sendable {
     precondition(configuration.loopCount >= 1, "an engine needs a loop")
     precondition(configuration.connectionsPerOriginMax >= 1, "an origin needs a connection")
     var shards: [LoopShard] = []
-    for index in 0..<configuration.loopCount {
-      let shard = LoopShard(configuration, loop: try EventLoop())
-      try shard.loop.start(name: "lupine-loop-\(index)", handler: shard)
-      shards.append(shard)
+    do {
+      for index in 0..<configuration.loopCount {
+        let shard = LoopShard(configuration, loop: try EventLoop())
+        try shard.loop.start(name: "lupine-loop-\(index)", handler: shard)
+        shards.append(shard)
+      }
+    } catch {
+      for shard in shards { shard.send(.shutDown) }
+      throw error
     }
     self.shards = shards
   }

@@ -115,7 +115,7 @@ extension EngineError: CustomStringConvertible {
     case (_, .tls(let error)): error.description
     case (_, .coding(let error)): error.description
     case (_, .uri(let error)): "redirected to a place that can't be requested: \(error)"
-    case (.hostNotFound, _): "the host name doesn't exist. Check its spelling."
+    case (.hostNotFound, _): "the host name doesn't exist, or has no address. Check its spelling."
     case (.resolveFailed, .resolve(let error)): "the host couldn't be looked up (\(error)). Check the name servers."
     case (.connectionRefused, _): "nobody listens on the port. Check host and port, and that the server runs."
     case (.connectFailed, .system(let error)): "no connection could be opened (\(error)). Check address and network."

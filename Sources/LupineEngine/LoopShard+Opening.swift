@@ -7,7 +7,7 @@ internal import LupineWire
 extension LoopShard {
   /// Begins to open a connection on behalf of an exchange.
   func open(_ id: ConnectionID, for exchange: Exchange) {
-    let opening = Opening(id: id, key: exchange.key, timeouts: exchange.request.timeouts, asker: exchange.id)
+    let opening = Opening(id: id, key: exchange.key, timeouts: exchange.request.timeouts)
     openings[id] = opening
     let origin = exchange.key.origin
     if let address = SocketAddress(numeric: origin.host, port: origin.port) {
@@ -22,6 +22,8 @@ extension LoopShard {
   func connect(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
     if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
     switch result {
+    case .success(let addresses) where addresses.isEmpty:
+      fail(opening, .hostNotFound, cause: nil)
     case .success(let addresses):
       opening.times.connectStart = now
       enter(opening, .connecting(HappyEyeballs(addresses, now: now)))
@@ -42,7 +44,7 @@ extension LoopShard {
       case .wait(let until):
         return setDeadline(opening, nextStart: until)
       case .exhausted:
-        let error = opening.lastError ?? SystemError(call: "connect", code: 0)
+        guard let error = opening.lastError else { preconditionFailure("no address was tried") }
         let code: EngineError.Code =
           error.isConnectionRefused ? .connectionRefused : error.isOutOfDescriptors ? .outOfResources : .connectFailed
         return fail(opening, code, cause: .system(error))
@@ -146,14 +148,13 @@ extension LoopShard {
     let connection = Connection(
       id: opening.id, key: opening.key, transport: transport, limits: configuration.limits,
       interest: opening.interest, opening: opening.times)
+    let asker = asker(of: opening)
     remove(opening)
     connections[opening.id] = connection
+    // If somebody who has waited for longer gets the connection, the one that asked goes on waiting.
+    asker?.enter(.poolWait, now: now)
     perform(pool.opened(opening.id, opening.key, now: now))
-    // Somebody who waited for longer may have got the connection.
-    if let asker = exchanges[opening.asker], asker.connection == nil {
-      asker.enter(.poolWait, now: now)
-      rearm(asker)
-    }
+    if let asker, asker.phase == .poolWait { rearm(asker) }
     if connection.exchange == nil, connections[connection.id] === connection { rest(connection) }
   }
 
@@ -175,7 +176,7 @@ extension LoopShard {
   }
 
   private func fail(_ opening: Opening, _ code: EngineError.Code, cause: EngineError.Cause?) {
-    if let exchange = exchanges[opening.asker], exchange.connection == nil { exchange.note(opening.times) }
+    asker(of: opening)?.note(opening.times)
     remove(opening)
     let error = EngineError(code, opening.phase, opening.key.origin, cause: cause)
     perform(pool.openingFailed(opening.id, opening.key), failure: error)
@@ -199,8 +200,12 @@ extension LoopShard {
     opening.state = state
     opening.phaseDeadline = opening.timeouts.limit(of: opening.phase).map { now + $0 }
     setDeadline(opening, nextStart: nil)
-    // The exchange that asked says where it is, as long as nothing else has served it.
-    if let exchange = exchanges[opening.asker], exchange.connection == nil { exchange.enter(opening.phase, now: now) }
+    asker(of: opening)?.enter(opening.phase, now: now)
+  }
+
+  /// The exchange whose phase follows this opening's: the one that asked for it, or has inherited it, while it waits.
+  private func asker(of opening: Opening) -> Exchange? {
+    pool.asker(of: opening.id, opening.key).flatMap { exchanges[$0] }
   }
 
   private func setDeadline(_ opening: Opening, nextStart: Instant?) {

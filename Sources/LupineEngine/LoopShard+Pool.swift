@@ -14,26 +14,42 @@ extension LoopShard {
     if exchanges[exchange.id] === exchange { rearm(exchange) }
   }
 
-  /// `failure` says why the connection of a `.fail` couldn't be opened.
+  /// Does what the pool has decided. `failure` says why the connection of a `.fail` couldn't be opened.
+  ///
+  /// What an action leads to is done behind it, not inside it: each of many waiters may fail at once.
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
-    for action in actions {
-      switch action {
-      case .use(let id, let exchange):
-        if let exchange = exchanges[exchange] { start(exchange, on: id) }
-      case .connect(let id, let exchange):
-        if let exchange = exchanges[exchange] { open(id, for: exchange) }
-      case .close(let id, _):
-        if let connection = connections.removeValue(forKey: id) {
-          connection.transport.sayGoodbye()
-        } else {
-          abandon(id)
-        }
-      case .fail(let exchange):
-        if let exchange = exchanges[exchange], let failure {
-          finish(exchange, .failure(failure))
-        }
-      }
+    guard !actions.isEmpty else { return }
+    for action in actions { pendingActions.append((action, failure)) }
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while !pendingActions.isEmpty {
+      var batch: [(PoolState.Action, EngineError?)] = []
+      swap(&batch, &pendingActions)
+      for (action, failure) in batch { perform(action, failure) }
     }
+  }
+
+  private func perform(_ action: PoolState.Action, _ failure: EngineError?) {
+    switch action {
+    case .use(let id, let exchange):
+      start(waiting(exchange), on: id)
+    case .connect(let id, let exchange):
+      open(id, for: waiting(exchange))
+    case .close(let id, _):
+      if let connection = connections.removeValue(forKey: id) {
+        connection.transport.sayGoodbye()
+      } else {
+        abandon(id)
+      }
+    case .fail(let exchange):
+      if let exchange = exchanges[exchange], let failure { finish(exchange, .failure(failure)) }
+    }
+  }
+
+  private func waiting(_ id: ExchangeID) -> Exchange {
+    guard let exchange = exchanges[id] else { preconditionFailure("the pool serves an exchange that has ended") }
+    return exchange
   }
 
   /// Lets go of a connection behind a complete response; whoever waits gets it.

@@ -56,8 +56,8 @@ extension LoopShard {
       guard let exchange = connection.exchange else {
         return perform(pool.evict(connection.id, connection.key, .closedByPeer))
       }
-      // The server may have answered before it closed, so its bytes come first.
-      receive(connection)
+      // The server may have answered before it closed, so its bytes come first, unless others have to go before them.
+      if !exchange.isHeld { receive(connection) }
       if connection.exchange === exchange { fail(exchange, error) }
     }
   }
@@ -203,8 +203,7 @@ extension LoopShard {
       }
       var unread: [UInt8] = []
       swap(&unread, &connection.unread)
-      // Also if nothing is unread: the end of the response may be all that is left to be told.
-      process(connection, unread.span)
+      if !unread.isEmpty || connection.wire.hasPendingEnd { process(connection, unread.span) }
       // TLS may hold plaintext that no event of the socket will announce.
       if connection.exchange === exchange, !exchange.hasKept { receive(connection) }
     }
@@ -221,10 +220,19 @@ extension LoopShard {
     // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
     let hasMore = connection.transport.unsentCount > 0 || connection.exchange?.body.isExhausted == false
     if hasMore { wanted.insert(.writable) }
-    guard wanted != connection.interest else { return }
+    let before = connection.interest
+    guard wanted != before else { return }
     connection.interest = wanted
+    let number = connection.transport.socket.number
     do {
-      try loop.rewatch(connection.transport.socket.number, wanted, token: connection.id)
+      if wanted.isEmpty {
+        // Errors are reported to whoever watches at all, again and again while nobody reads them.
+        try loop.unwatch(number)
+      } else if before.isEmpty {
+        try loop.watch(number, wanted, token: connection.id)
+      } else {
+        try loop.rewatch(number, wanted, token: connection.id)
+      }
     } catch {
       if let exchange = connection.exchange { fail(exchange, .outOfResources, cause: .system(error)) }
     }

@@ -43,6 +43,9 @@ actor LoopShard: LoopHandler {
   var candidateCount: UInt64 = 0
   var tlsContexts: [TLSConfiguration: TLSContext] = [:]
   var buffers = Buffers()
+  /// What the pool has decided and was not done yet, with the reason for failures.
+  var pendingActions: [(PoolState.Action, EngineError?)] = []
+  var isPerforming = false
   /// Whether a deadline for idle connections is set; it is too early rather than too late.
   var isIdleDeadlineSet = false
 
@@ -71,6 +74,8 @@ actor LoopShard: LoopHandler {
     swap(&commands, &self.commands)
     mailbox.take(into: &commands)
     for command in commands { handle(command) }
+    // Emptied, so that what came with them goes when its exchange does.
+    commands.removeAll(keepingCapacity: true)
     swap(&commands, &self.commands)
     expireDeadlines()
     return deadlines.earliest
@@ -80,7 +85,9 @@ actor LoopShard: LoopHandler {
     now = .now
     if let connection = connections[event.token] {
       if event.isWritable { pump(connection) }
-      if event.isReadable, connections[event.token] != nil { receive(connection) }
+      // An error is reported even if nothing was asked for; what a held sink has no room for has to come first.
+      let isHeld = connection.exchange?.isHeld == true
+      if event.isReadable, !isHeld, connections[event.token] === connection { receive(connection) }
     } else if let opening = openings[event.token] {
       continueHandshake(opening)
     } else if let id = candidates[event.token], let opening = openings[id] {
@@ -103,12 +110,25 @@ actor LoopShard: LoopHandler {
       hold(exchange)
     case .resolved(let id, let result):
       if let opening = openings[id] { connect(opening, result) }
-    case .shutDown:
-      for exchange in exchanges.values { fail(exchange, .shutDown) }
-      for connection in connections.values { connection.transport.sayGoodbye() }
-      connections = [:]
-      openings = [:]
-      loop.stop()
+    case .shutDown: shutDown()
+    }
+  }
+
+  // Past the pool, which would open connections for those who wait.
+  private func shutDown() {
+    loop.stop()
+    for connection in connections.values {
+      connection.exchange = nil
+      connection.transport.sayGoodbye()
+    }
+    connections = [:]
+    openings = [:]
+    for exchange in exchanges.values {
+      let error = EngineError(
+        .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
+        wasReused: exchange.metrics.isReusedConnection)
+      exchange.connection = nil
+      finish(exchange, .failure(error))
     }
   }
 

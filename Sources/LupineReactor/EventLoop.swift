@@ -78,6 +78,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     try poller.modify(number, interest, token: token)
   }
 
+  /// Stops watching a descriptor, whose errors aren't reported then either.
+  package func unwatch(_ number: CInt) throws(SystemError) {
+    try poller.remove(number)
+  }
+
   private func run(_ handler: some LoopHandler) {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
     var events: [Poller.Event] = []

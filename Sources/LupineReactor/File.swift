@@ -6,9 +6,16 @@ internal import Glibc
 package struct File: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
 
-  /// Opens a file.
+  /// Opens a regular file; a directory is EISDIR, and anything else, which could block its reader, EINVAL.
   package init(reading path: String) throws(SystemError) {
-    descriptor = FileDescriptor(owning: try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC) })
+    // Without O_NONBLOCK, opening a FIFO waits for a writer.
+    let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
+    let descriptor = FileDescriptor(owning: number)
+    var status = stat()
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    let kind = status.st_mode & S_IFMT
+    guard kind == S_IFREG else { throw SystemError(call: "open", code: kind == S_IFDIR ? EISDIR : EINVAL) }
+    self.descriptor = descriptor
   }
 
   /// Reads up to `countMax` bytes at `offset` and appends them; 0 at the file's end.
@@ -25,15 +32,6 @@ package struct File: ~Copyable, Sendable {
         }
       } ?? 0
     return count
-  }
-
-  /// The file's length in bytes.
-  package var byteCount: UInt64 {
-    get throws(SystemError) {
-      var status = stat()
-      _ = try SystemCall.run("fstat") { fstat(descriptor.number, &status) }
-      return UInt64(clamping: status.st_size)
-    }
   }
 }
 

@@ -50,6 +50,11 @@ package struct Poller: ~Copyable, Sendable {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
 
+  /// Stops watching a descriptor: then not even its errors are reported.
+  package func remove(_ number: CInt) throws(SystemError) {
+    try control(EPOLL_CTL_DEL, number, [], 0)
+  }
+
   private func control(
     _ operation: CInt, _ number: CInt, _ interest: Interest, _ token: UInt64
   ) throws(SystemError) {

@@ -48,6 +48,11 @@ public struct ClientConnection: ~Copyable {
     if case .idle = state { true } else { false }
   }
 
+  /// Whether the response's end can be told without further bytes.
+  public var hasPendingEnd: Bool {
+    if case .emptyBody = state { true } else { false }
+  }
+
   /// A request's head is on its way. `closes`: it says `Connection: close`.
   public mutating func start(method: String, closes: Bool) {
     precondition(isIdle, "a request was started on a connection that is in use")

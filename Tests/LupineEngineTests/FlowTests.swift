@@ -111,6 +111,96 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
+  @Test("bytes behind a pause stay in order, whatever happens to the connection meanwhile")
+  func resetWhileHeld() async throws {
+    let reset = Gate()
+    let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      for start in stride(from: 0, to: body.count, by: 1000) { try peer.chunk(Array(body[start..<start + 1000])) }
+      peer.reset()
+      reset.open()
+    }
+    defer { origin.stop() }
+    let full = Gate()
+    let sink = RecordingSink { if $0 == 5_500 { full.open() } }
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, credit: 5_500)
+    await full.wait()
+    await reset.wait()
+    handle.exchange.grant(.max)
+    let outcome = await sink.outcome
+    #expect(outcome.error?.code == .connectionLost)
+    #expect(outcome.body == Array(body.prefix(outcome.body.count)))
+  }
+
+  @Test("a pause before the reply doesn't count as a reply")
+  func pauseBeforeReply() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      _ = try peer.readRequest()
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.timeouts.firstByte = .milliseconds(150)
+    let sink = RecordingSink()
+    let handle = try Engine().submitKept(request, to: sink)
+    await arrived.wait()
+    handle.exchange.pause()
+    handle.exchange.resume()
+    let outcome = await sink.outcome
+    #expect(outcome.error?.phase == .firstByte)
+    #expect(outcome.error?.delivery == .sent)
+    #expect(outcome.metrics?.responseStart == nil)
+  }
+
+  @Test("thousands that wait for a connection which can't be opened each fail once")
+  func refusedWaiters() async throws {
+    let origin = try OriginServer { _ in }
+    let url = origin.url
+    origin.stop()
+    var configuration = EngineConfiguration()
+    configuration.connectionsPerOriginMax = 1
+    let engine = try Engine(configuration: configuration)
+    let sinks = try (0..<5_000).map { _ in
+      let sink = RecordingSink()
+      engine.submit(EngineRequest(uri: try URI("\(url)/")), to: sink)
+      return sink
+    }
+    for sink in sinks {
+      let outcome = await sink.outcome
+      #expect(outcome.error?.code == .connectionRefused)
+      #expect(outcome.finishCount == 1)
+    }
+  }
+
+  @Test("releasing the engine ends those who wait too, each once")
+  func shutDownWaiters() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      _ = try peer.readRequest()
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    let sinks = (0..<20).map { _ in RecordingSink() }
+    do {
+      var configuration = EngineConfiguration()
+      configuration.connectionsPerOriginMax = 2
+      let engine = try Engine(configuration: configuration)
+      for sink in sinks { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
+      await arrived.wait()
+    }
+    for sink in sinks {
+      let outcome = await sink.outcome
+      #expect(outcome.error?.code == .shutDown)
+      #expect(outcome.finishCount == 1)
+    }
+    #expect(origin.connectionCount <= 2)
+  }
+
   @Test("releasing the engine ends what is under way")
   func shutDown() async throws {
     let arrived = Gate()

@@ -128,6 +128,6 @@ struct RequestBodyTests {
   func directory() {
     var body = RequestBody()
     body.append(.file(path: "/tmp", byteCount: 5))
-    #expect(throws: SystemError(call: "read /tmp", code: EISDIR)) { try pull(body, by: 64) }
+    #expect(throws: SystemError(call: "open /tmp", code: EISDIR)) { try pull(body, by: 64) }
   }
 }

@@ -47,14 +47,6 @@ struct FileTests {
     #expect(output == Array(bytes[990...]))
   }
 
-  @Test("the length is the file's", arguments: [0, 1, 1_000])
-  func length(count: Int) throws {
-    let temporary = try TemporaryFile(Array(bytes.prefix(count)))
-    let file = try File(reading: temporary.path)
-    let length = try file.byteCount
-    #expect(length == UInt64(count))
-  }
-
   @Test("a missing file can't be opened")
   func missing() {
     #expect(throws: SystemError(call: "open", code: ENOENT)) {
@@ -62,13 +54,15 @@ struct FileTests {
     }
   }
 
-  @Test("a directory can't be read, and the output stays as it was")
-  func directory() throws {
-    let file = try File(reading: "/tmp")
-    var output: [UInt8] = [1]
-    var failure: SystemError?
-    do { _ = try file.read(10, at: 0, into: &output) } catch { failure = error }
-    #expect(failure == SystemError(call: "read", code: EISDIR))
-    #expect(output == [1])
+  @Test("what isn't a regular file can't be opened, and a FIFO without a writer doesn't block")
+  func irregular() throws {
+    let temporary = try TemporaryFile([])
+    let fifo = temporary.path + ".fifo"
+    #expect(mkfifo(fifo, 0o600) == 0)
+    defer { unlink(fifo) }
+    #expect(throws: SystemError(call: "open", code: EISDIR)) { _ = try File(reading: "/tmp") }
+    for path in ["/dev/zero", fifo] {
+      #expect(throws: SystemError(call: "open", code: EINVAL)) { _ = try File(reading: path) }
+    }
   }
 }

@@ -16,9 +16,8 @@ final class Opening {
 
   let id: ConnectionID
   let key: PoolKey
+  /// The limits of the exchange that asked first.
   let timeouts: Timeouts
-  /// The exchange that asked, whose phase follows this attempt while it waits.
-  let asker: ExchangeID
 
   var state = State.resolving
   var times = OpeningTimes()
@@ -45,11 +44,10 @@ final class Opening {
     func take() -> Socket? { socket.take() }
   }
 
-  init(id: ConnectionID, key: PoolKey, timeouts: Timeouts, asker: ExchangeID) {
+  init(id: ConnectionID, key: PoolKey, timeouts: Timeouts) {
     self.id = id
     self.key = key
     self.timeouts = timeouts
-    self.asker = asker
   }
 
   var phase: Phase {

@@ -136,6 +136,11 @@ struct PoolState: Sendable {
     pools.values.compactMap { $0.idle.first.map { $0.since + limits.idleTimeout } }.min()
   }
 
+  /// The exchange on whose behalf a connection is being opened, as long as it waits.
+  func asker(of id: ConnectionID, _ key: PoolKey) -> ExchangeID? {
+    pools[key]?.opening[id] ?? nil
+  }
+
   /// How many connections there are in all, those being opened included.
   var connectionCount: Int { pools.values.reduce(0) { $0 + $1.count } }
 
