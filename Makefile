@@ -51,7 +51,7 @@ format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
 tsan: deps servers-install ## run the tests under ThreadSanitizer
-	$(SANITIZED) --sanitize=thread --scratch-path .build/tsan
+	TSAN_OPTIONS='suppressions=$(CURDIR)/.ci/tsan-suppressions' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
 
 asan: deps servers-install ## run the tests under AddressSanitizer
 	$(SANITIZED) --sanitize=address --scratch-path .build/asan
