@@ -91,14 +91,12 @@ enum Descriptor {
 
   /// Writes all of the bytes; false if that failed, with the reason in errno.
   static func write(_ bytes: borrowing Span<UInt8>, to number: CInt) -> Bool {
-    var offset = 0
-    while offset < bytes.count {
-      // SAFETY: the call reads no more than the bytes behind `offset`, which outlive it.
-      let count = bytes.extracting(offset..<bytes.count).withUnsafeBufferPointer {
-        Glibc.write(number, $0.baseAddress, $0.count)
-      }
+    var rest: [UInt8] = []
+    rest.append(copying: bytes, 0..<bytes.count)
+    while !rest.isEmpty {
+      let count = Glibc.write(number, rest, rest.count)
       if count >= 0 {
-        offset += count
+        rest.removeFirst(count)
       } else if errno == EAGAIN {
         // A terminal or pipe that another program has set to non-blocking.
         var wanted = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)

@@ -124,6 +124,17 @@ extension LoopShard {
         return fail(exchange, error)
       }
     }
+    // Others first. What TLS has decrypted by now is announced by no event of the socket.
+    postponed.append(connection.id)
+  }
+
+  /// Reads on where a turn had no time for more.
+  func receivePostponed() {
+    var ids: [ConnectionID] = []
+    swap(&ids, &postponed)
+    for id in ids {
+      if let connection = connections[id], connection.exchange?.isHeld != true { receive(connection) }
+    }
   }
 
   /// Reads events out of received plaintext.
@@ -191,8 +202,8 @@ extension LoopShard {
 
   /// The sink has got more or less room.
   func hold(_ exchange: Exchange) {
-    guard let connection = exchange.connection else { return }
     exchange.enter(exchange.phase, now: now)
+    guard let connection = exchange.connection else { return rearm(exchange) }
     if !exchange.isHeld {
       var scratch = buffers.take()
       defer { buffers.put(scratch) }

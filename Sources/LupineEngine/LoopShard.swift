@@ -43,6 +43,8 @@ actor LoopShard: LoopHandler {
   var candidateCount: UInt64 = 0
   var tlsContexts: [TLSConfiguration: TLSContext] = [:]
   var buffers = Buffers()
+  /// Connections on which there is more to read than one turn has time for.
+  var postponed: [ConnectionID] = []
   /// What the pool has decided and was not done yet, with the reason for failures.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
@@ -70,6 +72,7 @@ actor LoopShard: LoopHandler {
     self.now = now
     // Before the commands, so that a connection whose end has been noticed isn't given to a new request.
     for event in events { handle(event) }
+    receivePostponed()
     var commands: [Command] = []
     swap(&commands, &self.commands)
     mailbox.take(into: &commands)
@@ -78,7 +81,7 @@ actor LoopShard: LoopHandler {
     commands.removeAll(keepingCapacity: true)
     swap(&commands, &self.commands)
     expireDeadlines()
-    return deadlines.earliest
+    return postponed.isEmpty ? deadlines.earliest : now
   }
 
   private func handle(_ event: Poller.Event) {

@@ -8,6 +8,7 @@ struct OpeningBytes {
 
   private var bytes: [UInt8] = []
 
+  // SAFETY: the buffer's owner keeps it alive during the call, and only bytes within its count are read.
   mutating func record(_ received: UnsafeRawBufferPointer) {
     guard bytes.count < Self.countMax else { return }
     bytes.append(contentsOf: received.prefix(Self.countMax - bytes.count))

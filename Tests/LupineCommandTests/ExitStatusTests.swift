@@ -24,7 +24,7 @@ struct ExitStatusTests {
     Case(2, "a URL is missing: see lupine --help"),
     Case(2, "The scheme \"ftp\" isn't supported. Use http or https.", "ftp://localhost"),
     Case(2, "Use letters, digits and !#$%&'*+-.^_`|~ only.", "-X", "G T", Servers.nginx),
-    Case(6, "the host name doesn't exist. Check its spelling.", "http://nothing.invalid"),
+    Case(6, "the host name doesn't exist, or has no address. Check its spelling.", "http://nothing.invalid"),
     Case(7, "nobody listens on the port. Check host and port, and that the server runs.", "127.0.0.1:1"),
     Case(
       22, "/status/418: the server answered 418 I'M A TEAPOT. Leave out --fail to see why.", "--fail",

@@ -165,9 +165,11 @@ struct HTTPURLResponseTests {
     #expect(failed.resourceFetchType == .unknown)
     #expect(loaded.resourceFetchType == .networkLoad)
     #expect(loaded.negotiatedTLSProtocolVersion?.rawValue == 0x0304)
-    let metrics = URLSessionTaskMetrics(
-      transactionMetrics: [failed, loaded], taskInterval: DateInterval(start: .distantPast, duration: 2),
-      redirectCount: 1)
+    let metrics = URLSessionTaskMetrics {
+      URLSessionTaskMetrics.Values(
+        transactionMetrics: [failed, loaded], taskInterval: DateInterval(start: .distantPast, duration: 2),
+        redirectCount: 1)
+    }
     #expect(metrics.transactionMetrics.count == 2)
     #expect(metrics.taskInterval.duration == 2)
     #expect(metrics.redirectCount == 1)

@@ -1,6 +1,7 @@
 // URLRequest and what makes one, and the session configuration that stands behind it.
 
 import Foundation
+import LupineEngine
 import Testing
 
 @testable import Lupine
@@ -122,7 +123,7 @@ struct URLSessionConfigurationTests {
     let copy = try #require(original.copy() as? URLSessionConfiguration)
     original.httpMaximumConnectionsPerHost = 9
     #expect(copy.httpMaximumConnectionsPerHost == 1)
-    #expect(original.snapshot.httpMaximumConnectionsPerHost == 9)
+    #expect(original.snapshot.engine.connectionsPerOriginMax == 9)
   }
 
   @Test("additional fields of any type become strings, and headers keep their order")

@@ -20,7 +20,7 @@ import Testing
         steps.append(ShownStep())
         place = .shown
       case .shown where text == "\"\"\"": place = .between
-      case .shown: steps[steps.count - 1].shown.append(text.replacing("\\\\(", with: "\\("))
+      case .shown: steps[steps.count - 1].shown.append(String(text).replacing("\\\\(", with: "\\("))
       case .between where text == ") { stage in": place = .run
       case .run where text == "},": place = .outside
       case .run: steps[steps.count - 1].run.append(String(text))

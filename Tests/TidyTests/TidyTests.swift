@@ -12,7 +12,7 @@ import Testing
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
     "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
     "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
-    "LupineCommand": ["LupineEngine", "Glibc", "Synchronization"],
+    "LupineCommand": ["LupineEngine", "CLupineLinux", "Glibc", "Synchronization"],
     "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
@@ -70,6 +70,7 @@ import Testing
     #expect(
       counts == [
         "Sources/Lupine/Core/DataRequest.swift": 1,
+        "Sources/Lupine/Core/ParameterEncoder.swift": 2,
         "Sources/Lupine/Core/Request.swift": 1,
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,

@@ -6,31 +6,6 @@ import Synchronization
 // Unchecked since the class has subclasses: all state is constant or in a Mutex or an Atomic.
 /// What every kind of request has in common: its state, its task, its progress.
 public class Request: TaskDelegate, @unchecked Sendable {
-  /// Where a request stands.
-  public enum State: Sendable {
-    /// It was made, and nothing was done yet.
-    case initialized
-    /// It runs, or will as soon as it is built.
-    case resumed
-    /// It is stopped until it is resumed.
-    case suspended
-    /// It was cancelled; it stays so.
-    case cancelled
-    /// It has completed, and its response handlers have run.
-    case finished
-
-    /// The transitions there are. Cancelled and finished requests stay what they are.
-    func canTransition(to state: State) -> Bool {
-      switch (self, state) {
-      case (.initialized, _): state != .initialized
-      case (_, .initialized), (.cancelled, _), (.finished, _): false
-      case (.resumed, .cancelled), (.suspended, .cancelled), (.resumed, .suspended), (.suspended, .resumed): true
-      case (.resumed, .resumed), (.suspended, .suspended): false
-      case (_, .finished): true
-      }
-    }
-  }
-
   /// How far the work on it has come, apart from what its user wants.
   private enum Stage {
     case unbuilt
@@ -95,7 +70,7 @@ public class Request: TaskDelegate, @unchecked Sendable {
   /// Starts the request, or goes on with it; does nothing if it was cancelled or has finished.
   @discardableResult
   public func resume() -> Self {
-    enum Action { case build, resume(URLSessionTask), nothing }
+    enum Action { case build, steer(URLSessionTask), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state.canTransition(to: .resumed) else { return .nothing }
       state.state = .resumed
@@ -103,13 +78,13 @@ public class Request: TaskDelegate, @unchecked Sendable {
       case .unbuilt:
         state.stage = .building
         return .build
-      case .running(let task): return .resume(task)
+      case .running(let task): return .steer(task)
       case .building, .finishing, .done: return .nothing
       }
     }
     switch action {
     case .build: build()
-    case .resume(let task): task.resume()
+    case .steer(let task): steer(task)
     case .nothing: break
     }
     return self
@@ -123,14 +98,14 @@ public class Request: TaskDelegate, @unchecked Sendable {
       state.state = .suspended
       if case .running(let task) = state.stage { return task } else { return nil }
     }
-    task?.suspend()
+    if let task { steer(task) }
     return self
   }
 
   /// Ends the request; its handlers get `AFError.explicitlyCancelled`, unless it had failed before.
   @discardableResult
   public func cancel() -> Self {
-    enum Action { case finish, cancel(URLSessionTask), nothing }
+    enum Action { case finish, steer(URLSessionTask), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state.canTransition(to: .cancelled) else { return .nothing }
       state.state = .cancelled
@@ -139,16 +114,30 @@ public class Request: TaskDelegate, @unchecked Sendable {
       case .unbuilt:
         state.stage = .finishing
         return .finish
-      case .running(let task): return .cancel(task)
+      case .running(let task): return .steer(task)
       case .building, .finishing, .done: return .nothing
       }
     }
     switch action {
     case .finish: underlyingQueue.async { self.handleResponse() }
-    case .cancel(let task): task.cancel()
+    case .steer(let task): steer(task)
     case .nothing: break
     }
     return self
+  }
+
+  /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.
+  private func steer(_ task: URLSessionTask) {
+    var wanted: State
+    repeat {
+      wanted = state
+      switch wanted {
+      case .resumed: task.resume()
+      case .suspended: task.suspend()
+      case .cancelled: task.cancel()
+      case .initialized, .finished: break
+      }
+    } while state != wanted
   }
 
   // MARK: What is known of it
@@ -166,16 +155,6 @@ public class Request: TaskDelegate, @unchecked Sendable {
 
   /// Where the request stands.
   public var state: State { mutableState.withLock { $0.state } }
-  /// Whether it is `.initialized`.
-  public var isInitialized: Bool { state == .initialized }
-  /// Whether it is `.resumed`.
-  public var isResumed: Bool { state == .resumed }
-  /// Whether it is `.suspended`.
-  public var isSuspended: Bool { state == .suspended }
-  /// Whether it is `.cancelled`.
-  public var isCancelled: Bool { state == .cancelled }
-  /// Whether it is `.finished`.
-  public var isFinished: Bool { state == .finished }
   /// Why it failed, or nil.
   public var error: AFError? { mutableState.withLock { $0.error } }
 
@@ -215,7 +194,7 @@ public class Request: TaskDelegate, @unchecked Sendable {
   // MARK: Building
 
   private func build() {
-    guard let session else { return finish(with: .sessionDeinitialized) }
+    guard let session else { return underlyingQueue.async { self.finish(with: .sessionDeinitialized) } }
     session.keep(self)
     session.requestQueue.async { [weak session] in
       // A request that was cancelled meanwhile is not built.
@@ -242,18 +221,14 @@ public class Request: TaskDelegate, @unchecked Sendable {
     case .failure(let error): finish(with: error)
     case .success(let request):
       let task = session.makeDataTask(request, delegate: self)
-      let (state, handlers) = mutableState.withLock { state in
+      let handlers = mutableState.withLock { state in
         state.requests.append(request)
         state.tasks.append(task)
         state.stage = .running(task)
-        return (state.state, state.creationHandlers)
+        return state.creationHandlers
       }
       for handler in handlers { handler(request, task) }
-      switch state {
-      case .resumed: task.resume()
-      case .cancelled: task.cancel()
-      case .initialized, .suspended, .finished: break
-      }
+      steer(task)
     }
   }
 
@@ -268,15 +243,26 @@ public class Request: TaskDelegate, @unchecked Sendable {
 
   // MARK: Finishing
 
-  /// Ends the request with an error of the session's or of building it; the first error stays.
+  /// Ends the request with an error of the session's or of building it, unless it has ended; the first error stays.
   func finish(with error: AFError) {
-    let task = mutableState.withLock { state -> URLSessionTask? in
-      state.error = state.error ?? error
-      if case .running(let task) = state.stage { return task }
-      state.stage = .finishing
-      return nil
+    enum Action { case finish, cancel(URLSessionTask), nothing }
+    let action = mutableState.withLock { state -> Action in
+      switch state.stage {
+      case .finishing, .done: return .nothing
+      case .running(let task):
+        state.error = state.error ?? error
+        return .cancel(task)
+      case .unbuilt, .building:
+        state.error = state.error ?? error
+        state.stage = .finishing
+        return .finish
+      }
     }
-    if let task { task.cancel() } else { handleResponse() }
+    switch action {
+    case .finish: handleResponse()
+    case .cancel(let task): task.cancel()
+    case .nothing: break
+    }
   }
 
   func taskDidComplete(_ task: URLSessionTask) {
@@ -287,7 +273,7 @@ public class Request: TaskDelegate, @unchecked Sendable {
         if state.error == nil { state.error = task.error.map { .sessionTaskFailed(error: $0) } }
         return state.error
       }
-      self.finishProgress(task, failed: error != nil)
+      self.finishProgress(task)
       if error == nil, let response = task.httpResponse, let error = self.validate(response) {
         self.mutableState.withLock { $0.error = $0.error ?? error }
       }
@@ -378,7 +364,7 @@ public class Request: TaskDelegate, @unchecked Sendable {
     underlyingQueue.async { progress.update(task) }
   }
 
-  private func finishProgress(_ task: URLSessionTask, failed: Bool) {
+  private func finishProgress(_ task: URLSessionTask) {
     guard wantsProgress, task.countOfBytesReceived > 0 else { return }
     progress().update(task)
   }

@@ -69,11 +69,18 @@ final class Transfer: ResponseSink {
 
   /// Stops reading, and goes on.
   func setPaused(_ isPaused: Bool) {
-    let handle = state.withLock { state in
-      state.isPaused = isPaused
-      return state.handle
+    state.withLock { $0.isPaused = isPaused }
+    steer()
+  }
+
+  /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.
+  private func steer() {
+    while true {
+      let (handle, isPaused) = state.withLock { ($0.handle, $0.isPaused) }
+      guard let handle else { return }
+      if isPaused { handle.pause() } else { handle.resume() }
+      if state.withLock({ $0.isPaused }) == isPaused { return }
     }
-    if isPaused { handle?.pause() } else { handle?.resume() }
   }
 
   /// The request as redirects have left it.
@@ -138,13 +145,15 @@ final class Transfer: ResponseSink {
 
   private func send(_ request: EngineRequest) {
     do {
+      // Before the first request or between two, when there is no exchange to cancel.
+      if state.withLock({ $0.isCancelled }) { throw URLError(.cancelled) }
       let handle = try client.submit(request, to: self)
       let (isCancelled, isPaused) = state.withLock { state in
         // The exchange may have ended on the loop before its handle came back here; then this is harmless.
         state.handle = handle
         return (state.isCancelled, state.isPaused)
       }
-      if isPaused { handle.pause() }
+      if isPaused { steer() }
       if isCancelled { handle.cancel() }
     } catch {
       state.withLock { $0.error = error as? URLError ?? URLError(.unknown) }

@@ -28,12 +28,24 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     case completed = 3
   }
 
+  /// How far the work on it has come, apart from what its user wants.
+  private enum Stage {
+    case unstarted
+    /// The request is being converted.
+    case starting
+    case transferring(Transfer)
+  }
+
   private struct MutableState {
     var state = State.suspended
-    var transfer: Transfer?
+    var stage = Stage.unstarted
     var delegate: (any TaskDelegate)?
     var error: URLError?
     var taskDescription: String?
+
+    var transfer: Transfer? {
+      if case .transferring(let transfer) = stage { transfer } else { nil }
+    }
   }
 
   /// A number that no other task of the session has.
@@ -55,15 +67,21 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Starts the task, or goes on with it.
   public func resume() {
-    enum Action { case begin, resume(Transfer), nothing }
+    enum Action { case begin, steer(Transfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .suspended else { return .nothing }
       state.state = .running
-      return state.transfer.map { .resume($0) } ?? .begin
+      switch state.stage {
+      case .unstarted:
+        state.stage = .starting
+        return .begin
+      case .starting: return .nothing
+      case .transferring(let transfer): return .steer(transfer)
+      }
     }
     switch action {
     case .begin: begin()
-    case .resume(let transfer): transfer.setPaused(false)
+    case .steer(let transfer): steer(transfer)
     case .nothing: break
     }
   }
@@ -75,7 +93,7 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       state.state = .suspended
       return state.transfer
     }
-    transfer?.setPaused(true)
+    if let transfer { steer(transfer) }
   }
 
   /// Ends the task; it completes with `URLError.cancelled`.
@@ -98,18 +116,25 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       guard let request = originalRequest else { throw URLError(.badURL) }
       let transfer = Transfer(try client.convert(request), from: request, client: client, observer: self)
       let isWanted = mutableState.withLock { state in
-        switch state.state {
-        case .running: break
-        case .suspended: transfer.setPaused(true)
-        case .canceling, .completed: return false
-        }
-        state.transfer = transfer
+        guard state.state == .running || state.state == .suspended else { return false }
+        state.stage = .transferring(transfer)
         return true
       }
-      if isWanted { transfer.begin() }
+      guard isWanted else { return }
+      steer(transfer)
+      transfer.begin()
     } catch {
       complete(error as? URLError ?? URLError(.unknown))
     }
+  }
+
+  /// Brings the transfer to where the task stands. Another thread may move the task meanwhile, so it is asked again.
+  private func steer(_ transfer: Transfer) {
+    var isPaused: Bool
+    repeat {
+      isPaused = state == .suspended
+      transfer.setPaused(isPaused)
+    } while (state == .suspended) != isPaused
   }
 
   // MARK: What is known of it

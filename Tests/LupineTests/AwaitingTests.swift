@@ -1,0 +1,82 @@
+// Awaiting a response: what cancelling the awaiting task does, and what a DataTask does to its request.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct AwaitingTests {
+  @Test("cancelling the awaiting task cancels the request, unless that was turned off", arguments: [true, false])
+  func awaitingTask(isAutomatic: Bool) async throws {
+    let (arrived, reply) = (Gate(), Gate())
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      arrived.open()
+      try peer.wait(for: reply)
+      try peer.respond(body: Array("late".utf8))
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let data = request.serializingString(automaticallyCancelling: isAutomatic)
+        let waiting = Task { await data.response }
+        await arrived.wait()
+        waiting.cancel()
+        if isAutomatic {
+          #expect(await waiting.value.error?.isExplicitlyCancelledError == true)
+          #expect(request.isCancelled)
+          reply.open()
+        } else {
+          reply.open()
+          #expect(await waiting.value.value == "late")
+          #expect(request.isFinished)
+        }
+        // Awaited again, and behind the end.
+        #expect(await data.response.value == (isAutomatic ? nil : "late"))
+        #expect(await (try? data.value) == (isAutomatic ? nil : "late"))
+      }
+    }
+  }
+
+  @Test("a DataTask suspends, resumes and cancels its request")
+  func dataTask() async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        let request = session.request(origin.url)
+        let task = request.serializingData()
+        task.resume()
+        #expect(request.isResumed)
+        task.suspend()
+        #expect(request.isSuspended)
+        task.cancel()
+        #expect(request.isCancelled)
+        do {
+          Issue.record("a value: \(try await task.value)")
+        } catch {
+          #expect(error.asAFError?.isExplicitlyCancelledError == true)
+        }
+      }
+    }
+  }
+
+  @Test("awaiting in a task that is cancelled already cancels the request")
+  func cancelledBefore() async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let gate = Gate()
+        let waiting = Task {
+          await gate.wait()
+          return await request.serializingData().response
+        }
+        waiting.cancel()
+        #expect(await waiting.value.error?.isExplicitlyCancelledError == true)
+      }
+    }
+  }
+}

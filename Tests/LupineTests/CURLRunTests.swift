@@ -1,0 +1,101 @@
+// The printed command, run by bash with the real curl: httpbin has to see the same request.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct CURLRunTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let method: HTTPMethod
+    let query: String
+    let headers: HTTPHeaders
+    let body: Data?
+    var testDescription: String { "\(method.rawValue) \(query) with \(body?.count ?? 0) bytes" }
+  }
+
+  private static let typed: HTTPHeaders = ["Content-Type": "text/plain; charset=utf-8"]
+
+  @Test(
+    "curl sends what Lupine sends",
+    arguments: [
+      Case(method: .get, query: "", headers: [:], body: nil),
+      Case(
+        method: .get, query: "?a=b%20c&list%5B%5D=1&x=$HOME", headers: ["X-Own": "a \"b\" $HOME `id` 'c' \\ !"],
+        body: nil),
+      Case(method: .delete, query: "?a=1", headers: ["Authorization": "Bearer abc"], body: nil),
+      Case(
+        method: .post, query: "", headers: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"],
+        body: Data("a=b&c=%C3%A9".utf8)),
+      Case(
+        method: .post, query: "?q=1", headers: ["Content-Type": "application/json"],
+        body: Data("{\"a\":\"it's \\\"so\\\" $HOME\",\n\"b\":[1,2]}".utf8)),
+      Case(method: .put, query: "", headers: typed, body: Data("line\r\n\ttab!\n".utf8)),
+      Case(method: .patch, query: "", headers: typed, body: Data("@/etc/hostname".utf8)),
+      Case(method: .post, query: "", headers: ["Content-Type": "application/octet-stream"], body: Data(0...255)),
+      Case(method: .post, query: "", headers: typed, body: Data(repeating: 0x25, count: 200_000)),
+    ])
+  func sameRequest(item: Case) async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let request = session.request(base + "/anything" + item.query, method: item.method, headers: item.headers) {
+        $0.httpBody = item.body
+      }
+      let ours = try await request.serializingDecodable(Anything.self).value
+      let output = try run(request.cURLDescription())
+      let curls = try JSONDecoder().decode(Anything.self, from: output)
+      #expect(curls.method == ours.method && curls.url == ours.url && curls.args == ours.args)
+      #expect(curls.form == ours.form && curls.data == ours.data)
+      // The only field that curl adds of its own accord.
+      var fields = curls.headers
+      if ours.headers["Accept"] == nil { #expect(fields.removeValue(forKey: "Accept") == "*/*") }
+      #expect(fields == ours.headers)
+    }
+  }
+
+  @Test("the command is told when the request is built, with the session's fields")
+  func toldWhenBuilt() async throws {
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { origin in
+      try await withSession {
+        $0.headers = ["X-Session": "s"]
+      } _: { session in
+        let commands = Recorder<String>()
+        let request = session.request(origin.url)
+        #expect(request.cURLDescription().hasPrefix("No curl command"))
+        request.cURLDescription { commands.record($0) }
+        request.cURLDescription(on: .global()) { commands.record($0) }
+        _ = await request.outcome()
+        let expected = "$ curl -v \\\n\t-X GET \\\n\t-H \"X-Session: s\" \\\n\t\"\(origin.url)\""
+        #expect(await commands.first(2) == [expected, expected])
+        #expect(request.cURLDescription() == expected)
+        request.cURLDescription { commands.record($0) }
+        #expect(await commands.next() == expected)
+      }
+    }
+  }
+
+  /// Runs a printed command in bash, as if it had been pasted behind the prompt, and returns what curl writes.
+  private func run(_ command: String) throws -> Data {
+    let bash = Process()
+    bash.executableURL = URL(filePath: "/bin/bash")
+    bash.arguments = ["--norc", "-s"]
+    let (input, output) = (Pipe(), Pipe())
+    (bash.standardInput, bash.standardOutput) = (input, output)
+    bash.standardError = FileHandle.nullDevice
+    try bash.run()
+    let script = Data((command.dropFirst("$ ".count) + "\n").utf8)
+    // On a thread of its own: bash may stop reading to write, once the pipe's 64 KiB are full.
+    Foundation.Thread.detachNewThread {
+      input.fileHandleForWriting.write(script)
+      try? input.fileHandleForWriting.close()
+    }
+    let printed = output.fileHandleForReading.readDataToEndOfFile()
+    bash.waitUntilExit()
+    #expect(bash.terminationStatus == 0, "is curl installed?")
+    return printed
+  }
+}

@@ -1,0 +1,181 @@
+// Connections that are used again, and what happens if the server has closed one meanwhile.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct KeepAliveTests {
+  @Test("requests in a row use one connection, unless either side closes it")
+  func reuse() async throws {
+    try await withServer { request in
+      request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")
+    } _: { origin in
+      try await withSession { session in
+        for _ in 0..<5 { #expect(await session.request(origin.url).outcome().error == nil) }
+        #expect(origin.connectionCount == 1)
+        #expect(await session.request(origin.url + "/close").outcome().error == nil)
+        #expect(origin.connectionCount == 1)
+        #expect(await session.request(origin.url, headers: ["Connection": "close"]).outcome().error == nil)
+        #expect(origin.connectionCount == 2)
+        #expect(await session.request(origin.url).outcome().error == nil)
+        #expect(origin.connectionCount == 3)
+      }
+    }
+  }
+
+  @Test("nginx's Connection: close is heard")
+  func nginxClose() async throws {
+    let base = try await TestServers.nginx
+    try await withSession { session in
+      #expect(await session.request(base + "/close").serializingString().response.value == "bye\n")
+      let second = await session.request(base + "/small.txt").outcome()
+      #expect(second.metrics?.transactionMetrics.first?.isReusedConnection == false)
+    }
+  }
+
+  @Test("a kept connection that the server closed without a word fails no request", arguments: [HTTPMethod.get, .post])
+  func closedBetween(method: HTTPMethod) async throws {
+    let closed = Recorder<Void>()
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      try peer.respond(body: [1])
+      peer.close()
+      closed.record(())
+    } _: { origin in
+      try await withSession { session in
+        for round in 1...20 {
+          #expect(await session.request(origin.url, method: method).outcome().error == nil)
+          _ = await closed.next()
+          // Another origin's request lets the loop see the end of the first connection.
+          let other = try await TestServers.nginx
+          #expect(await session.request(other + "/hello").outcome().error == nil)
+          #expect(origin.connectionCount == round)
+        }
+      }
+    }
+  }
+
+  /// Answers the first request of its first connection, and closes when the second has come. Other connections serve.
+  private static func closesOnSecond(_ peer: Peer) throws {
+    guard peer.connectionIndex == 0 else { return try peer.serve { _ in .text("again") } }
+    _ = try peer.readRequest()
+    try peer.respond(body: Array("first".utf8))
+    _ = try peer.readRequest()
+    peer.close()
+  }
+
+  @Test("a GET that a kept connection swallowed is sent again", arguments: [HTTPMethod.get, .put, .delete, .head])
+  func replay(method: HTTPMethod) async throws {
+    try await withOrigin(Self.closesOnSecond) { origin in
+      try await withSession { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "first")
+        let body = method == .put ? Data("body".utf8) : nil
+        let request = session.request(origin.url, method: method) { $0.httpBody = body }
+        let response = await request.outcome()
+        #expect(response.error == nil && response.response?.statusCode == 200)
+        #expect(response.data == (method == .head ? nil : Data("again".utf8)))
+        #expect(origin.requestCount == 3 && origin.connectionCount == 2)
+        #expect(request.tasks.count == 1 && response.metrics?.transactionMetrics.count == 1)
+        #expect(response.metrics?.transactionMetrics.first?.isReusedConnection == false)
+      }
+    }
+  }
+
+  @Test("suspending and resuming before the reply doesn't count as a reply")
+  func replayAfterSuspension() async throws {
+    let (arrived, steered) = (Gate(), Gate())
+    try await withOrigin { peer in
+      guard peer.connectionIndex == 0 else { return try peer.serve { _ in .text("again") } }
+      _ = try peer.readRequest()
+      try peer.respond(body: Array("first".utf8))
+      _ = try peer.readRequest()
+      arrived.open()
+      try peer.wait(for: steered)
+      peer.close()
+    } _: { origin in
+      try await withServer { _ in
+        Reply()
+      } _: { other in
+        try await withSession { session in
+          #expect(await session.request(origin.url).serializingString().response.value == "first")
+          let request = session.request(origin.url)
+          async let response = request.outcome()
+          await arrived.wait()
+          request.suspend().resume()
+          // Another request of the same loop, which has heard of both when it answers.
+          #expect(await session.request(other.url).outcome().error == nil)
+          steered.open()
+          let replayed = await response
+          #expect(replayed.error == nil && replayed.value == Data("again".utf8), "\(replayed)")
+        }
+      }
+    }
+  }
+
+  @Test("a POST that a kept connection swallowed may have been processed, and is not sent again")
+  func noReplay() async throws {
+    try await withOrigin(Self.closesOnSecond) { origin in
+      try await withSession { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "first")
+        let response = await session.request(origin.url, method: .post, parameters: ["a": "b"]).outcome()
+        let error = try expectTransferError(response.error, .networkConnectionLost, .connectionLost, origin.url)
+        #expect(error.wasReused && error.delivery == .sent)
+        #expect(origin.requestCount == 2 && origin.connectionCount == 1)
+        #expect(await session.request(origin.url).serializingString().response.value == "again")
+      }
+    }
+  }
+
+  @Test("a GET whose reply had begun is not sent again")
+  func noReplayAfterBytes() async throws {
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      try peer.respond(body: Array("first".utf8))
+      _ = try peer.readRequest()
+      try peer.send("HTTP/1.1 200")
+    } _: { origin in
+      try await withSession { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "first")
+        let response = await session.request(origin.url).outcome()
+        let error = try expectTransferError(response.error, .networkConnectionLost, .connectionLost)
+        #expect(error.delivery == .responseBegan)
+        #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
+  @Test("no more connections than allowed, and those who wait are served in order")
+  func limit() async throws {
+    try await withServer { request in
+      .text(request.path)
+    } _: { origin in
+      try await withSession {
+        $0.httpMaximumConnectionsPerHost = 2
+      } _: { session in
+        let paths = (0..<60).map { "/\($0)" }
+        let tasks = paths.map { session.request(origin.url + $0).serializingString() }
+        for (path, task) in zip(paths, tasks) { #expect(await task.response.value == path) }
+        #expect(origin.connectionCount <= 2 && origin.requestCount == 60)
+      }
+    }
+  }
+
+  @Test("a server that answers before it has read the body is heard")
+  func earlyAnswer() async throws {
+    try await withOrigin { peer in
+      _ = try peer.readHead()
+      try peer.respond(status: 413, fields: ["Connection": "close"], body: Array("too large".utf8))
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url, method: .post) { $0.httpBody = Data(count: 32 << 20) }
+          .outcome()
+        #expect(response.response?.statusCode == 413 && response.value == Data("too large".utf8))
+      }
+    }
+  }
+}

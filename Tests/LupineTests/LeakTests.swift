@@ -1,0 +1,158 @@
+// That nothing stays: no request, no descriptor, no thread.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct LeakTests {
+  // In a process of its own, since other tests open descriptors at the same time.
+  @Test("after 500 requests of every fate no request is alive, and every descriptor and thread is gone")
+  func everythingGoes() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      // The first run opens what a process keeps: the runtime's own descriptors, the resolver's library.
+      try await Load.run(count: 20)
+      var left: [String] = []
+      if await !Load.settles({ Load.loopThreadCount == 0 }) { left.append("threads of the first run") }
+      let descriptors = Load.descriptorCount
+      let alive = try await Load.run(count: 500)
+      if await !Load.settles({ alive.allSatisfy { $0.request == nil } }) { left.append("requests") }
+      if await !Load.settles({ Load.loopThreadCount == 0 }) { left.append("threads") }
+      if await !Load.settles({ Load.descriptorCount <= descriptors }) {
+        left.append("descriptors: \(Load.descriptorCount) of \(descriptors)")
+      }
+      try FileHandle.standardError.write(contentsOf: Data("left: \(left)\n".utf8))
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("left: []\n"), "\(words)")
+  }
+
+  @Test("a request that nobody resumes goes with its last reference, its handlers with it")
+  func neverResumed() async throws {
+    try await withSession(startRequestsImmediately: false) { session in
+      let weakly = Weak(session.request("http://127.0.0.1:1").response { _ in })
+      #expect(weakly.request == nil)
+    }
+  }
+
+  @Test("a suspended request goes with its session")
+  func suspended() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let weakly: Weak
+      do {
+        var session: Session? = Session()
+        let (built, suspended) = (Gate(), Gate())
+        let request = try #require(session?.request(origin.url) { _ in suspended.waitBlocking() })
+        request.cURLDescription { _ in built.open() }
+        let response = request.serializingString()
+        request.suspend()
+        suspended.open()
+        await built.wait()
+        weakly = Weak(request)
+        session = nil
+        #expect(await response.response.error?.isSessionDeinitializedError == true)
+      }
+      #expect(await Load.settles { weakly.request == nil })
+      #expect(origin.requestCount == 0)
+    }
+  }
+}
+
+private struct Weak: Sendable {
+  weak let request: Request?
+
+  init(_ request: Request) {
+    self.request = request
+  }
+}
+
+/// Requests that end in every way, and what is left of them.
+private enum Load {
+  @discardableResult
+  static func run(count: Int) async throws -> [Weak] {
+    let identity = try TLSIdentity.throwaway()
+    let plain = try OriginServer(handler: serve)
+    let secure = try OriginServer(tls: identity, handler: serve)
+    let configuration = URLSessionConfiguration.af.ephemeral
+    configuration.engine.tls.trustRoots = .pem(identity.authorityPEM)
+    var session: Session? = Session(configuration: configuration)
+    var alive: [Weak] = []
+    var tasks: [DataTask<Data>] = []
+    for index in 0..<count {
+      guard let session else { break }
+      let base = index.isMultiple(of: 3) ? secure.url : plain.url
+      let path = ["/", "/big", "/redirect", "/cut", "/close", "/nonsense", "/hold"][index % 7]
+      let request = session.request(base + path) { if path == "/hold" { $0.timeoutInterval = 0.2 } }
+        .validate().downloadProgress(queue: .global()) { _ in }
+      alive.append(Weak(request))
+      tasks.append(request.serializingData())
+      switch index % 11 {
+      case 3: request.cancel()
+      case 5: request.suspend().resume()
+      default: break
+      }
+      // In waves, so that connections are used again, and requests wait for one.
+      if index % 50 == 49 {
+        for task in tasks { _ = await task.response }
+        tasks = []
+      }
+    }
+    for task in tasks { _ = await task.response }
+    tasks = []
+    // The last ones are under way when the session goes.
+    let last = (0..<5).compactMap { _ in session?.request(plain.url + "/hold").serializingData() }
+    session = nil
+    for task in last { #expect(await task.response.error?.isSessionDeinitializedError == true) }
+    plain.stop()
+    secure.stop()
+    return alive
+  }
+
+  @Sendable private static func serve(_ peer: Peer) throws {
+    try peer.serve { request in
+      switch request.path {
+      case "/big": return Reply(.pattern(byteCount: 300_000))
+      case "/redirect": return Reply(status: 302, fields: ["Location": "/"])
+      case "/cut":
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+        peer.close()
+        throw OriginError.closed
+      case "/close": return Reply(fields: ["Connection": "close"], .bytes([1]))
+      case "/nonsense":
+        try peer.send("nonsense\r\n\r\n")
+        peer.close()
+        throw OriginError.closed
+      case "/hold": return .hold
+      default: return .text("here")
+      }
+    }
+  }
+
+  /// Whether the condition comes to hold while other threads run; they need a moment after a session's end.
+  static func settles(_ condition: () -> Bool) async -> Bool {
+    let deadline = ContinuousClock.now + .seconds(20)
+    while ContinuousClock.now < deadline {
+      if condition() { return true }
+      await Task.yield()
+    }
+    return condition()
+  }
+
+  static var descriptorCount: Int { names(in: "/proc/self/fd").count }
+
+  /// The engines' threads, which bear the name of their loop.
+  static var loopThreadCount: Int {
+    names(in: "/proc/self/task").filter { thread in
+      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+      return name?.hasPrefix("lupine-loop") == true
+    }.count
+  }
+
+  private static func names(in folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+}

@@ -1,0 +1,103 @@
+// What a task measured: its phases in their order, its connection, its bytes.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+  @Test("the phases of a request with a lookup and TLS come in order, within the task's interval")
+  func phases() async throws {
+    let url = try await TestServers.TLS.good.url + "/text.txt"
+    try await withSession {
+      $0.engine.tls.trustRoots = .file(TestServers.authority)
+    } _: { session in
+      let before = Date()
+      let response = await session.request(url).outcome()
+      let after = Date()
+      let metrics = try #require(response.metrics)
+      let transaction = try #require(metrics.transactionMetrics.first)
+      let dates = [
+        transaction.fetchStartDate, transaction.domainLookupStartDate, transaction.domainLookupEndDate,
+        transaction.connectStartDate, transaction.secureConnectionStartDate, transaction.secureConnectionEndDate,
+        transaction.connectEndDate, transaction.requestStartDate, transaction.requestEndDate,
+        transaction.responseStartDate, transaction.responseEndDate,
+      ]
+      let known = dates.compactMap(\.self)
+      #expect(known.count == dates.count)
+      #expect(known == known.sorted())
+      #expect(metrics.taskInterval.start == known.first)
+      #expect(metrics.taskInterval.end >= known[known.count - 1])
+      // The clock that the phases are taken from and the wall clock may be set apart by a step of time.
+      #expect(metrics.taskInterval.start.timeIntervalSince(before) > -1)
+      #expect(metrics.taskInterval.end.timeIntervalSince(after) < 1)
+      #expect(metrics.taskInterval.duration > 0)
+
+      #expect(metrics.transactionMetrics.count == 1 && metrics.redirectCount == 0)
+      #expect(!transaction.isReusedConnection && transaction.networkProtocolName == "http/1.1")
+      #expect(transaction.remotePort == 28443 && transaction.localPort ?? 0 > 0)
+      #expect(["127.0.0.1", "::1"].contains(transaction.remoteAddress))
+      #expect(transaction.localAddress == transaction.remoteAddress)
+      #expect(transaction.negotiatedTLSProtocolVersion == .TLSv13)
+      #expect(transaction.negotiatedTLSCipherSuite != nil)
+      #expect(transaction.resourceFetchType == .networkLoad)
+      #expect(transaction.request.url?.absoluteString == url)
+      #expect((transaction.response as? HTTPURLResponse)?.statusCode == 200)
+    }
+  }
+
+  @Test("TLS 1.2 and its cipher suite are told")
+  func oldTLS() async throws {
+    let url = try await TestServers.TLS.good.url + "/json"
+    try await withSession {
+      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.maximumVersion = .v1_2
+    } _: { session in
+      let transaction = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
+      #expect(transaction.negotiatedTLSProtocolVersion == .TLSv12)
+      // The ECDHE suites with AEAD (RFC 5289, RFC 7905).
+      #expect(transaction.negotiatedTLSCipherSuite.map { 0xC02B...0xCCA9 ~= $0.rawValue } == true)
+    }
+  }
+
+  @Test("the second request reuses the connection, and has no lookup and no connect of its own")
+  func reuse() async throws {
+    let url = try await TestServers.TLS.good.url + "/json"
+    try await withSession {
+      $0.engine.tls.trustRoots = .file(TestServers.authority)
+    } _: { session in
+      let first = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
+      let second = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
+      #expect(!first.isReusedConnection && second.isReusedConnection)
+      #expect(first.localPort == second.localPort)
+      #expect(second.domainLookupStartDate == nil && second.domainLookupEndDate == nil)
+      #expect(second.connectStartDate == nil && second.connectEndDate == nil)
+      #expect(second.secureConnectionStartDate == nil && second.secureConnectionEndDate == nil)
+      #expect(second.requestStartDate != nil && second.responseEndDate != nil)
+      #expect(second.negotiatedTLSProtocolVersion == first.negotiatedTLSProtocolVersion)
+    }
+  }
+
+  @Test("the bytes are counted, as they go and as they are meant")
+  func bytes() async throws {
+    try await withServer { request in
+      .json(["head": .number(request.rawHead.count), "body": .number(request.body.count)], coding: .gzip)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url, method: .post, parameters: ["a": String(repeating: "b", count: 500)])
+        let response = await request.serializingDecodable([String: Int64].self).response
+        let transaction = try #require(response.metrics?.transactionMetrics.first)
+        let value = try #require(response.value)
+        #expect(transaction.countOfRequestHeaderBytesSent == value["head"])
+        #expect(transaction.countOfRequestBodyBytesSent == 502 && value["body"] == 502)
+        #expect(transaction.countOfRequestBodyBytesBeforeEncoding == 502)
+        #expect(transaction.countOfResponseBodyBytesAfterDecoding == response.data.map { Int64($0.count) })
+        let length = response.response?.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        #expect(transaction.countOfResponseBodyBytesReceived == length)
+        #expect(transaction.countOfResponseHeaderBytesReceived > 60)
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+// The progress of a body, and that suspending a request really stops it.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct ProgressTests {
+  @Test("progress never goes back and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
+  func monotonic(byteCount: UInt64) async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: byteCount))
+    } _: { origin in
+      try await withSession { session in
+        let seen = Recorder<(Int64, Int64, Double)?>()
+        let queue = DispatchQueue(label: "progress")
+        let request = session.request(origin.url)
+        request
+          .downloadProgress(queue: queue) { progress in
+            seen.record((progress.completedUnitCount, progress.totalUnitCount, progress.fractionCompleted))
+          }
+          // The queue is serial, so this comes behind the last progress.
+          .response(queue: queue) { _ in seen.record(nil) }
+        var updates: [(Int64, Int64, Double)] = []
+        while let update = await seen.next() ?? nil { updates.append(update) }
+        #expect(updates.map(\.0) == updates.map(\.0).sorted())
+        #expect(updates.map(\.2) == updates.map(\.2).sorted())
+        let last = try #require(updates.last)
+        #expect(last.0 == Int64(byteCount) && last.1 == Int64(byteCount) && last.2 == 1)
+        #expect(request.downloadProgress.isFinished)
+        let isIntact = request.data == Pattern.data(Int(byteCount))
+        #expect(isIntact)
+      }
+    }
+  }
+
+  @Test("a length that isn't known, or isn't that of the decoded body, is -1")
+  func unknownLength() async throws {
+    try await withServer { request in
+      request.path == "/gzip"
+        ? Reply(.coded(Array("lupine".utf8), .gzip)) : Reply(.chunks([[1], [2, 3]], pause: .zero))
+    } _: { origin in
+      try await withSession { session in
+        for (path, count) in ["/gzip": Int64(6), "/chunked": 3] {
+          let request = session.request(origin.url + path)
+          let progress = request.downloadProgress
+          #expect(await request.outcome().error == nil)
+          #expect(progress.totalUnitCount == -1 && progress.completedUnitCount == count)
+        }
+      }
+    }
+  }
+
+  @Test("an empty body makes no progress")
+  func empty() async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await withSession { session in
+        let seen = Recorder<String>()
+        let queue = DispatchQueue(label: "progress")
+        session.request(origin.url)
+          .downloadProgress(queue: queue) { _ in seen.record("progress") }
+          .response(queue: queue) { _ in seen.record("response") }
+        #expect(await seen.next() == "response")
+      }
+    }
+  }
+
+  @Test("suspending stops the body, resuming goes on with it")
+  func suspending() async throws {
+    try await withEndlessServer { origin in
+      try await withSession { session in
+        let progress = Recorder<Int64>()
+        let request = session.request(origin.url)
+          .downloadProgress(queue: .global()) { progress.record($0.completedUnitCount) }
+        async let response = request.outcome()
+        for _ in 0..<3 {
+          _ = await progress.next()
+          request.suspend()
+          // The engine heard of it before this request, which is served on the same loop.
+          #expect(await session.request(origin.url + "/short").outcome().error == nil)
+          let stopped = try #require(request.task?.countOfBytesReceived)
+          for _ in 0..<20 { #expect(await session.request(origin.url + "/short").outcome().error == nil) }
+          #expect(request.task?.countOfBytesReceived == stopped)
+          #expect(request.isSuspended && stopped > 0)
+          request.resume()
+          // What had been scheduled before the suspension shows no more than came then.
+          while let count = await progress.next(), count <= stopped {}
+        }
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+      }
+    }
+  }
+
+  @Test("a suspended body arrives whole when it is resumed, in clear and through TLS", arguments: [false, true])
+  func whole(isTLS: Bool) async throws {
+    let byteCount: UInt64 = isTLS ? 6 << 20 : 24 << 20
+    let identity = try TLSIdentity.throwaway()
+    try await withServer(tls: isTLS ? identity : nil) { _ in
+      Reply(.pattern(byteCount: byteCount))
+    } _: { origin in
+      try await withSession {
+        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+      } _: { session in
+        let progress = Recorder<Void>()
+        let request = session.request(origin.url).downloadProgress(queue: .global()) { _ in progress.record(()) }
+        async let response = request.outcome()
+        for _ in 0..<3 {
+          _ = await progress.next()
+          for _ in 0..<10 { request.suspend().resume() }
+        }
+        let isIntact = await response.data == Pattern.data(Int(byteCount))
+        #expect(isIntact)
+      }
+    }
+  }
+}

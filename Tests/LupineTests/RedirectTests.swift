@@ -1,0 +1,265 @@
+// Redirects as they are followed: how far, with which method and body, and what another origin doesn't get to see.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RedirectTests {
+  @Test("three hops end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  func hops(path: String) async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let request = session.request("\(base)/\(path)/3")
+      let response = await request.validate().outcome()
+      #expect(response.error == nil && response.response?.statusCode == 200)
+      #expect(response.response?.url?.absoluteString == "\(base)/get")
+      #expect(response.request?.url?.absoluteString == "\(base)/\(path)/3")
+      #expect(request.performedRequests.map { $0.url?.absoluteString } == ["\(base)/get"])
+      #expect(request.tasks.count == 1)
+      let metrics = try #require(response.metrics)
+      #expect(metrics.redirectCount == 3)
+      #expect(metrics.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode } == [302, 302, 302, 200])
+      #expect(metrics.transactionMetrics.dropFirst().allSatisfy { $0.isReusedConnection } == true)
+    }
+  }
+
+  @Test("twenty hops are followed, and one more is httpTooManyRedirects")
+  func limit() async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let allowed = await session.request("\(base)/relative-redirect/20").outcome()
+      #expect(allowed.response?.statusCode == 200 && allowed.metrics?.redirectCount == 20)
+      let refused = await session.request("\(base)/relative-redirect/21").outcome()
+      let error = try expectTransferError(refused.error, .httpTooManyRedirects, .tooManyRedirects, base, "20 times")
+      #expect(error.delivery == .responseBegan)
+      #expect(refused.metrics?.transactionMetrics.count == 21)
+    }
+  }
+
+  struct Hop: Sendable, CustomTestStringConvertible {
+    let status: Int
+    let method: HTTPMethod
+    let methodAfter: HTTPMethod
+    let isBodyKept: Bool
+    var testDescription: String { "\(status) to \(method.rawValue)" }
+  }
+
+  @Test(
+    "the status decides about method and body",
+    arguments: [
+      Hop(status: 301, method: .post, methodAfter: .get, isBodyKept: false),
+      Hop(status: 302, method: .post, methodAfter: .get, isBodyKept: false),
+      Hop(status: 303, method: .post, methodAfter: .get, isBodyKept: false),
+      Hop(status: 303, method: .put, methodAfter: .get, isBodyKept: false),
+      Hop(status: 301, method: .put, methodAfter: .put, isBodyKept: true),
+      Hop(status: 307, method: .post, methodAfter: .post, isBodyKept: true),
+      Hop(status: 308, method: .post, methodAfter: .post, isBodyKept: true),
+      Hop(status: 307, method: .put, methodAfter: .put, isBodyKept: true),
+      Hop(status: 307, method: .delete, methodAfter: .delete, isBodyKept: true),
+    ])
+  func methodAndBody(hop: Hop) async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let url = "\(base)/redirect-to?url=/anything&status_code=\(hop.status)"
+      let request = session.request(
+        url, method: hop.method, parameters: ["a": "b"],
+        encoder: URLEncodedFormParameterEncoder(destination: .httpBody), headers: ["X-Own": "kept"])
+      let sent = try await request.serializingDecodable(Anything.self).value
+      #expect(sent.method == hop.methodAfter.rawValue)
+      #expect(sent.form == (hop.isBodyKept ? ["a": "b"] : [:]))
+      #expect((sent.headers["Content-Type"] != nil) == hop.isBodyKept)
+      #expect(sent.headers["X-Own"] == "kept")
+      let performed = try #require(request.performedRequests.last)
+      #expect(performed.method == hop.methodAfter)
+      #expect((performed.httpBody == Data("a=b".utf8)) == hop.isBodyKept)
+      #expect(performed.headers["Content-Type"] == sent.headers["Content-Type"])
+    }
+  }
+
+  @Test("HEAD stays HEAD")
+  func head() async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      for status in [301, 302, 303, 307, 308] {
+        let request = session.request("\(base)/redirect-to?url=/get&status_code=\(status)", method: .head)
+        let response = await request.outcome()
+        #expect(response.response?.statusCode == 200 && response.error == nil)
+        #expect(request.performedRequests.last?.method == .head)
+      }
+    }
+  }
+
+  @Test("the same origin keeps Authorization and Cookie")
+  func sameOrigin() async throws {
+    try await withServer { request in
+      request.path == "/" ? redirect(to: "/there") : .text(String(decoding: request.rawHead, as: UTF8.self))
+    } _: { origin in
+      try await withSession { session in
+        let head = try await session.request(origin.url, headers: Self.secrets).serializingString().value
+        for secret in ["Authorization: Basic c2VjcmV0", "Cookie: a=secret"] { #expect(head.contains(secret)) }
+      }
+    }
+  }
+
+  @Test(
+    "another origin sees neither Authorization nor Cookie, whoever set them, and never again",
+    arguments: [true, false], [true, false])
+  func otherOrigin(isSessions: Bool, isOtherHost: Bool) async throws {
+    try await withServer { request in
+      // The way back to the first origin must not bring the secrets back either.
+      .text(String(decoding: request.rawHead, as: UTF8.self))
+    } _: { last in
+      try await withServer { _ in
+        redirect(to: last.url + "/last")
+      } _: { middle in
+        let middleURL = isOtherHost ? middle.url.replacing("127.0.0.1", with: "localhost") : middle.url
+        try await withServer { request in
+          request.path == "/back"
+            ? .text(String(decoding: request.rawHead, as: UTF8.self)) : redirect(to: middleURL + "/middle")
+        } _: { first in
+          try await withSession {
+            if isSessions { $0.headers = Self.secrets }
+          } _: { session in
+            let request = session.request(first.url, headers: isSessions ? nil : Self.secrets)
+            let head = try await request.serializingString().value
+            #expect(head.hasPrefix("GET /last HTTP/1.1\r\nHost: \(last.url.dropFirst(7))\r\n"))
+            for secret in ["Authorization", "Cookie", "secret", "c2VjcmV0"] { #expect(!head.contains(secret)) }
+            #expect(head.contains("X-Own: kept"))
+            let performed = try #require(request.performedRequests.last)
+            #expect(performed.headers["Authorization"] == nil && performed.headers["Cookie"] == nil)
+            // What was asked for is told as it was.
+            #expect(request.request?.headers["Authorization"] == (isSessions ? nil : "Basic c2VjcmV0"))
+          }
+        }
+      }
+    }
+  }
+
+  @Test("the way back to the first origin doesn't bring the secrets back")
+  func thereAndBack() async throws {
+    try await withServer { request in
+      request.query("to").map(redirect) ?? .text(String(decoding: request.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.path == "/"
+          ? redirect(to: "\(other.url)/?to=http://\(request.fields.first("Host") ?? "")/back")
+          : .text(String(decoding: request.rawHead, as: UTF8.self))
+      } _: { first in
+        try await withSession { session in
+          let head = try await session.request(first.url, headers: Self.secrets).serializingString().value
+          #expect(head.hasPrefix("GET /back HTTP/1.1\r\n"))
+          #expect(!head.contains("secret") && !head.contains("c2VjcmV0"))
+        }
+      }
+    }
+  }
+
+  @Test("user information in the URL is for its own origin")
+  func userInfo() async throws {
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.fields.first("Authorization") == "Basic dTpw" ? redirect(to: other.url) : Reply(status: 401)
+      } _: { first in
+        try await withSession { session in
+          let url = first.url.replacing("http://", with: "http://u:p@")
+          let head = try await session.request(url).serializingString().value
+          #expect(head.hasPrefix("GET / HTTP/1.1\r\n") && !head.contains("Authorization"))
+        }
+      }
+    }
+  }
+
+  @Test("https to http is redirectToNonExistentLocation, and the target hears nothing")
+  func downgrade() async throws {
+    let identity = try TLSIdentity.throwaway()
+    try await withServer { _ in
+      Reply()
+    } _: { plain in
+      try await withServer(tls: identity) { _ in
+        redirect(to: plain.url)
+      } _: { secure in
+        try await withSession {
+          $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+        } _: { session in
+          let response = await session.request(secure.url).outcome()
+          try expectTransferError(
+            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "in clear")
+          #expect(plain.connectionCount == 0)
+        }
+      }
+    }
+  }
+
+  @Test("a redirect to nowhere is badServerResponse", arguments: ["ftp://127.0.0.1/", "http://[/", "http://a:99999/"])
+  func nowhere(location: String) async throws {
+    try await withServer { _ in
+      Reply(status: 302, fields: ["Location": location])
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url).outcome()
+        try expectTransferError(response.error, .badServerResponse, .malformedResponse, "redirected to a place")
+      }
+    }
+  }
+
+  @Test("a redirect without Location, and a status that isn't one, are responses", arguments: [300, 302, 304, 305])
+  func notFollowed(status: Int) async throws {
+    try await withServer { _ in
+      Reply(status: status, fields: status == 302 ? [:] : ["Location": "/there"])
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url).outcome()
+        #expect(response.response?.statusCode == status && response.error == nil)
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+
+  @Test("the body of a redirect isn't handed over, nor counted as progress")
+  func bodyOfRedirect() async throws {
+    try await withServer { request in
+      request.path == "/"
+        ? Reply(status: 302, fields: ["Location": "/there"], .bytes(Array("moved".utf8))) : .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let progress = request.downloadProgress
+        let response = await request.outcome()
+        #expect(response.value == Data("here".utf8))
+        #expect(progress.completedUnitCount == 4 && progress.totalUnitCount == 4)
+      }
+    }
+  }
+
+  @Test("cancelling during the second hop cancels the request")
+  func cancelLater() async throws {
+    let arrived = Gate()
+    try await withServer { request in
+      if request.path == "/" { return redirect(to: "/there") }
+      arrived.open()
+      return .hold
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        async let response = request.outcome()
+        await arrived.wait()
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        #expect(request.metrics?.transactionMetrics.count == 2)
+      }
+    }
+  }
+
+  private static let secrets: HTTPHeaders = [
+    "Authorization": "Basic c2VjcmV0", "Cookie": "a=secret", "X-Own": "kept",
+  ]
+}
+
+private func redirect(to location: String) -> Reply {
+  Reply(status: 302, fields: ["Location": location])
+}

@@ -1,0 +1,342 @@
+// A request's way from its making to its end: when it is built, what cancels it, what comes after it has finished.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RequestLifecycleTests {
+  // MARK: When a request is built
+
+  @Test("nothing is built before the request is resumed")
+  func lazy() async throws {
+    let url = try await TestServers.nginx + "/small.txt"
+    try await withSession(startRequestsImmediately: false) { session in
+      let counted = Counted(url)
+      let request = session.request(counted)
+      let responses = Recorder<AFDataResponse<String>>()
+      request.validate().responseString(queue: .global()) { responses.record($0) }
+      #expect(await session.running.isEmpty)
+      #expect(counted.count == 0 && request.isInitialized && request.tasks.isEmpty && request.request == nil)
+      request.resume()
+      #expect(await responses.next()?.value == "small\n")
+      #expect(counted.count == 1 && request.isFinished)
+    }
+  }
+
+  @Test("what the request says of its start beats what the session says", arguments: [true, false])
+  func automaticResume(isImmediate: Bool) async throws {
+    let url = try await TestServers.nginx + "/small.txt"
+    try await withSession(startRequestsImmediately: isImmediate) { session in
+      let waiting = session.request(url, shouldAutomaticallyResume: false)
+      let running = session.request(url, shouldAutomaticallyResume: true)
+      let stillWaiting = waiting.serializingString()
+      #expect(await running.serializingString().response.value == "small\n")
+      #expect(waiting.isInitialized && waiting.tasks.isEmpty)
+      waiting.resume()
+      #expect(await stillWaiting.response.value == "small\n")
+    }
+  }
+
+  @Test("a GET request with a body is refused, and nothing is sent")
+  func bodyInGet() async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await withSession { session in
+        var urlRequest = try URLRequest(url: origin.url, method: .get)
+        urlRequest.httpBody = Data("body".utf8)
+        let response = await session.request(urlRequest).outcome()
+        guard case .urlRequestValidationFailed(.bodyDataInGETRequest(let data)) = response.error else {
+          Issue.record("\(response)")
+          return
+        }
+        #expect(data == Data("body".utf8))
+        #expect(response.request == nil && response.metrics == nil)
+        #expect(origin.connectionCount == 0)
+        #expect(await session.running.isEmpty)
+      }
+    }
+  }
+
+  // MARK: Handlers
+
+  @Test("many handlers run in order, once each")
+  func manyHandlers() async throws {
+    let url = try await TestServers.nginx + "/small.txt"
+    try await withSession { session in
+      let seen = Recorder<Int>()
+      let queue = DispatchQueue(label: "completions")
+      let request = session.request(url)
+      for index in 0..<50 { request.responseString(queue: queue) { _ in seen.record(index) } }
+      #expect(await seen.first(50) == Array(0..<50))
+      #expect(request.tasks.count == 1)
+    }
+  }
+
+  @Test("a handler for a finished request runs alone, with the state resumed, and the request finishes again")
+  func handlerAfterTheEnd() async throws {
+    let url = try await TestServers.nginx + "/small.txt"
+    try await withSession { session in
+      let request = session.request(url)
+      let first = Mutex(0)
+      request.response(queue: request.underlyingQueue) { _ in first.withLock { $0 += 1 } }
+      _ = await request.serializingString().response
+      #expect(request.isFinished)
+      for _ in 0..<3 {
+        let state = Mutex(Request.State.initialized)
+        let late = request.serializingResponse(
+          using: Closure { state.withLock { $0 = request.state } })
+        #expect(await late.response.value == 6)
+        #expect(state.withLock { $0 } == .resumed)
+        #expect(request.isFinished)
+      }
+      #expect(first.withLock { $0 } == 1)
+      #expect(request.tasks.count == 1)
+      #expect(await session.running.isEmpty)
+    }
+  }
+
+  @Test("a handler for a cancelled request gets the cancellation, and the state stays")
+  func handlerAfterCancel() async throws {
+    try await withSession { session in
+      let counted = Counted("http://127.0.0.1:1")
+      let request = session.request(counted)
+      request.cancel()
+      request.resume()
+      for _ in 0..<3 {
+        let response = await request.outcome()
+        #expect(response.error?.isExplicitlyCancelledError == true)
+        #expect(request.isCancelled)
+      }
+      #expect(counted.count == 0)
+      #expect(request.tasks.isEmpty && request.requests.isEmpty && request.metrics == nil)
+      #expect(await session.running.isEmpty)
+    }
+  }
+
+  // MARK: Suspending and cancelling
+
+  @Test("a hundred calls of resume, and of suspend, do no more than one")
+  func idempotence() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        let request = session.request(origin.url)
+        let task = request.serializingString()
+        for _ in 0..<100 { request.resume() }
+        #expect(request.isResumed)
+        for _ in 0..<100 { request.suspend() }
+        #expect(request.isSuspended)
+        for _ in 0..<100 { request.resume() }
+        #expect(await task.response.value == "here")
+        #expect(request.tasks.count == 1 && request.allMetrics.count == 1)
+        for _ in 0..<100 { request.cancel() }
+        #expect(request.isFinished && request.error == nil)
+      }
+      #expect(origin.requestCount == 1)
+    }
+  }
+
+  @Test("a hundred calls of cancel end the request once")
+  func cancelOften() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        async let response = request.outcome()
+        await arrived.wait()
+        DispatchQueue.concurrentPerform(iterations: 100) { _ in request.cancel() }
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        #expect(request.tasks.count == 1 && request.allMetrics.count == 1)
+      }
+    }
+  }
+
+  /// Enough for threads to meet in each window of some instructions.
+  private static let contests = 1000
+
+  @Test("resuming and suspending from several threads at once sends one request, and the last word counts")
+  func contention() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        for _ in 0..<Self.contests {
+          let request = session.request(origin.url)
+          let task = request.serializingString()
+          DispatchQueue.concurrentPerform(iterations: 8) { index in
+            if index.isMultiple(of: 2) { request.resume() } else { request.suspend() }
+          }
+          request.resume()
+          #expect(await task.response.value == "here")
+          #expect(request.tasks.count == 1 && request.requests.count == 1)
+        }
+      }
+      #expect(origin.requestCount == Self.contests)
+    }
+  }
+
+  @Test("a request that was suspended before it was built builds its task and sends nothing until it is resumed")
+  func suspendedEarly() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let (built, suspended) = (Gate(), Gate())
+        let request = session.request(origin.url) { _ in suspended.waitBlocking() }
+        request.cURLDescription { _ in built.open() }
+        let task = request.serializingString()
+        request.suspend()
+        suspended.open()
+        await built.wait()
+        #expect(await session.request(origin.url).serializingString().response.value == "here")
+        #expect(origin.requestCount == 1)
+        #expect(request.isSuspended && request.tasks.count == 1)
+        request.resume()
+        #expect(await task.response.value == "here")
+        #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
+  @Test("cancelling in flight ends the request at once, with its metrics, and closes the connection")
+  func cancelInFlight() async throws {
+    let (arrived, left) = (Gate(), Gate())
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      arrived.open()
+      _ = try peer.awaitClose()
+      left.open()
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        async let response = request.outcome()
+        await arrived.wait()
+        #expect(request.isResumed)
+        request.cancel()
+        #expect(request.isCancelled)
+        let cancelled = await response
+        #expect(cancelled.error?.isExplicitlyCancelledError == true)
+        #expect(cancelled.response == nil && cancelled.data == nil)
+        #expect(cancelled.request?.url?.absoluteString == origin.url)
+        let metrics = try #require(cancelled.metrics?.transactionMetrics.first)
+        #expect(metrics.requestEndDate != nil && metrics.responseStartDate == nil)
+        #expect(request.allMetrics.count == 1)
+        #expect(request.isCancelled)
+        #expect(await session.running.isEmpty)
+        await left.wait()
+      }
+    }
+  }
+
+  @Test("cancelling in the middle of the body keeps the head and what came of the body")
+  func cancelInBody() async throws {
+    try await withEndlessServer { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let progress = Recorder<Void>()
+        request.downloadProgress(queue: .global()) { _ in progress.record(()) }
+        async let response = request.outcome()
+        _ = await progress.next()
+        request.cancel()
+        let cancelled = await response
+        #expect(cancelled.error?.isExplicitlyCancelledError == true)
+        #expect(cancelled.response?.statusCode == 200)
+        #expect(cancelled.data?.isEmpty == false)
+      }
+    }
+  }
+
+  // MARK: Sessions
+
+  @Test("requests of a released session fail with sessionDeinitialized, and later ones too")
+  func releasedSession() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      var session: Session? = Session()
+      let request = try #require(session?.request(origin.url))
+      let late = try #require(session?.request(origin.url))
+      async let response = request.outcome()
+      await arrived.wait()
+      session = nil
+      #expect(await response.error?.isSessionDeinitializedError == true)
+      #expect(request.isFinished && request.allMetrics.count == 1)
+
+      let queue = late.underlyingQueue
+      let isOnQueue = Mutex(false)
+      let key = DispatchSpecificKey<Bool>()
+      queue.setSpecific(key: key, value: true)
+      let later = late.serializingResponse(
+        using: Closure { isOnQueue.withLock { $0 = DispatchQueue.getSpecific(key: key) == true } })
+      late.resume()
+      #expect(await later.response.error?.isSessionDeinitializedError == true)
+      #expect(await late.outcome().error?.isSessionDeinitializedError == true)
+      #expect(late.tasks.isEmpty)
+    }
+  }
+
+  @Test("cancelAllRequests cancels every request, and completes on the queue")
+  func cancelAll() async throws {
+    let arrived = Recorder<Void>()
+    try await withServer { _ in
+      arrived.record(())
+      return .hold
+    } _: { origin in
+      try await withSession { session in
+        let requests = (0..<6).map { _ in session.request(origin.url) }
+        let tasks = requests.map { $0.serializingData() }
+        _ = await arrived.first(6)
+        #expect(await session.running == Set(requests))
+        let queue = DispatchQueue(label: "all")
+        await withCheckedContinuation { continuation in
+          session.cancelAllRequests(completingOnQueue: queue) {
+            dispatchPrecondition(condition: .onQueue(queue))
+            continuation.resume()
+          }
+        }
+        for request in requests { #expect(request.isCancelled) }
+        for task in tasks { #expect(await task.response.error?.isExplicitlyCancelledError == true) }
+        #expect(await session.running.isEmpty)
+      }
+    }
+  }
+}
+
+/// A request that counts how often it is made.
+private final class Counted: URLRequestConvertible {
+  private let url: String
+  private let calls = Atomic(0)
+
+  init(_ url: String) {
+    self.url = url
+  }
+
+  var count: Int { calls.load(ordering: .relaxed) }
+
+  func asURLRequest() throws -> URLRequest {
+    calls.add(1, ordering: .relaxed)
+    return try URLRequest(url: url, method: .get)
+  }
+}
+
+/// A serializer that runs a closure and counts the body's bytes.
+private struct Closure: DataResponseSerializerProtocol {
+  let run: @Sendable () -> Void
+
+  func serialize(request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) throws -> Int {
+    run()
+    if let error { throw error }
+    return data?.count ?? 0
+  }
+}

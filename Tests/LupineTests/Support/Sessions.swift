@@ -1,0 +1,135 @@
+// Sessions for one test each, and what a test asks of their requests.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+/// Calls `body` with a session of its own, which lives until it returns.
+///
+/// A silent server fails a test after 30 s unless `configure` says otherwise.
+func withSession<Value>(
+  startRequestsImmediately: Bool = true, _ configure: (URLSessionConfiguration) -> Void = { _ in },
+  _ body: (Session) async throws -> Value
+) async throws -> Value {
+  let configuration = URLSessionConfiguration.af.ephemeral
+  configuration.timeoutIntervalForRequest = 30
+  configure(configuration)
+  let session = Session(configuration: configuration, startRequestsImmediately: startRequestsImmediately)
+  defer { withExtendedLifetime(session) {} }
+  return try await body(session)
+}
+
+/// Calls `body` with a server whose connections run `handler`, and stops it then.
+func withOrigin<Value>(
+  tls: TLSIdentity? = nil, address: String = "127.0.0.1", _ handler: @escaping @Sendable (Peer) throws -> Void,
+  _ body: (OriginServer) async throws -> Value
+) async throws -> Value {
+  let origin = try OriginServer(tls: tls, address: address, handler: handler)
+  defer { origin.stop() }
+  return try await body(origin)
+}
+
+/// Calls `body` with a server whose replies never end, but for the connection; they come at 60 MB/s at most.
+func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) async throws -> Value {
+  try await withOrigin { peer in
+    guard let request = try peer.readRequest() else { return }
+    if request.path == "/short" { return try peer.respond(fields: ["Connection": "close"], body: [1]) }
+    try peer.beginChunked()
+    let bytes = (0..<65_536).map { Pattern.byte(at: $0) }
+    while true {
+      try peer.chunk(bytes)
+      try peer.pause(for: .milliseconds(1))
+    }
+  } _: { origin in
+    try await body(origin)
+  }
+}
+
+/// Calls `body` with a server that answers every request with what `reply` makes of it, and stops it then.
+func withServer<Value>(
+  tls: TLSIdentity? = nil, address: String = "127.0.0.1",
+  _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply,
+  _ body: (OriginServer) async throws -> Value
+) async throws -> Value {
+  try await withOrigin(tls: tls, address: address, { try $0.serve(reply) }, body)
+}
+
+extension DataRequest {
+  /// The raw response, by closure. It is an issue if the handler is called more than once.
+  func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDataResponse<Data?> {
+    let calls = Atomic(0)
+    let outcome = await withCheckedContinuation { continuation in
+      response(queue: underlyingQueue) { response in
+        if calls.add(1, ordering: .relaxed).newValue == 1 {
+          continuation.resume(returning: response)
+        } else {
+          Issue.record("the response handler was called twice", sourceLocation: sourceLocation)
+        }
+      }
+    }
+    // A handler of its own, behind which a second call of the first would have come.
+    await withCheckedContinuation { continuation in
+      response(queue: underlyingQueue) { _ in continuation.resume() }
+    }
+    return outcome
+  }
+}
+
+extension Session {
+  /// The requests that are under way.
+  var running: Set<Request> {
+    get async {
+      await withCheckedContinuation { continuation in withAllRequests { continuation.resume(returning: $0) } }
+    }
+  }
+}
+
+/// What is yielded from handlers on any thread, in order.
+final class Recorder<Element: Sendable>: Sendable {
+  private let stream: AsyncStream<Element>
+  private let continuation: AsyncStream<Element>.Continuation
+
+  init() {
+    (stream, continuation) = AsyncStream.makeStream()
+  }
+
+  func record(_ element: Element) { continuation.yield(element) }
+
+  /// The first `count` elements, once they are there.
+  func first(_ count: Int) async -> [Element] {
+    var elements: [Element] = []
+    if count == 0 { return [] }
+    for await element in stream {
+      elements.append(element)
+      if elements.count == count { break }
+    }
+    return elements
+  }
+
+  /// The next element.
+  func next() async -> Element? { await first(1).first }
+}
+
+extension Pattern {
+  /// The first bytes of the pattern.
+  static func data(_ byteCount: Int) -> Data {
+    var data = Data(count: 0)
+    let block = Data((0..<251 * 256).map { byte(at: $0) })
+    while data.count < byteCount { data.append(block.prefix(byteCount - data.count)) }
+    return data
+  }
+}
+
+/// What httpbin's /anything says of a request.
+struct Anything: Decodable, Sendable, Equatable {
+  var method: String
+  var url: String
+  var args: [String: String]
+  var form: [String: String]
+  var headers: [String: String]
+  var data: String
+}

@@ -1,0 +1,209 @@
+// TLS with real certificates and with an origin that ends its connections badly.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+  @Test("a good certificate of a trusted authority is accepted")
+  func good() async throws {
+    let url = try await TestServers.TLS.good.url + "/json"
+    try await withSession {
+      $0.engine.tls.trustRoots = .file(TestServers.authority)
+    } _: { session in
+      let response = await session.request(url).validate().outcome()
+      #expect(response.error == nil && response.response?.url?.scheme == "https")
+      let metrics = try #require(response.metrics?.transactionMetrics.first)
+      #expect(metrics.negotiatedTLSProtocolVersion == .TLSv13)
+      // TLS 1.3's suites (RFC 8446 §B.4).
+      #expect(metrics.negotiatedTLSCipherSuite.map { 0x1301...0x1305 ~= $0.rawValue } == true)
+      let numeric = url.replacing("localhost", with: "127.0.0.1")
+      #expect(await session.request(numeric).outcome().error == nil)
+      #expect(await session.request(url.replacing("localhost", with: "[::1]")).outcome().error == nil)
+    }
+  }
+
+  @Test("without the authority the same certificate is refused")
+  func untrusted() async throws {
+    let url = try await TestServers.TLS.good.url + "/json"
+    try await withSession { session in
+      let response = await session.request(url).outcome()
+      try expectTransferError(
+        response.error, .serverCertificateHasUnknownRoot, .tlsFailed, "https://localhost:28443", "localhost")
+    }
+  }
+
+  struct Case: Sendable, CustomTestStringConvertible {
+    let server: TestServers.TLS
+    let code: URLError.Code
+    let part: String
+    var testDescription: String { "\(server)" }
+  }
+
+  @Test(
+    "a bad certificate is refused, by what is wrong with it",
+    arguments: [
+      Case(server: .expired, code: .serverCertificateHasBadDate, part: "expired on 2021"),
+      Case(server: .wrongHost, code: .serverCertificateUntrusted, part: "wrong.example"),
+      Case(server: .selfSigned, code: .serverCertificateHasUnknownRoot, part: "signed"),
+      Case(server: .oldVersions, code: .secureConnectionFailed, part: "28447"),
+    ])
+  func bad(item: Case) async throws {
+    let url = try await item.server.url
+    try await withSession {
+      $0.engine.tls.trustRoots = .file(TestServers.authority)
+    } _: { session in
+      let response = await session.request(url).outcome()
+      let error = try expectTransferError(response.error, item.code, .tlsFailed, url, item.part)
+      #expect(error.phase == .tls && error.delivery == .nothingSent)
+      #expect(response.response == nil)
+      let metrics = try #require(response.metrics?.transactionMetrics.first)
+      #expect(metrics.secureConnectionStartDate != nil && metrics.secureConnectionEndDate == nil)
+      #expect(metrics.requestStartDate == nil)
+    }
+  }
+
+  @Test("a certificate of tomorrow is serverCertificateNotYetValid")
+  func notYetValid() async throws {
+    let identity = try TLSIdentity.throwaway(validity: .notYetValid)
+    try await withServer(tls: identity) { _ in
+      Reply()
+    } _: { origin in
+      try await withSession {
+        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+      } _: { session in
+        let response = await session.request(origin.url).outcome()
+        try expectTransferError(response.error, .serverCertificateNotYetValid, .tlsFailed, origin.url)
+        #expect(origin.requestCount == 0)
+      }
+    }
+  }
+
+  @Test("verification can be turned off")
+  func unverified() async throws {
+    let url = try await TestServers.TLS.selfSigned.url
+    try await withSession {
+      $0.engine.tls.verification = .none
+    } _: { session in
+      #expect(await session.request(url + "/small.txt").serializingString().response.value == "small\n")
+    }
+  }
+
+  @Test("https to a port that speaks plain HTTP fails in the handshake")
+  func plainPort() async throws {
+    _ = try await TestServers.nginx
+    try await withSession { session in
+      let response = await session.request("https://127.0.0.1:28082").outcome()
+      let error = try expectTransferError(
+        response.error, .secureConnectionFailed, .tlsFailed, "https://127.0.0.1:28082")
+      #expect(error.phase == .tls)
+    }
+  }
+
+  @Test("a server that closes during the handshake has lost the connection")
+  func closedInHandshake() async throws {
+    try await withOrigin { peer in
+      _ = try peer.receive()
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request("https://127.0.0.1:\(origin.port)").outcome()
+        let error = response.error?.underlyingError as? URLError
+        #expect(
+          error.map { [.secureConnectionFailed, .networkConnectionLost].contains($0.code) } == true, "\(response)")
+        #expect((error?.userInfo[NSUnderlyingErrorKey] as? EngineError)?.phase == .tls)
+      }
+    }
+  }
+
+  @Test("a body that ends with the connection is complete only after close_notify", arguments: [true, false])
+  func closeNotify(isProper: Bool) async throws {
+    let identity = try TLSIdentity.throwaway()
+    try await withOrigin(tls: identity) { peer in
+      _ = try peer.readRequest()
+      try peer.send("HTTP/1.1 200 OK\r\n\r\npart")
+      if isProper { peer.close() } else { peer.closeWithoutNotify() }
+    } _: { origin in
+      try await withSession {
+        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+      } _: { session in
+        let response = await session.request(origin.url).outcome()
+        if isProper {
+          #expect(response.value == Data("part".utf8))
+        } else {
+          let error = try expectTransferError(
+            response.error, .networkConnectionLost, .connectionLost, origin.url)
+          #expect(error.delivery == .responseBegan)
+          #expect(response.data == Data("part".utf8))
+        }
+      }
+    }
+  }
+
+  @Test("a body with a length is complete without close_notify")
+  func lengthWithoutNotify() async throws {
+    let identity = try TLSIdentity.throwaway()
+    try await withOrigin(tls: identity) { peer in
+      _ = try peer.readRequest()
+      try peer.respond(fields: ["Connection": "close"], body: Array("whole".utf8))
+      peer.closeWithoutNotify()
+    } _: { origin in
+      try await withSession {
+        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+      } _: { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "whole")
+      }
+    }
+  }
+
+  @Test("megabytes come through TLS unchanged", arguments: [1, 16_384, 16_385, 5_000_000] as [UInt64])
+  func size(byteCount: UInt64) async throws {
+    let identity = try TLSIdentity.throwaway()
+    try await withServer(tls: identity) { _ in
+      Reply(.pattern(byteCount: byteCount))
+    } _: { origin in
+      try await withSession {
+        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+      } _: { session in
+        let isIntact = try await session.request(origin.url).serializingData().value == Pattern.data(Int(byteCount))
+        #expect(isIntact)
+      }
+    }
+  }
+
+  @Test("what TLS had decrypted when the loop turned to others isn't forgotten")
+  func endOfTurn() async throws {
+    let identity = try TLSIdentity.throwaway()
+    // A little more than the loop reads in one turn, which is 1 MiB.
+    for extra in stride(from: 69_632, through: 106_496, by: 4096) {
+      let sent = Gate()
+      try await withOrigin(tls: identity) { peer in
+        guard let request = try peer.readRequest() else { return }
+        try peer.send(Reply(.pattern(byteCount: UInt64(1 << 20 + extra))), to: request)
+        sent.open()
+        _ = try peer.awaitClose()
+      } _: { origin in
+        try await withSession {
+          $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+          $0.timeoutIntervalForRequest = 2
+        } _: { session in
+          let suspended = Gate()
+          let request = session.request(origin.url)
+          request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
+            guard !suspended.isOpen else { return }
+            request?.suspend()
+            suspended.open()
+          }
+          async let response = request.outcome()
+          await suspended.wait()
+          await sent.wait()
+          request.resume()
+          let error = await response.error
+          #expect(error == nil, "1 MiB and \(extra) bytes: \(error?.localizedDescription ?? "")")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,267 @@
+// Every phase has its limit, in fractions of a second too, and the error says which one has passed.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct TimeoutTests {
+  @Test("no reply within the request's timeout", arguments: [0.001, 0.05, 0.25])
+  func firstByte(seconds: TimeInterval) async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
+        // At the shortest one the connection may not have been made yet.
+        let error = try expectTransferError(
+          response.error, .timedOut, .timedOut, origin.url, "\(seconds) s", seconds > 0.001 ? "no reply" : "within")
+        if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
+        // By the engine's clock, since this test may have to wait for a thread.
+        let elapsed = try #require(response.metrics).taskInterval.duration
+        #expect(elapsed >= seconds && elapsed < seconds + 5)
+        #expect(response.response == nil)
+      }
+    }
+  }
+
+  @Test("the session's timeout holds where the request has none, and not where it has one")
+  func sessionTimeout() async throws {
+    let reply = Gate()
+    try await withOrigin { peer in
+      guard let request = try peer.readRequest() else { return }
+      if request.path == "/silent" { _ = try peer.awaitClose() }
+      try peer.wait(for: reply)
+      try peer.respond(body: [1])
+    } _: { origin in
+      try await withSession {
+        $0.timeoutIntervalForRequest = 0.1
+      } _: { session in
+        let patient = session.request(origin.url) { $0.timeoutInterval = 20 }
+        async let late = patient.outcome()
+        let response = await session.request(origin.url + "/silent").outcome()
+        try expectTransferError(response.error, .timedOut, .timedOut, "no reply within 0.1 s")
+        reply.open()
+        #expect(await late.value == Data([1]))
+      }
+    }
+  }
+
+  @Test("a body that stalls")
+  func stalledBody() async throws {
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url) { $0.timeoutInterval = 0.1 }.outcome()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "0.1 s")
+        #expect(error.phase == .receive && error.delivery == .responseBegan)
+        #expect(response.data == Data("half".utf8) && response.response?.statusCode == 200)
+      }
+    }
+  }
+
+  @Test("a body that trickles is no stall, but the total limit ends it")
+  func total() async throws {
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      try peer.beginChunked()
+      while true {
+        try peer.chunk("x")
+        try peer.pause(for: .milliseconds(20))
+      }
+    } _: { origin in
+      try await withSession {
+        $0.timeoutIntervalForRequest = 10
+        $0.timeoutIntervalForResource = 0.4
+      } _: { session in
+        let response = await session.request(origin.url).outcome()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "0.4 s")
+        #expect(error.phase == .receive)
+        #expect(response.data?.count ?? 0 > 1)
+        let elapsed = try #require(response.metrics).taskInterval.duration
+        #expect(elapsed >= 0.4 && elapsed < 5)
+      }
+    }
+  }
+
+  @Test("the total limit covers all hops of a redirect")
+  func totalOverRedirects() async throws {
+    try await withOrigin { peer in
+      while let request = try peer.readRequest() {
+        try peer.pause(for: .milliseconds(30))
+        try peer.respond(status: 302, fields: ["Location": request.path + "x"])
+      }
+    } _: { origin in
+      try await withSession {
+        $0.timeoutIntervalForResource = 0.3
+      } _: { session in
+        let response = await session.request(origin.url).outcome()
+        // 20 hops would take 0.6 s.
+        try expectTransferError(response.error, .timedOut, .timedOut)
+        // The interval goes from the first hop's start to the last one's end.
+        #expect(response.metrics?.taskInterval.duration ?? 0 >= 0.29)
+        #expect(response.metrics?.redirectCount ?? 0 > 0)
+      }
+    }
+  }
+
+  @Test("a server that doesn't read")
+  func send() async throws {
+    let done = Gate()
+    try await withOrigin { peer in
+      try peer.wait(for: done)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url, method: .post) { request in
+          request.httpBody = Data(count: 64 << 20)
+          request.timeoutInterval = 0.2
+        }
+        let response = await request.outcome()
+        done.open()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "took no byte", "0.2 s")
+        #expect(error.phase == .send && error.delivery == .sent)
+      }
+    }
+  }
+
+  @Test("a TLS handshake that isn't answered")
+  func handshake() async throws {
+    try await withOrigin { peer in
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withSession { session in
+        let url = "https://127.0.0.1:\(origin.port)"
+        let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, url, "no TLS handshake within 0.15 s")
+        #expect(error.phase == .tls && error.delivery == .nothingSent)
+        let metrics = try #require(response.metrics?.transactionMetrics.first)
+        #expect(metrics.connectStartDate != nil && metrics.secureConnectionStartDate != nil)
+        #expect(metrics.connectEndDate == nil && metrics.secureConnectionEndDate == nil)
+      }
+    }
+  }
+
+  @Test("a host that doesn't answer")
+  func connect() async throws {
+    let listener = try FullListener()
+    try await withSession { session in
+      let url = "http://127.0.0.1:\(listener.port)"
+      let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
+      let error = try expectTransferError(response.error, .timedOut, .timedOut, url, "no connection within 0.15 s")
+      #expect(error.phase == .connect && error.delivery == .nothingSent)
+    }
+    withExtendedLifetime(listener) {}
+  }
+
+  @Test("no connection becomes free")
+  func poolWait() async throws {
+    let arrived = Gate()
+    let reply = Gate()
+    try await withOrigin { peer in
+      while try peer.readRequest() != nil {
+        arrived.open()
+        try peer.wait(for: reply)
+        try peer.respond(body: [1])
+      }
+    } _: { origin in
+      try await withSession {
+        $0.httpMaximumConnectionsPerHost = 1
+      } _: { session in
+        async let first = session.request(origin.url).outcome()
+        await arrived.wait()
+        let second = await session.request(origin.url) { $0.timeoutInterval = 0.1 }.outcome()
+        let error = try expectTransferError(
+          second.error, .timedOut, .timedOut, "no connection became free within 0.1 s")
+        #expect(error.phase == .poolWait && error.delivery == .nothingSent)
+        async let third = session.request(origin.url).outcome()
+        reply.open()
+        #expect(await first.value == Data([1]))
+        #expect(await third.value == Data([1]))
+        #expect(origin.connectionCount == 1 && origin.requestCount == 2)
+      }
+    }
+  }
+
+  @Test("while a request is suspended, the time of its phase stands still")
+  func suspended() async throws {
+    let rest = Gate()
+    try await withOrigin { peer in
+      guard try peer.readRequest()?.path == "/suspended" else { return _ = try peer.awaitClose() }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+      try peer.wait(for: rest)
+      try peer.send("half")
+    } _: { origin in
+      try await withSession {
+        $0.timeoutIntervalForRequest = 0.5
+      } _: { session in
+        let suspended = Gate()
+        let request = session.request(origin.url + "/suspended")
+        // On a thread of its own, since the limit runs until then.
+        request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
+          request?.suspend()
+          suspended.open()
+        }
+        async let response = request.outcome()
+        await suspended.wait()
+        // The same limit twice in a row, each time to its end.
+        for _ in 0..<2 {
+          let other = await session.request(origin.url).outcome()
+          try expectTransferError(other.error, .timedOut, .timedOut)
+        }
+        #expect(request.isSuspended)
+        rest.open()
+        request.resume()
+        #expect(await response.value == Data("halfhalf".utf8))
+      }
+    }
+  }
+
+  @Test("a request that was suspended while it waited for a connection is bounded again when it is resumed")
+  func suspendedWait() async throws {
+    let arrived = Gate()
+    try await withOrigin { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withServer { _ in
+        .hold
+      } _: { silent in
+        try await withSession {
+          $0.httpMaximumConnectionsPerHost = 1
+        } _: { session in
+          let first = session.request(origin.url)
+          async let held = first.outcome()
+          await arrived.wait()
+          let built = Gate()
+          let second = session.request(origin.url) { $0.timeoutInterval = 0.2 }
+          second.cURLDescription { [weak second] _ in
+            // Behind the task's start, which comes next on this queue.
+            second?.underlyingQueue.async { [weak second] in
+              second?.suspend()
+              built.open()
+            }
+          }
+          async let waiting = second.outcome()
+          await built.wait()
+          // Longer than the limit, so that it has passed once.
+          _ = await session.request(silent.url) { $0.timeoutInterval = 0.3 }.outcome()
+          #expect(second.isSuspended)
+          second.resume()
+          _ = await session.request(silent.url) { $0.timeoutInterval = 1 }.outcome()
+          #expect(second.isFinished)
+          // Both, so that a failure doesn't wait for the session's own limit.
+          second.cancel()
+          first.cancel()
+          try expectTransferError(await waiting.error, .timedOut, .timedOut, "became free within 0.2 s")
+          #expect(await held.error?.isExplicitlyCancelledError == true)
+        }
+      }
+    }
+  }
+}
