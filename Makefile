@@ -9,7 +9,10 @@ FORMATTED := Sources Tests Package.swift
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
 
 # Swift's backtracer can hang for minutes on a crash of a sanitized program. XCTest, which no test here uses, leaks.
-SANITIZED := SWIFT_BACKTRACE=enable=no $(SERVERS) run $(SWIFT) test $(STRICT) --disable-xctest
+# One test at a time: a sanitized program is many times slower, and all at once would run into their own time limits.
+SANITIZED := $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
+# The compiler that belongs to Swift, whatever else is on the PATH.
+CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -51,10 +54,13 @@ format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
 tsan: deps servers-install ## run the tests under ThreadSanitizer
-	TSAN_OPTIONS='suppressions=$(CURDIR)/.ci/tsan-suppressions' $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
+	@mkdir -p .build
+	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o .build/tsan-mutex.so .ci/tsan-mutex.c
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/.build/tsan-mutex.so \
+	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
 
 asan: deps servers-install ## run the tests under AddressSanitizer
-	$(SANITIZED) --sanitize=address --scratch-path .build/asan
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no $(SANITIZED) --sanitize=address --scratch-path .build/asan
 
 linkage: deps ## check that the command lupine loads neither Foundation nor libcurl
 	$(SWIFT) build -c release $(STRICT) --product lupine

@@ -10,13 +10,18 @@ public final class Engine: Sendable {
   private let shards: [LoopShard]
 
   /// Starts the loops' threads. Throws what the system answered if it has no descriptors or threads left.
-  public init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
+  public convenience init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
+    try self.init(configuration: configuration, resolver: Resolver())
+  }
+
+  /// Starts an engine that looks hosts up in its own way.
+  package init(configuration: EngineConfiguration, resolver: any HostResolver) throws(SystemError) {
     precondition(configuration.loopCount >= 1, "an engine needs a loop")
     precondition(configuration.connectionsPerOriginMax >= 1, "an origin needs a connection")
     var shards: [LoopShard] = []
     do {
       for index in 0..<configuration.loopCount {
-        let shard = LoopShard(configuration, loop: try EventLoop())
+        let shard = LoopShard(configuration, loop: try EventLoop(), resolver: resolver)
         try shard.loop.start(name: "lupine-loop-\(index)", handler: shard)
         shards.append(shard)
       }

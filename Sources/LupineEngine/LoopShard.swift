@@ -29,7 +29,7 @@ actor LoopShard: LoopHandler {
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
   let configuration: EngineConfiguration
-  let resolver = Resolver()
+  let resolver: any HostResolver
   private var commands: [Command] = []
 
   var now = Instant.now
@@ -51,9 +51,10 @@ actor LoopShard: LoopHandler {
   /// Whether a deadline for idle connections is set; it is too early rather than too late.
   var isIdleDeadlineSet = false
 
-  init(_ configuration: EngineConfiguration, loop: EventLoop) {
+  init(_ configuration: EngineConfiguration, loop: EventLoop, resolver: any HostResolver) {
     self.configuration = configuration
     self.loop = loop
+    self.resolver = resolver
     pool = PoolState(
       PoolLimits(
         connectionsPerOriginMax: configuration.connectionsPerOriginMax,

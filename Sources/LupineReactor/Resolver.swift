@@ -14,8 +14,15 @@ public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isUnknownName: Bool { code == EAI_NONAME || code == -5 /* EAI_NODATA */ }
 }
 
-/// Resolves names. Lookups beyond `threadsMax` at a time wait for their turn.
-package final class Resolver: Sendable {
+/// Whoever can look hosts up without making its caller wait.
+package protocol HostResolver: Sendable {
+  /// Looks a name up and calls `completion` once, on any thread.
+  func resolve(
+    _ host: String, port: UInt16, completion: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void)
+}
+
+/// Resolves names by the C library. Lookups beyond `threadsMax` at a time wait for their turn.
+package final class Resolver: HostResolver {
   /// How many lookups run at once: 4. glibc waits 5 s for a name server that is silent, so one thread is too few.
   package static let threadsMax = 4
 

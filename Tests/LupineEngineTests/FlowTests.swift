@@ -237,6 +237,23 @@ import Testing
     #expect(record.error?.description.contains("0.15 s") == true)
   }
 
+  private struct SilentResolver: HostResolver {
+    func resolve(
+      _ host: String, port: UInt16, completion: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
+    ) {}
+  }
+
+  @Test("a name server that doesn't answer")
+  func resolveTimeout() async throws {
+    var request = EngineRequest(uri: try URI("http://silent.example/"))
+    request.timeouts.resolve = .milliseconds(150)
+    let engine = try Engine(configuration: EngineConfiguration(), resolver: SilentResolver())
+    let record = await engine.record(request)
+    #expect(record.error?.code == .timedOut)
+    #expect(record.error?.phase == .resolve)
+    #expect(record.finishCount == 1)
+  }
+
   @Test("a server that doesn't answer the TLS handshake")
   func tlsTimeout() async throws {
     try await stall(.tls, \.tls, scheme: "https") { _ = try $0.awaitClose() }

@@ -10,13 +10,14 @@ import Testing
 
 /// Calls `body` with a session of its own, which lives until it returns.
 ///
-/// A silent server fails a test after 30 s unless `configure` says otherwise.
+/// A silent server fails a test after 100 s unless `configure` says otherwise: more than a sanitizer makes a test wait
+/// for its turn, less than the tests' own limit.
 func withSession<Value>(
   startRequestsImmediately: Bool = true, _ configure: (URLSessionConfiguration) -> Void = { _ in },
   _ body: (Session) async throws -> Value
 ) async throws -> Value {
   let configuration = URLSessionConfiguration.af.ephemeral
-  configuration.timeoutIntervalForRequest = 30
+  configuration.timeoutIntervalForRequest = 100
   configure(configuration)
   let session = Session(configuration: configuration, startRequestsImmediately: startRequestsImmediately)
   defer { withExtendedLifetime(session) {} }
