@@ -59,7 +59,8 @@ public struct ExchangeHandle: Sendable {
   /// Ends the exchange with `.cancelled`, at whatever it is.
   public func cancel() { shard.send(.cancel(id)) }
 
-  /// Stops handing over the body; the server is held back by TCP. Timeouts of the phases stand still meanwhile.
+  /// Stops handing over the body; the server is held back by TCP. The phases' timeouts stand
+  /// still meanwhile, but for those of opening a connection.
   public func pause() { shard.send(.setPaused(id, true)) }
 
   /// Goes on behind a `pause`.

@@ -39,6 +39,26 @@ import Testing
     }
   }
 
+  @Test("a redirect with an endless body is followed, on another connection")
+  func endlessBody() async throws {
+    try await withOrigin { peer in
+      guard let request = try peer.readRequest() else { return }
+      guard request.path == "/from" else { return try peer.respond(body: Array("arrived".utf8)) }
+      try peer.beginChunked(status: 302, fields: ["Location": "/to"])
+      let piece = [UInt8](repeating: 46, count: 1000)
+      while true { try peer.chunk(piece) }
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request("\(origin.url)/from").outcome()
+        #expect(response.data == Data("arrived".utf8))
+        #expect(response.metrics?.redirectCount == 1)
+        let drained = response.metrics?.transactionMetrics.first?.countOfResponseBodyBytesReceived ?? 0
+        #expect(drained > 0 && drained < 4_000_000)
+        #expect(origin.connectionCount == 2)
+      }
+    }
+  }
+
   struct Hop: Sendable, CustomTestStringConvertible {
     let status: Int
     let method: HTTPMethod

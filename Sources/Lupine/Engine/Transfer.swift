@@ -24,11 +24,12 @@ final class Transfer: ResponseSink {
     var isPaused = false
     var isCancelled = false
 
-    var head: ResponseHead?
     var response: HTTPURLResponse?
     var data = Data()
     /// What the response redirects to; its body is then of no interest.
     var redirect: Result<EngineRequest, EngineError>?
+    /// How much of such a body came.
+    var drainedByteCount = 0
     var attempts: [Attempt] = []
     var error: URLError?
   }
@@ -40,14 +41,16 @@ final class Transfer: ResponseSink {
     let metrics: ExchangeMetrics
   }
 
+  /// How much of a redirect's body is read, so that its connection can be used again; 64 KiB, far more than a page that
+  /// says where to go. Behind it the connection is given up and the redirect followed all the same.
+  static let drainedBytesMax = 64 * 1024
+
   private let client: EngineClient
-  private let start: Instant
   private let state: Mutex<State>
 
   /// Takes a converted request; nothing is sent before `begin`.
   init(_ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, observer: any TransferObserver) {
     self.client = client
-    start = .now
     state = Mutex(State(observer: observer, request: request, urlRequest: urlRequest))
   }
 
@@ -100,7 +103,6 @@ final class Transfer: ResponseSink {
 
   func receive(head: ResponseHead) {
     state.withLock { state in
-      state.head = head
       do throws(EngineError) {
         let next = try client.redirectRule.next(after: head, to: state.request, count: state.attempts.count)
         state.redirect = next.map { .success($0) }
@@ -112,11 +114,15 @@ final class Transfer: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let observer: (any TransferObserver)? = state.withLock { state in
-      guard state.redirect == nil else { return nil }
-      state.data.append(copying: bytes, 0..<bytes.count)
-      return state.observer
+    let (observer, unwanted): ((any TransferObserver)?, ExchangeHandle?) = state.withLock { state in
+      guard state.redirect != nil else {
+        state.data.append(copying: bytes, 0..<bytes.count)
+        return (state.observer, nil)
+      }
+      state.drainedByteCount += bytes.count
+      return (nil, state.drainedByteCount > Self.drainedBytesMax ? state.handle : nil)
     }
+    unwanted?.cancel()
     if let observer, observer.wantsProgress { observer.transferDidAdvance() }
   }
 
@@ -124,7 +130,8 @@ final class Transfer: ResponseSink {
     let next: EngineRequest? = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
-      switch (result, state.redirect) {
+      let isCut = state.drainedByteCount > Self.drainedBytesMax && !state.isCancelled
+      switch (isCut ? .success(Fields()) : result, state.redirect) {
       case (.failure(let error), _), (.success, .failure(let error)):
         state.error = URLError(error, url: state.urlRequest.url)
         return nil
@@ -136,7 +143,7 @@ final class Transfer: ResponseSink {
         }
         state.urlRequest = state.urlRequest.redirected(to: next)
         state.request = next
-        (state.redirect, state.head, state.response) = (nil, nil, nil)
+        (state.redirect, state.response, state.drainedByteCount) = (nil, nil, 0)
         return next
       }
     }

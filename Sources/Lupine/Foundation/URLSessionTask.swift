@@ -86,7 +86,7 @@ public class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Stops the task: nothing more is read, and the timeouts stand still.
+  /// Stops the task: nothing more is read, and the timeouts stand still, but for those of opening a connection.
   public func suspend() {
     let transfer = mutableState.withLock { state -> Transfer? in
       guard state.state == .running else { return nil }
