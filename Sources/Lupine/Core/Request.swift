@@ -34,7 +34,7 @@ public class Request: TaskDelegate, @unchecked Sendable {
     var tasks: [URLSessionTask] = []
     var metrics: [URLSessionTaskMetrics] = []
     var responseHandlers: [ResponseHandler] = []
-    var creationHandlers: [@Sendable (URLRequest, URLSessionTask?) -> Void] = []
+    var creationHandlers: [@Sendable (URLRequest) -> Void] = []
     var downloadProgress: DownloadProgress?
   }
 
@@ -227,18 +227,18 @@ public class Request: TaskDelegate, @unchecked Sendable {
         state.stage = .running(task)
         return state.creationHandlers
       }
-      for handler in handlers { handler(request, task) }
+      for handler in handlers { handler(request) }
       steer(task)
     }
   }
 
-  /// Calls `handler` on the underlying queue with each request and its task when they are made, and with those there are.
-  func onCreation(_ handler: @escaping @Sendable (URLRequest, URLSessionTask?) -> Void) {
-    let existing = mutableState.withLock { state -> (URLRequest, URLSessionTask?)? in
+  /// Calls `handler` on the underlying queue with each request when it is built, and with the latest if there is one.
+  func onCreation(_ handler: @escaping @Sendable (URLRequest) -> Void) {
+    let existing = mutableState.withLock { state in
       state.creationHandlers.append(handler)
-      return state.requests.last.map { ($0, state.tasks.last) }
+      return state.requests.last
     }
-    if let existing { underlyingQueue.async { handler(existing.0, existing.1) } }
+    if let existing { underlyingQueue.async { handler(existing) } }
   }
 
   // MARK: Finishing

@@ -12,7 +12,7 @@ extension Request {
   /// Calls `handler` on `queue` with the curl command whenever a request is built, and with the latest if there is one.
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
-    onCreation { [weak self] request, _ in
+    onCreation { [weak self] request in
       guard let self else { return }
       let text = description(of: request)
       queue.async { handler(text) }
@@ -23,7 +23,7 @@ extension Request {
   /// Calls `handler` with the curl command on the underlying queue.
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
-    onCreation { [weak self] request, _ in
+    onCreation { [weak self] request in
       guard let self else { return }
       handler(description(of: request))
     }
