@@ -10,14 +10,15 @@ STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency
 
 # Swift's backtracer can hang for minutes on a crash of a sanitized program. XCTest, which no test here uses, leaks.
 # One test at a time: a sanitized program is many times slower, and all at once would run into their own time limits.
-SANITIZED := $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
+# Fewer simulated schedules for the same reason.
+SANITIZED := env LUPINE_SIMULATION_SEEDS=200 LUPINE_MISBEHAVIOURS_EVERY=8 $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
 # The compiler that belongs to Swift, whatever else is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down lint format tsan asan linkage \
-  bench example clean
+.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
+  tsan asan linkage bench example clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -46,6 +47,21 @@ servers-up: servers-install ## start the test servers
 
 servers-down: ## stop the test servers
 	@$(SERVERS) down
+
+# Optimised, and with the same order in hash tables every time, so that a seed means the same each time it is run.
+SEEDS ?= 100000
+FIRST ?= 1
+SIMULATED_SEED := .build/simulated-seed
+simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST=1 on
+	@rm -f $(SIMULATED_SEED)
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEEDS=$(SEEDS) LUPINE_SIMULATION_FIRST=$(FIRST) \
+	  LUPINE_SIMULATION_FILE=$(SIMULATED_SEED) $(SWIFT) test -c release -Xswiftc -enable-testing $(STRICT) \
+	  --disable-xctest --filter SimulationTests || \
+	  { echo "simulate: failed at the seed $$(cat $(SIMULATED_SEED)); make replay SEED=… runs it alone" >&2; exit 1; }
+
+replay: deps ## run one simulated schedule, SEED=…, and write what happens in it
+	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
+	  $(STRICT) --disable-xctest --filter SimulationTests
 
 lint: ## check the format and the style
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
@@ -76,7 +92,12 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
 	Benchmarks/run --readme
 
-example: deps ## build and run the README's example
+namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packets (as root or by sudo)
+	sh .ci/packages iproute2 python3-minimal
+	$(SWIFT) build $(STRICT) --product lupine
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
+
+example: deps ## build the code of README and articles, run the README's
 	Tests/Examples/run
 
 clean: ## remove everything that was built

@@ -57,6 +57,7 @@ let package = Package(
       dependencies: ["LupineOrigin", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -1,9 +1,14 @@
 // OpenSSL 3 for LupineTLS, the only target that calls it. Its macros come as inline functions.
 #pragma once
 #include <openssl/bio.h>
+#include <openssl/buffer.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
@@ -13,8 +18,10 @@ static inline void lupine_ctx_forbid_compression_and_renegotiation(SSL_CTX *cont
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
-static inline void lupine_ctx_release_idle_buffers(SSL_CTX *context) {
-  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
+/// An idle connection then holds no record buffers, which are 34 KB; and certificates are sent as they were given,
+/// instead of being completed from the trust roots.
+static inline void lupine_ctx_set_modes(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 }
 
 static inline int lupine_ctx_set_minimum_version(SSL_CTX *context, int version) {
@@ -34,8 +41,68 @@ static inline void lupine_ctx_hand_over_client_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
 
+static inline void lupine_ssl_allow_renegotiation(SSL *session) {
+  SSL_clear_options(session, SSL_OP_NO_RENEGOTIATION);
+}
+
 static inline int lupine_ssl_set_server_name(SSL *session, const char *name) {
   return (int)SSL_set_tlsext_host_name(session, name);
+}
+
+static inline int lupine_ctx_set_groups(SSL_CTX *context, const char *names) {
+  return (int)SSL_CTX_set1_groups_list(context, names);
+}
+
+static inline void lupine_free_certificates(STACK_OF(X509) *certificates) {
+  sk_X509_pop_free(certificates, X509_free);
+}
+
+static inline void lupine_ctx_limit_certificate_bytes(SSL_CTX *context, long bytes) {
+  SSL_CTX_set_max_cert_list(context, bytes);
+}
+
+typedef int (*lupine_staple_callback)(SSL *session, void *argument);
+
+/// A client asks for a stapled OCSP response, and the callback looks at what came.
+static inline void lupine_ctx_ask_for_staple(SSL_CTX *context, lupine_staple_callback callback) {
+  SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
+  SSL_CTX_set_tlsext_status_cb(context, callback);
+}
+
+/// A server's callback is asked for the response that it staples.
+static inline void lupine_ctx_serve_staple(SSL_CTX *context, lupine_staple_callback callback, void *argument) {
+  SSL_CTX_set_tlsext_status_cb(context, callback);
+  SSL_CTX_set_tlsext_status_arg(context, argument);
+}
+
+/// The stapled response's length, or -1 if there is none; the bytes belong to the session.
+static inline long lupine_ssl_staple(SSL *session, const unsigned char **bytes) {
+  return SSL_get_tlsext_status_ocsp_resp(session, bytes);
+}
+
+static inline int lupine_ssl_set_staple(SSL *session, const unsigned char *bytes, size_t count) {
+  void *copy = OPENSSL_memdup(bytes, count);
+  if (copy == NULL) return 0;
+  return (int)SSL_set_tlsext_status_ocsp_resp(session, copy, (long)count);
+}
+
+/// The key exchange's group as OpenSSL names it; NULL if there was none.
+static inline const char *lupine_ssl_group_name(SSL *session) {
+  long group = SSL_get_negotiated_group(session);
+  return group == NID_undef ? NULL : SSL_group_to_name(session, (int)group);
+}
+
+/// Bytes that a memory BIO has allocated.
+static inline size_t lupine_bio_capacity(BIO *bio) {
+  BUF_MEM *memory = NULL;
+  return BIO_get_mem_ptr(bio, &memory) > 0 && memory != NULL ? memory->max : 0;
+}
+
+/// Gives an empty memory BIO a new buffer if its own grew beyond `kept` bytes: OpenSSL never shrinks one.
+static inline void lupine_bio_shrink(BIO *bio, size_t kept) {
+  if (BIO_ctrl_pending(bio) > 0 || lupine_bio_capacity(bio) <= kept) return;
+  BUF_MEM *fresh = BUF_MEM_new();
+  if (fresh != NULL) BIO_set_mem_buf(bio, fresh, BIO_CLOSE);
 }
 
 /// What an empty memory BIO answers: 0 for the end, -1 for "more may come".

@@ -60,9 +60,8 @@ enum Command {
   }
 
   private static func engine(_ options: Options) throws(CommandError) -> Engine {
-    var configuration = EngineConfiguration()
-    if let path = options.trustRootsPath { configuration.tls.trustRoots = .file(path) }
-    if options.skipsVerification { configuration.tls.verification = .none }
+    if let list = options.bypass { EngineConfiguration.replaceBypassVariable(by: list) }
+    let configuration = try EngineConfiguration(options)
     do {
       return try Engine(configuration: configuration)
     } catch {

@@ -24,14 +24,16 @@ struct CommandError: Error, Equatable {
 
 extension CommandError {
   /// Behind a redirect the engine's total limit is what was left of `maxTime`, which is what the caller knows.
-  init(_ error: EngineError, maxTime: Duration?) {
-    let code = ExitCode(error)
-    if case (.timedOut, .totalLimit) = (error.code, error.cause), let maxTime {
-      self.init(
-        code,
-        "\(error.origin): not complete within \(maxTime.secondsText), in the phase \(error.phase.rawValue). "
-          + "Raise --max-time.")
-    } else {
+  init(_ error: EngineError, _ options: Options) {
+    let code = ExitCode(error, options)
+    switch (error.code, error.cause) {
+    case (.timedOut, .totalLimit(let limit)):
+      let limit = (options.maxTime ?? limit).secondsText
+      let phase = error.phase.rawValue
+      self.init(code, "\(error.origin): not complete within \(limit), in the phase \(phase). Raise --max-time.")
+    case (.bodyUnreadable, .producer(let error as CommandError)):
+      self = error
+    default:
       self.init(code, error.description + Self.remedy(error, code))
     }
   }
@@ -41,7 +43,16 @@ extension CommandError {
     switch (code, error.cause) {
     case (.certificateNotVerified, .tls(let cause)) where [.selfSigned, .unknownAuthority].contains(cause.code):
       " Here that is --cacert FILE."
-    case (.timedOut, _) where [.resolve, .connect, .tls].contains(error.phase): " Here that is --connect-timeout."
+    case (.handshakeFailed, .tls(let cause)) where cause.code == .protocolVersion:
+      " Here that is --tlsv1.2, --tlsv1.3 and --tls-max."
+    case (.staplingFailed, .tls(let cause)) where cause.code == .ocsp(.missing): " Here that is --cert-status."
+    case (.unusableCiphers, _): " The options are --ciphers, --tls13-ciphers and --curves."
+    case (.unusableIdentity, _): " Here that is --cert."
+    case (.writeError, _): " The environment's SSLKEYLOGFILE names it."
+    case (.interfaceFailed, _): " Here that is --interface."
+    case (.proxyNotResolved, _) where error.code != .proxyFailed: " It is the proxy's name."
+    case (.timedOut, _) where [.resolve, .connect, .proxy, .tls].contains(error.phase):
+      " Here that is --connect-timeout."
     case (.undecodableBody, _): " The option --raw takes it as it is."
     default: ""
     }

@@ -16,8 +16,9 @@ extension EngineRequest {
     }
 
     self.init(
-      method: options.method ?? (options.payload == .none ? "GET" : "POST"), uri: uri, fields: fields,
-      body: payload.body, timeouts: Timeouts(options))
+      method: options.method ?? options.payload.method, uri: uri, fields: fields, body: payload.body,
+      timeouts: Timeouts(options))
+    bodyCoding = options.bodyCoding
     decodesContent = !options.isRaw
     // Basic credentials of the URL are a default too.
     for case .remove(let name) in options.fieldEdits where name.lowercased() == "authorization" {
@@ -31,7 +32,8 @@ extension Timeouts {
   fileprivate init(_ options: Options) {
     self.init()
     (send, firstByte, idle) = (nil, nil, nil)
-    if let limit = options.connectTimeout { (resolve, connect, tls) = (limit, limit, limit) }
+    if let limit = options.connectTimeout { (resolve, connect, proxy, tls) = (limit, limit, limit, limit) }
+    if let limit = options.continueTimeout { awaitContinue = limit }
     total = options.maxTime
   }
 }
@@ -66,6 +68,7 @@ private struct Content {
       body = form.body
       boundary = form.boundary
       type = withBoundary("multipart/form-data")
+    case .upload(let path): body = try InputFile.body(path)
     }
   }
 

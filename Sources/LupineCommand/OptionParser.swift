@@ -3,9 +3,6 @@
 import LupineEngine
 
 enum OptionParser {
-  /// Digits before the decimal point of a number of seconds: 9, which is 31 years.
-  static let secondsDigitsMax = 9
-
   /// Reads the arguments; the first is the program's name.
   static func parse(_ arguments: [String]) throws(CommandError) -> Invocation {
     var options = Options()
@@ -21,7 +18,8 @@ enum OptionParser {
     }
     guard let text = operands.first else { throw .usage("a URL is missing") }
     guard operands.count == 1 else { throw .usage("one URL at a time, not also \(operands[1])") }
-    return .transfer(try uri(text), options)
+    try options.settle()
+    return .transfer(try uri(text, naming: options.payload), options)
   }
 
   /// Reads a URL; without a scheme it is http, as in curl.
@@ -34,6 +32,27 @@ enum OptionParser {
     }
   }
 
+  /// As in curl, a folder's URL is where a file is put, under its own name.
+  static func uri(_ text: String, naming payload: Options.Payload) throws(CommandError) -> URI {
+    let uri = try uri(text)
+    guard case .upload(let path) = payload, path != "-", uri.target.utf8.last == UInt8(ascii: "/"),
+      !uri.target.utf8.contains(UInt8(ascii: "?")), uri.fragment == nil
+    else { return uri }
+    let folder = text.utf8.last == UInt8(ascii: "/") ? text : text + "/"
+    return try self.uri(folder + escape(path.split(separator: "/").last ?? ""))
+  }
+
+  // All but unreserved characters (RFC 3986 §2.3).
+  private static func escape(_ name: Substring) -> String {
+    name.utf8.reduce(into: "") { text, byte in
+      if byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~".utf8.contains(byte) {
+        text.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        text += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+      }
+    }
+  }
+
   // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ); "host:80/x" and "host/?u=http://x" have none.
   private static func hasScheme(_ text: String) -> Bool {
     let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
@@ -43,22 +62,6 @@ enum OptionParser {
         return isLetter || byte &- UInt8(ascii: "0") < 10 || "+-.".utf8.contains(byte)
       }
   }
-
-  /// Reads a decimal number of seconds above zero; what is finer than a nanosecond is cut off.
-  static func seconds(_ text: String, of option: OptionName) throws(CommandError) -> Duration {
-    let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
-    let whole = parts[0]
-    let fraction = parts.count > 1 ? parts[1] : ""[...].utf8
-    let isNumber = (whole.count + fraction.count) > 0 && (Array(whole) + fraction).allSatisfy { $0 &- 0x30 < 10 }
-    guard isNumber, whole.count <= secondsDigitsMax else {
-      throw .usage("--\(option.rawValue) takes a number of seconds such as 2.5, not \"\(text)\"")
-    }
-    func number(_ digits: some Sequence<UInt8>) -> Int64 { digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) } }
-    let nanoseconds = number(Array((Array(fraction.prefix(9)) + Array(repeating: 0x30, count: 9)).prefix(9)))
-    let duration = Duration.seconds(number(whole)) + .nanoseconds(nanoseconds)
-    guard duration > .zero else { throw .usage("--\(option.rawValue) has to be more than 0 seconds") }
-    return duration
-  }
 }
 
 extension Options {
@@ -66,18 +69,46 @@ extension Options {
     switch name {
     case .request: method = value
     case .header: fieldEdits.append(try FieldEdit(value))
-    case .data, .json, .form: try add(value, to: name)
+    case .data, .json, .form, .uploadFile: try add(value, to: name)
+    case .encode: bodyCoding = try OptionValue.coding(value)
+    case .location: followsRedirects = true
+    case .continueTimeout: continueTimeout = try OptionValue.seconds(value, of: name)
     case .output: outputPath = value == "-" ? nil : value
     case .include: includesHead = true
+    case .fail: failsOnErrorStatus = true
+    case .raw: isRaw = true
+    case .proxy: proxy = value.isEmpty ? .none : .fixed(try OptionValue.proxy(value))
+    case .proxyUser: proxyLogin = try OptionValue.login(value)
+    case .noProxy: bypass = value
+    case .socks5: proxy = .fixed(try OptionValue.proxy(value, scheme: .socks5))
+    case .socks5Hostname: proxy = .fixed(try OptionValue.proxy(value, scheme: .socks5h))
+    case .connectTimeout: connectTimeout = try OptionValue.seconds(value, of: name)
+    case .maxTime: maxTime = try OptionValue.seconds(value, of: name)
+    case .resolve: overrides.append(try OptionValue.override(value))
+    case .unixSocket: socketPath = try OptionValue.socketPath(value.hasPrefix("@") ? "./" + value : value, of: name)
+    case .abstractUnixSocket: socketPath = try OptionValue.socketPath("@" + value, of: name)
+    case .interface: setSource(value)
+    case .noDelay: socket.noDelay = true
+    case .delay: socket.noDelay = false
+    case .keepAliveTime: socket.keepAlive = try OptionValue.keepAlive(value)
+    case .noKeepAlive: socket.keepAlive = nil
+    case .caCertificate: trustRootsPath = value
+    case .caPath: trustRootsFolder = value
+    case .insecure: skipsVerification = true
+    case .certificate: identity.setCertificate(value)
+    case .certificateType: identity.kind = try OptionValue.certificateKind(value)
+    case .key: identity.keyPath = value
+    case .password: identity.password = value
+    case .certificateStatus: tls.ocspStapling = .required
+    case .tls12: tls.minimumVersion = .v1_2
+    case .tls13: tls.minimumVersion = .v1_3
+    case .tlsMax: tls.maximumVersion = try OptionValue.newestVersion(value)
+    case .ciphers: tls.cipherList = value
+    case .tls13Ciphers: tls.cipherSuites = value.split(separator: ":").map { String($0) }
+    case .curves: tls.groups = value.split(separator: ":").map { String($0) }
     case .verbose: isVerbose = true
     case .timing: showsTiming = true
-    case .location: followsRedirects = true
-    case .fail: failsOnErrorStatus = true
-    case .caCertificate: trustRootsPath = value
-    case .insecure: skipsVerification = true
-    case .connectTimeout: connectTimeout = try OptionParser.seconds(value, of: name)
-    case .maxTime: maxTime = try OptionParser.seconds(value, of: name)
-    case .raw: isRaw = true
+    case .trace: showsTrace = true
     case .help, .version: preconditionFailure("answered by the parser")
     }
   }
@@ -90,7 +121,41 @@ extension Options {
     case (.json(let texts), .json): payload = .json(texts + [text])
     case (.none, .form): payload = .form([try FormField(text)])
     case (.form(let fields), .form): payload = .form(fields + [try FormField(text)])
-    default: throw .usage("--data, --json and --form can't be mixed")
+    case (.none, .uploadFile): payload = .upload(text)
+    case (.upload, .uploadFile): throw .usage("one file at a time, not also \(text)")
+    default: throw .usage("--data, --json, --form and --upload-file can't be mixed")
     }
+  }
+
+  // The last one counts, whether it is an address or a name.
+  private mutating func setSource(_ text: String) {
+    socket.localAddress = SocketAddress(numeric: text, port: 0)
+    socket.interface = socket.localAddress == nil ? text : nil
+  }
+
+  /// What can be judged only when all options are known.
+  fileprivate mutating func settle() throws(CommandError) {
+    if let proxyLogin {
+      guard case .fixed(let given, _) = proxy else {
+        throw .usage("--proxy-user needs --proxy or --socks5; for a proxy of the environment, write it into its URL")
+      }
+      proxy = .fixed(try OptionValue.proxy(given, login: proxyLogin))
+    }
+    if case .fixed = proxy, socketPath != nil {
+      throw .usage("a Unix socket is reached without a proxy, so that one of the two options has to go")
+    }
+    guard identity.certificatePath != nil || identity == IdentityFiles() else {
+      throw .usage("--cert-type, --key and --pass belong to a certificate, which --cert names")
+    }
+    guard identity.kind != .pkcs12 || identity.keyPath == nil else {
+      throw .usage("a P12 file holds its private key, so that --key has to go")
+    }
+    guard tls.ocspStapling == .ignored || !skipsVerification else {
+      throw .usage("--cert-status verifies and --insecure doesn't, so that one of them has to go")
+    }
+    guard tls.maximumVersion.map({ $0 >= tls.minimumVersion }) ?? true else {
+      throw .usage("--tls-max is below --tlsv1.3, which leaves no version")
+    }
+    if bodyCoding != nil, payload == .none { throw .usage("--encode has no body to compress") }
   }
 }

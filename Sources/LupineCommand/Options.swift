@@ -17,71 +17,66 @@ struct Options: Equatable {
     case data([String])
     case json([String])
     case form([FormField])
+    /// A file, or standard input if it is "-".
+    case upload(String)
+
+    /// The method unless another is given.
+    var method: String {
+      switch self {
+      case .none: "GET"
+      case .data, .json, .form: "POST"
+      case .upload: "PUT"
+      }
+    }
   }
 
-  /// Nil: GET, or POST with a payload.
+  /// Nil: the payload's.
   var method: String?
   var fieldEdits: [FieldEdit] = []
   var payload = Payload.none
+  /// What compresses the payload.
+  var bodyCoding: ContentCoding?
+  /// How long a body waits for leave; nil is the engine's default.
+  var continueTimeout: Duration?
+  var followsRedirects = false
+
   /// A file for the body; nil is standard output.
   var outputPath: String?
   var includesHead = false
+  var failsOnErrorStatus = false
+  /// Whether no coding is asked for, and none is undone.
+  var isRaw = false
   var isVerbose = false
   var showsTiming = false
-  var followsRedirects = false
-  var failsOnErrorStatus = false
-  /// A PEM file that replaces the system's trust roots.
-  var trustRootsPath: String?
-  var skipsVerification = false
-  /// For each of lookup, connecting and the TLS handshake.
+  var showsTrace = false
+
+  /// A fixed one has no exceptions yet: they come from `bypass` or the environment.
+  var proxy = ProxySettings.environment
+  var proxyLogin: ProxyLogin?
+  /// Hosts that are reached without a proxy, in place of what the environment lists.
+  var bypass: String?
+
+  /// For each of lookup, connecting, a proxy's handshake and TLS's.
   var connectTimeout: Duration?
   /// For everything, redirects included.
   var maxTime: Duration?
-  /// Whether no coding is asked for, and none is undone.
-  var isRaw = false
+  /// In the order in which they were given.
+  var overrides: [HostOverride] = []
+  /// In the engine's notation, with "@" before an abstract name.
+  var socketPath: String?
+  var socket = SocketOptions()
+
+  /// A PEM file, and a folder, that replace the system's trust roots.
+  var trustRootsPath: String?
+  var trustRootsFolder: String?
+  var skipsVerification = false
+  var identity = IdentityFiles()
+  /// Versions, ciphers, groups and stapling; the rest is above.
+  var tls = TLSConfiguration()
 }
 
-/// The options' names, letters and help.
-enum OptionName: String, CaseIterable {
-  case request, header, data, json, form
-  case output, include, verbose, timing
-  case location, fail
-  case caCertificate = "cacert"
-  case insecure
-  case connectTimeout = "connect-timeout"
-  case maxTime = "max-time"
-  case raw, help, version
-
-  /// The short form, as in curl.
-  var letter: Unicode.Scalar? {
-    switch self {
-    case .request: "X"
-    case .header: "H"
-    case .data: "d"
-    case .form: "F"
-    case .output: "o"
-    case .include: "i"
-    case .verbose: "v"
-    case .location: "L"
-    case .fail: "f"
-    case .insecure: "k"
-    case .maxTime: "m"
-    case .help: "h"
-    case .version: "V"
-    case .json, .timing, .caCertificate, .connectTimeout, .raw: nil
-    }
-  }
-
-  /// What the option's value is called in the help; nil if it takes none.
-  var valueName: String? {
-    switch self {
-    case .request: "METHOD"
-    case .header: "'NAME: VALUE'"
-    case .data, .json: "DATA"
-    case .form: "NAME=CONTENT"
-    case .output, .caCertificate: "FILE"
-    case .connectTimeout, .maxTime: "SECONDS"
-    case .include, .verbose, .timing, .location, .fail, .insecure, .raw, .help, .version: nil
-    }
-  }
+/// The value of --proxy-user.
+struct ProxyLogin: Equatable {
+  let user: String
+  let password: String
 }

@@ -6,10 +6,11 @@ enum TimingTable {
   static func text(_ metrics: ExchangeMetrics, of request: EngineRequest) -> String {
     var text = "\(request.method) \(request.uri)".printable + "\n"
     text += row("", "took", "until") + "\n"
-    // A connection counts as opened when TLS begins, so that no time stands in two rows.
+    // A connection counts as opened when the proxy is asked or TLS begins, so that no time stands in two rows.
     let phases: [(String, Instant?, Instant?)] = [
       ("lookup", metrics.resolveStart, metrics.resolveEnd),
-      ("connect", metrics.connectStart, metrics.tlsStart ?? metrics.connectEnd),
+      ("connect", metrics.connectStart, metrics.proxyStart ?? metrics.tlsStart ?? metrics.connectEnd),
+      ("proxy", metrics.proxyStart, metrics.proxyEnd),
       ("tls", metrics.tlsStart, metrics.tlsEnd),
       ("first byte", metrics.requestStart, metrics.responseStart),
       ("total", metrics.start, metrics.end),

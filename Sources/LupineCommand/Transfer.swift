@@ -59,10 +59,13 @@ final class Transfer: ResponseSink {
     update { _ throws(CommandError) in try show(head) }
   }
 
-  func receive(head: ResponseHead) {
+  func receive(head: ResponseHead) -> BodyDisposition {
     update { disposition throws(CommandError) in
       try show(head)
       disposition = try decide(head)
+    }
+    return state.withLock { state in
+      if case .skipping = state.disposition { .discard } else { .deliver }
     }
   }
 
@@ -93,7 +96,7 @@ final class Transfer: ResponseSink {
     let verdict: Result<EngineRequest?, CommandError> =
       switch (disposition, result) {
       case (.refused(let error), _): .failure(error)
-      case (_, .failure(let error)): .failure(CommandError(error, maxTime: options.maxTime))
+      case (_, .failure(let error)): .failure(CommandError(error, options))
       case (.skipping(let next), .success): .success(next)
       case (.undecided, .success), (.writing, .success): .success(nil)
       }
@@ -128,7 +131,7 @@ final class Transfer: ResponseSink {
           return .skipping(next: next)
         }
       } catch {
-        throw CommandError(error, maxTime: nil)
+        throw CommandError(error, options)
       }
     }
     guard head.status < 400 || !options.failsOnErrorStatus else {

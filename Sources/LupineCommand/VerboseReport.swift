@@ -25,12 +25,23 @@ enum VerboseReport {
     let local = metrics.localAddress.map { " from \($0)" } ?? ""
     let kind = metrics.isReusedConnection ? "reused" : "new"
     var text = "* \(kind) connection to \(remote)\(local)\n"
-    if let tls = metrics.tls {
-      let chosen = tls.applicationProtocol.map { ", ALPN \($0.printable)" } ?? ""
-      let trust = isVerified ? "certificate verified" : "certificate not verified (--insecure)"
-      text += "* \(tls.protocolVersion), \(tls.cipherSuite)\(chosen), \(trust)\n"
+    if let proxy = metrics.proxy {
+      // Only an HTTP proxy reads requests, and only those that aren't for TLS.
+      let isTunnel = metrics.tls != nil || proxy.scheme != .http
+      text += isTunnel ? "* through a tunnel of the proxy \(proxy)\n" : "* forwarded by the proxy \(proxy)\n"
     }
+    if let tls = metrics.tls { text += self.tls(tls, isVerified: isVerified) }
     if metrics.replayCount > 0 { text += "* sent again, because a kept connection had been closed\n" }
+    return text
+  }
+
+  private static func tls(_ tls: TLSInfo, isVerified: Bool) -> String {
+    var text = "* \(tls.protocolVersion), \(tls.cipherSuite)"
+    if let group = tls.group { text += ", \(group)" }
+    if let chosen = tls.applicationProtocol { text += ", ALPN \(chosen.printable)" }
+    text += isVerified ? ", certificate verified\n" : ", certificate not verified (--insecure)\n"
+    if let subject = tls.peerSubject { text += "* the certificate is for \(subject.printable)\n" }
+    if tls.stapledOCSP == .good { text += "* the stapled OCSP response says that it is good\n" }
     return text
   }
 

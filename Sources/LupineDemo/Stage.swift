@@ -27,7 +27,7 @@ struct Stage: Sendable {
       return DemoRoutes.reply(to: request)
     }
     let other = try OriginServer.serving(DemoRoutes.reply)
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     let tls = try OriginServer.serving(tls: identity, DemoRoutes.reply)
     (origin, elsewhere, secure) = (clear.url, other.url, tls.url)
     servers = [clear, other, tls]

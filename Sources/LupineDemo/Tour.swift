@@ -105,13 +105,13 @@ enum Tour {
       title: "TLS: the same authority, trusted",
       code: """
         let configuration = URLSessionConfiguration.af.default
-        configuration.engine.tls.trustRoots = .file(stage.authority)
+        configuration.engine.tls.trustRoots = [.file(stage.authority)]
         let session = Session(configuration: configuration)
         let response = await session.request("\\(stage.secure)/json").serializingDecodable(Plant.self).response
         """
     ) { stage in
       let configuration = URLSessionConfiguration.af.default
-      configuration.engine.tls.trustRoots = .file(stage.authority)
+      configuration.engine.tls.trustRoots = [.file(stage.authority)]
       let session = Session(configuration: configuration)
       let response = await session.request("\(stage.secure)/json").serializingDecodable(Plant.self).response
       try check(response.value?.name == "lupine", "the error was \(String(describing: response.error))")

@@ -2,6 +2,7 @@
 
 public import LupineReactor
 public import LupineTLS
+public import LupineWire
 
 /// The measurements of one request and its response on one connection.
 ///
@@ -17,6 +18,10 @@ public struct ExchangeMetrics: Sendable {
   public internal(set) var connectStart: Instant?
   /// The connection could be used, TLS included.
   public internal(set) var connectEnd: Instant?
+  /// Asking the proxy for a tunnel began.
+  public internal(set) var proxyStart: Instant?
+  /// The tunnel was open.
+  public internal(set) var proxyEnd: Instant?
   /// The TLS handshake began.
   public internal(set) var tlsStart: Instant?
   /// The TLS handshake was done.
@@ -47,11 +52,15 @@ public struct ExchangeMetrics: Sendable {
   public internal(set) var connectionID: UInt64?
   /// Whether the connection had served a request before.
   public internal(set) var isReusedConnection = false
+  /// Why the connection isn't used again behind a complete response; nil if it is, or if the exchange failed.
+  public internal(set) var closeReason: CloseReason?
   /// How often the request was sent again on another connection, because a kept one turned out to be closed.
   public internal(set) var replayCount = 0
+  /// The proxy that the request went through.
+  public internal(set) var proxy: Proxy?
   /// This end of the connection.
   public internal(set) var localAddress: SocketAddress?
-  /// The peer's end of the connection.
+  /// The peer's end of the connection, the proxy's if there is one.
   public internal(set) var remoteAddress: SocketAddress?
   /// Version, cipher suite and protocol, if TLS was used.
   public internal(set) var tls: TLSInfo?

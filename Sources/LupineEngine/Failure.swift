@@ -9,19 +9,24 @@ internal import LupineWire
 enum Failure: Error {
   case system(SystemError)
   case tls(TLSError)
+  case proxy(ProxyError)
   case wire(WireError)
   case coding(CodingError)
   case bodyTooLarge(Int)
   case bodyUnreadable(SystemError)
+  case bodyFailed(any Error)
+  case bodyLengthWrong(declared: UInt64, produced: UInt64)
 
   var code: EngineError.Code {
     switch self {
     case .system: .connectionLost
+    case .proxy: .proxyFailed
     case .tls(let error): error.code == .truncated ? .connectionLost : .tlsFailed
-    case .wire(let error): error.isTruncation ? .connectionLost : .malformedResponse
-    case .coding: .decodingFailed
+    case .wire(let error):
+      error.isCallersFault ? .invalidRequest : error.isTruncation ? .connectionLost : .malformedResponse
+    case .coding(let error): error.bytesMax == nil ? .decodingFailed : .bodyTooLarge
     case .bodyTooLarge: .bodyTooLarge
-    case .bodyUnreadable: .bodyUnreadable
+    case .bodyUnreadable, .bodyFailed, .bodyLengthWrong: .bodyUnreadable
     }
   }
 
@@ -29,9 +34,19 @@ enum Failure: Error {
     switch self {
     case .system(let error), .bodyUnreadable(let error): .system(error)
     case .tls(let error): .tls(error)
+    case .proxy(let error): .proxy(error)
     case .wire(let error): .wire(error)
-    case .coding(let error): .coding(error)
+    case .coding(let error): error.bytesMax.map { .maximum($0) } ?? .coding(error)
     case .bodyTooLarge(let count): .maximum(count)
+    case .bodyFailed(let error): .producer(error)
+    case .bodyLengthWrong(let declared, let produced): .bodyLength(declared: declared, produced: produced)
     }
+  }
+}
+
+extension CodingError {
+  /// The limit of decoded bytes that was passed, if that is what happened.
+  fileprivate var bytesMax: Int? {
+    if case .decodedBytesMax(let bytesMax) = cause { Int(clamping: bytesMax) } else { nil }
   }
 }

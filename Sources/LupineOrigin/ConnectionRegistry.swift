@@ -5,8 +5,8 @@ internal import LupineReactor
 /// The sockets and threads of one server, whose `stop` waits here for the threads.
 final class ConnectionRegistry: Sendable {
   private struct State: Sendable {
-    var listener: HeldSocket?
-    var open: [Int: HeldSocket] = [:]
+    var listener: Socket?
+    var open: [Int: Socket] = [:]
     var isStopped = false
     var threads = 0
     var accepted = 0
@@ -17,11 +17,11 @@ final class ConnectionRegistry: Sendable {
   let stopped = Gate()
   private let condition: Condition<State>
 
-  init(listener: HeldSocket) {
+  init(listener: Socket) {
     condition = Condition(State(listener: listener))
   }
 
-  var listener: HeldSocket? { condition.state.listener }
+  var listener: Socket? { condition.state.listener }
   var isStopped: Bool { condition.state.isStopped }
   var connectionCount: Int { condition.state.accepted }
   var openConnectionCount: Int { condition.state.open.count }
@@ -46,7 +46,7 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// Registers a connection and returns its index, or nil once the server has been stopped.
-  func admit(_ socket: HeldSocket) -> Int? {
+  func admit(_ socket: Socket) -> Int? {
     condition.update { state in
       guard !state.isStopped else { return nil }
       let index = state.accepted
@@ -57,7 +57,7 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// The socket of an open connection.
-  func socket(_ index: Int) -> HeldSocket? { condition.state.open[index] }
+  func socket(_ index: Int) -> Socket? { condition.state.open[index] }
 
   /// Forgets a connection, whose socket is closed if nobody else holds it.
   func remove(_ index: Int) {
@@ -78,8 +78,8 @@ final class ConnectionRegistry: Sendable {
       state.listener = nil
       return (listener, Array(state.open.values))
     }
-    listener?.socket.shutdownBoth()
-    for held in open { held.socket.shutdownBoth() }
+    listener?.shutdownBoth()
+    for socket in open { socket.shutdownBoth() }
     stopped.open()
   }
 

@@ -6,18 +6,11 @@ internal import LupineTLS
 /// Bytes read at once, 64 KiB: what a segment on loopback holds at most.
 private let readBytesMax = 64 * 1024
 
-/// A socket that a connection's thread uses, and that any thread may shut down; closed when the last lets it go.
-final class HeldSocket: Sendable {
-  let socket: Socket
-
-  init(_ socket: consuming Socket) {
-    self.socket = socket
-  }
-
+extension Socket {
   func sendAll(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {
-      guard let count = try socket.send(bytes, from: sent) else { preconditionFailure("an accepted socket blocks") }
+      guard let count = try send(bytes, from: sent) else { preconditionFailure("an accepted socket blocks") }
       sent += count
     }
   }
@@ -25,7 +18,7 @@ final class HeldSocket: Sendable {
   /// Returns no bytes at the end.
   func receive() throws(SystemError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytesMax)
-    guard let count = try socket.receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
+    guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
     buffer.removeLast(buffer.count - count)
     return buffer
   }
@@ -33,7 +26,7 @@ final class HeldSocket: Sendable {
 
 /// Bytes as the handler sees them. Not Sendable: its connection's thread only.
 protocol Line: AnyObject {
-  var held: HeldSocket { get }
+  var socket: Socket { get }
   /// What was agreed on, or nil without TLS.
   var tlsInfo: TLSInfo? { get }
   /// Blocks until bytes come; none: the client has closed its side, with TLS properly so.
@@ -46,18 +39,18 @@ protocol Line: AnyObject {
 
 /// A line in clear.
 final class PlainLine: Line {
-  let held: HeldSocket
+  let socket: Socket
 
-  init(_ held: HeldSocket) {
-    self.held = held
+  init(_ socket: Socket) {
+    self.socket = socket
   }
 
   var tlsInfo: TLSInfo? { nil }
 
-  func read() throws -> [UInt8] { try held.receive() }
+  func read() throws -> [UInt8] { try socket.receive() }
 
   func write(_ bytes: [UInt8]) throws {
-    try held.sendAll(bytes)
+    try socket.sendAll(bytes)
   }
 
   func sayGoodbye() {}
@@ -65,7 +58,7 @@ final class PlainLine: Line {
 
 /// A line through TLS.
 final class TLSLine: Line {
-  let held: HeldSocket
+  let socket: Socket
   private var session: TLSSession
   private var plaintext = [UInt8](repeating: 0, count: readBytesMax)
 
@@ -73,8 +66,8 @@ final class TLSLine: Line {
   private static let writeBytesMax = 256 * 1024
 
   /// Shakes hands; `received` is what had been read of the client before.
-  init(_ held: HeldSocket, _ context: TLSContext, received: [UInt8]) throws {
-    self.held = held
+  init(_ socket: Socket, _ context: TLSContext, received: [UInt8]) throws {
+    self.socket = socket
     session = try TLSSession(server: context)
     if !received.isEmpty { session.receive(received.span.bytes) }
     while try handshake() == .needMoreBytes { try receive() }
@@ -130,13 +123,13 @@ final class TLSLine: Line {
   }
 
   private func receive() throws(SystemError) {
-    let ciphertext = try held.receive()
+    let ciphertext = try socket.receive()
     if ciphertext.isEmpty { session.receiveEnd() } else { session.receive(ciphertext.span.bytes) }
   }
 
   private func flush() throws(SystemError) {
     var output: [UInt8] = []
     session.drainOutput(into: &output)
-    try held.sendAll(output)
+    try socket.sendAll(output)
   }
 }

@@ -16,11 +16,11 @@ package final class OriginServer: Sendable {
   /// With `tls`, the handler is called after the handshake, and not if that fails. A connection whose handler returns
   /// or throws is closed. Throws `OriginError.notAnAddress`, or `SystemError` if it can't listen.
   package init(
-    tls: TLSIdentity? = nil, address: String = "127.0.0.1", handler: @escaping @Sendable (Peer) throws -> Void
+    tls: ServerIdentity? = nil, address: String = "127.0.0.1", handler: @escaping @Sendable (Peer) throws -> Void
   ) throws {
     guard let socketAddress = SocketAddress(numeric: address, port: 0) else { throw OriginError.notAnAddress(address) }
-    let listener = HeldSocket(try Socket.listen(on: socketAddress))
-    guard let bound = listener.socket.localAddress else { preconditionFailure("a socket that listens has an address") }
+    let listener = try Socket.listen(on: socketAddress)
+    guard let bound = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
     port = bound.port
     url = tls == nil ? "http://\(bound)" : "https://localhost:\(bound.port)"
     registry = ConnectionRegistry(listener: listener)
@@ -32,7 +32,7 @@ package final class OriginServer: Sendable {
   ///
   /// A request that isn't HTTP is answered with 400. Throws as `init` does.
   package static func serving(
-    tls: TLSIdentity? = nil, address: String = "127.0.0.1",
+    tls: ServerIdentity? = nil, address: String = "127.0.0.1",
     _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply
   ) throws -> OriginServer {
     try OriginServer(tls: tls, address: address) { peer in try peer.serve(reply) }
@@ -60,7 +60,7 @@ package final class OriginServer: Sendable {
 
 private struct Acceptor: Sendable {
   let registry: ConnectionRegistry
-  let tls: TLSIdentity?
+  let tls: ServerIdentity?
   let handler: @Sendable (Peer) throws -> Void
 
   /// Before the next try, if the process has no descriptor or thread left for a connection.
@@ -70,14 +70,14 @@ private struct Acceptor: Sendable {
     guard let listener = registry.listener else { return }
     while true {
       do {
-        try admit(HeldSocket(listener.socket.accept()))
+        try admit(listener.accept())
       } catch {
         guard registry.pause(for: Self.retryPause) else { return }
       }
     }
   }
 
-  private func admit(_ socket: HeldSocket) throws {
+  private func admit(_ socket: Socket) throws {
     guard let index = registry.admit(socket) else { return }
     do {
       // Captures the index, not the socket: what the thread's closure holds would outlive `stop`.

@@ -28,11 +28,11 @@ package final class Peer {
 
   /// Shakes hands as the server; what follows goes through TLS. For a connection that begins in clear, with a CONNECT.
   /// Throws why it failed.
-  package func startTLS(_ identity: TLSIdentity) throws {
-    let held = try openLine().held
+  package func startTLS(_ identity: ServerIdentity) throws {
+    let socket = try openLine().socket
     let received = unread
     unread = []
-    line = try TLSLine(held, identity.context, received: received)
+    line = try TLSLine(socket, identity.context, received: received)
   }
 }
 
@@ -45,6 +45,11 @@ extension Peer {
   /// Sends bytes as they are. Blocks until the kernel has taken them; throws if the client is gone.
   package func send(_ bytes: [UInt8]) throws {
     try openLine().write(bytes)
+  }
+
+  /// Sends bytes past TLS, as if somebody on the way had put them in. Blocks as `send` does.
+  package func sendUnencrypted(_ bytes: [UInt8]) throws {
+    try openLine().socket.sendAll(bytes)
   }
 
   /// Blocks until the client sends something, and returns it; empty if it has closed its side.
@@ -100,13 +105,13 @@ extension Peer {
 
   /// Ends both directions without close_notify, as if the response had been cut.
   package func closeWithoutNotify() {
-    line?.held.socket.shutdownSending()
+    line?.socket.shutdownSending()
     drop()
   }
 
   /// Ends both directions with a reset; what the kernel hasn't sent yet is lost.
   package func reset() {
-    line?.held.socket.resetOnClose()
+    line?.socket.resetOnClose()
     drop()
   }
 
@@ -114,7 +119,7 @@ extension Peer {
   package func finishSending() {
     // Who is gone needs no goodbye.
     try? line?.sayGoodbye()
-    line?.held.socket.shutdownSending()
+    line?.socket.shutdownSending()
   }
 
   /// Blocks until the client has closed its side or the server is stopped; reads and drops what still comes.

@@ -1,81 +1,91 @@
 // Deadlines in order: a binary heap whose entries can be moved and removed by their key.
 
 /// Holds one deadline for each key; set, moved and removed in O(log n).
-package struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
-  private struct Entry {
-    var time: Instant
-    let key: Key
+///
+/// Inlinable, so that the compiler makes it for the engine's keys, and public for those who ask for it by `@_spi(Loop)`,
+/// since the compiler doesn't do that with what has package access (Swift 6.3).
+@_spi(Loop) public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
+  @usableFromInline struct Entry: Sendable {
+    @usableFromInline var time: Instant
+    @usableFromInline let key: Key
+
+    @inlinable init(time: Instant, key: Key) {
+      self.time = time
+      self.key = key
+    }
   }
 
-  private var heap: [Entry] = []
-  private var positions: [Key: Int] = [:]
+  @usableFromInline var heap: [Entry] = []
+  @usableFromInline var positions: [Key: Int] = [:]
 
   /// Creates an empty queue.
-  package init() {}
+  @inlinable public init() {}
 
   /// The earliest deadline, or nil.
-  package var earliest: Instant? { heap.first?.time }
+  @inlinable public var earliest: Instant? { heap.first?.time }
   /// How many deadlines are set.
-  package var count: Int { heap.count }
+  @inlinable public var count: Int { heap.count }
 
   /// Sets or moves a key's deadline; nil removes it.
-  package mutating func set(_ key: Key, to time: Instant?) {
+  @inlinable public mutating func set(_ key: Key, to time: Instant?) {
     guard let time else { return remove(key) }
+    let entry = Entry(time: time, key: key)
     if let position = positions[key] {
-      let before = heap[position].time
-      heap[position].time = time
-      if time < before { siftUp(position) } else { siftDown(position) }
+      settle(entry, at: position, before: heap[position].time)
     } else {
-      heap.append(Entry(time: time, key: key))
-      positions[key] = heap.count - 1
-      siftUp(heap.count - 1)
+      heap.append(entry)
+      siftUp(entry, from: heap.count - 1)
     }
   }
 
   /// Removes a key's deadline, if it has one.
-  package mutating func remove(_ key: Key) {
+  @inlinable public mutating func remove(_ key: Key) {
     guard let position = positions.removeValue(forKey: key) else { return }
     let last = heap.removeLast()
     guard position < heap.count else { return }
-    heap[position] = last
-    positions[last.key] = position
-    siftUp(position)
-    siftDown(positions[last.key] ?? position)
+    settle(last, at: position, before: heap[position].time)
   }
 
   /// Removes and returns a key whose deadline has passed, the earliest first; nil if there is none.
-  package mutating func popExpired(now: Instant) -> Key? {
+  @inlinable public mutating func popExpired(now: Instant) -> Key? {
     guard let first = heap.first, first.time <= now else { return nil }
     remove(first.key)
     return first.key
   }
 
-  private mutating func siftUp(_ start: Int) {
-    var child = start
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard heap[child].time < heap[parent].time else { return }
-      exchange(child, parent)
-      child = parent
-    }
+  /// Puts an entry where one with the time `before` stood.
+  @inlinable mutating func settle(_ entry: Entry, at position: Int, before: Instant) {
+    if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }
 
-  private mutating func siftDown(_ start: Int) {
-    var parent = start
+  // What has to make room is moved, and the entry placed once, which costs half the hashing of exchanging the two.
+
+  @inlinable mutating func siftUp(_ entry: Entry, from start: Int) {
+    var position = start
+    while position > 0 {
+      let parent = (position - 1) / 2
+      guard entry.time < heap[parent].time else { break }
+      place(heap[parent], at: position)
+      position = parent
+    }
+    place(entry, at: position)
+  }
+
+  @inlinable mutating func siftDown(_ entry: Entry, from start: Int) {
+    var position = start
     while true {
-      var least = parent
-      for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count && heap[child].time < heap[least].time {
-        least = child
-      }
-      guard least != parent else { return }
-      exchange(parent, least)
-      parent = least
+      var child = 2 * position + 1
+      guard child < heap.count else { break }
+      if child + 1 < heap.count, heap[child + 1].time < heap[child].time { child += 1 }
+      guard heap[child].time < entry.time else { break }
+      place(heap[child], at: position)
+      position = child
     }
+    place(entry, at: position)
   }
 
-  private mutating func exchange(_ first: Int, _ second: Int) {
-    heap.swapAt(first, second)
-    positions[heap[first].key] = first
-    positions[heap[second].key] = second
+  @inlinable mutating func place(_ entry: Entry, at position: Int) {
+    heap[position] = entry
+    positions[entry.key] = position
   }
 }

@@ -6,6 +6,13 @@ internal import Synchronization
 
 /// The actor that a loop drives. Its executor has to be that loop.
 package protocol LoopHandler: Actor {
+  /// Called before the poller is asked: takes what was posted by now, to be done in the turn; returns whether there is
+  /// anything.
+  ///
+  /// So what is done in a turn was asked for before the turn's events were fetched, and can't miss what a peer had sent
+  /// by then.
+  func gather() -> Bool
+
   /// Called once for each turn of the loop: with what is ready, after something was posted, or when time has passed.
   ///
   /// Returns when it wants to be called at the latest, or nil.
@@ -14,19 +21,22 @@ package protocol LoopHandler: Actor {
 
 /// An event loop on a thread of its own.
 ///
-/// The loop keeps itself and its handler alive until `stop`. `wake` and `enqueue` may be called from any thread; the
+/// The loop keeps itself and its handler alive until `stop`. Jobs that are enqueued behind that still run, on a thread
+/// that is started for them. `wake` and `enqueue` may be called from any thread; the
 /// other calls belong to the loop's thread.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked Sendable {
   /// What the loop is doing, so that a sender pays for a system call only if the loop sleeps.
   private enum Activity {
     static let awake = 0
     static let signalled = 1
     static let asleep = 2
+    /// The thread has ended; a job that comes now needs another.
+    static let ended = 3
   }
 
   // Guarded by: the loop's thread. `poller` is touched by that thread alone once the loop has started.
   private var poller: Poller
-  private let eventDescriptor: FileDescriptor
+  let eventDescriptor: FileDescriptor
   private let activity = Atomic<Int>(Activity.awake)
   private let isStopped = Atomic<Bool>(false)
   private let threadID = Atomic<UInt>(0)
@@ -57,15 +67,28 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   /// Makes the loop take another turn; cheap if it is awake anyway.
   package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
-    if before == Activity.asleep {
+    switch before {
+    case Activity.asleep:
       var one: UInt64 = 1
       // The counter can't overflow, since each write needs a sleep before it.
       _ = write(eventDescriptor.number, &one, 8)
+    case Activity.ended: finishLate()
+    default: break
     }
   }
 
   /// Whether the caller runs on the loop's thread.
   package var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+  /// The time.
+  package var now: Instant { .now }
+
+  /// Starts to connect, without waiting.
+  package func connect(
+    to address: SocketAddress, options: SocketOptions
+  ) throws(SystemError) -> any StreamSocket {
+    try Socket.connect(to: address, options: options)
+  }
 
   /// Starts to watch a descriptor.
   package func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
@@ -90,15 +113,36 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var deadline: Instant?
     while !isStopped.load(ordering: .acquiring) {
       events.removeAll(keepingCapacity: true)
-      poll(until: deadline, into: &events)
+      let isBusy = handler.assumeIsolated { $0.gather() }
+      poll(until: deadline, mayBlock: !isBusy, into: &events)
       runJobs(&ready)
       deadline = handler.assumeIsolated { $0.turn(events, now: .now) }
     }
-    // Jobs that were enqueued before the stop still run, and what they enqueue in turn, since a task that waits for
-    // them would hang.
-    repeat { runJobs(&ready) } while !ready.isEmpty
-    // The system may give the identifier to another thread, which isn't the loop's.
-    threadID.store(0, ordering: .relaxed)
+    finish()
+  }
+
+  /// Runs the jobs that are left, and what they enqueue in turn, since a task that waits for them would hang.
+  private func finish() {
+    var ready: [UnownedJob] = []
+    repeat {
+      activity.store(Activity.awake, ordering: .releasing)
+      threadID.store(UInt(pthread_self()), ordering: .relaxed)
+      repeat { runJobs(&ready) } while !ready.isEmpty
+      // The system may give the identifier to another thread, which isn't the loop's.
+      threadID.store(0, ordering: .relaxed)
+    } while !activity.compareExchange(
+      expected: Activity.awake, desired: Activity.ended, ordering: .acquiringAndReleasing
+    ).exchanged
+  }
+
+  /// A job has come though the loop has ended; still no two run at a time.
+  private func finishLate() {
+    do {
+      try Thread.start(name: "lupine-late") { self.finish() }
+    } catch {
+      // Without a thread to be had, here is better than never.
+      finish()
+    }
   }
 
   private func runJobs(_ ready: inout [UnownedJob]) {
@@ -108,11 +152,13 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     }
   }
 
-  private func poll(until deadline: Instant?, into events: inout [Poller.Event]) {
+  private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) {
     let now = Instant.now
-    let sleeps = activity.compareExchange(
-      expected: Activity.awake, desired: Activity.asleep, ordering: .acquiringAndReleasing
-    ).exchanged
+    let sleeps =
+      mayBlock
+      && activity.compareExchange(
+        expected: Activity.awake, desired: Activity.asleep, ordering: .acquiringAndReleasing
+      ).exchanged
     do {
       try poller.wait(until: sleeps ? deadline : now, now: now, into: &events)
     } catch {
@@ -129,6 +175,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
   // MARK: Executor
 
   /// Takes a job of an actor or a task bound to this loop.
+  ///
+  /// From the loop's own thread it costs no system call. The job runs in the next turn, for which the sockets are
+  /// looked at anew, so that jobs which enqueue one another for ever don't keep them waiting.
   package func enqueue(_ job: consuming ExecutorJob) {
     if jobs.post(UnownedJob(job)) { wake() }
   }

@@ -4,7 +4,11 @@ internal import Glibc
 
 /// A file open for reading.
 package struct File: ~Copyable, Sendable {
+  /// Where it was opened.
+  package let path: String
   private let descriptor: FileDescriptor
+
+  var number: CInt { descriptor.number }
 
   /// Opens a regular file; a directory is EISDIR, and anything else, which could block its reader, EINVAL.
   package init(reading path: String) throws(SystemError) {
@@ -15,13 +19,14 @@ package struct File: ~Copyable, Sendable {
     _ = try SystemCall.run("fstat") { fstat(number, &status) }
     let kind = status.st_mode & S_IFMT
     guard kind == S_IFREG else { throw SystemError(call: "open", code: kind == S_IFDIR ? EISDIR : EINVAL) }
+    self.path = path
     self.descriptor = descriptor
   }
 
   /// Reads up to `countMax` bytes at `offset` and appends them; 0 at the file's end.
   package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count
-    output.append(contentsOf: repeatElement(0, count: countMax))
+    output += [UInt8](repeating: 0, count: countMax)
     var count = 0
     defer { output.removeLast(countMax - count) }
     count =

@@ -2,8 +2,12 @@
 
 /// Decides in which order and how far apart addresses are tried.
 ///
-/// Families are interleaved, beginning with the first answer's; the next attempt starts when the one before failed or
-/// after the delay, whichever comes first.
+/// Families are interleaved, beginning with the first answer's (§4, with a First Address Family Count of 1); the next
+/// attempt starts when one has failed or after the delay, whichever comes first (§5). Whoever connects first has won,
+/// and the owner of the attempts closes the others. With addresses of one family they are tried in their order.
+///
+/// getaddrinfo answers for both families at once, and has sorted the addresses by RFC 6724, so that the Resolution Delay
+/// for a late answer of the other family (§3) has no place here.
 package struct HappyEyeballs: Sendable {
   /// What to do next.
   package enum Step: Sendable {
@@ -24,7 +28,7 @@ package struct HappyEyeballs: Sendable {
 
   /// Takes the resolver's answer in its order.
   package init(_ addresses: [SocketAddress], now: Instant) {
-    remaining = Self.interleave(addresses)[...]
+    remaining = Self.order(addresses)[...]
     nextStart = now
   }
 
@@ -45,7 +49,9 @@ package struct HappyEyeballs: Sendable {
     nextStart = now
   }
 
-  private static func interleave(_ addresses: [SocketAddress]) -> [SocketAddress] {
+  /// The order of the attempts, of which there are at most `ResolverConfiguration.addressesMax`: each holds a descriptor
+  /// until the connection is made, and a name server may answer with thousands of addresses.
+  static func order(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let first = addresses.first else { return [] }
     let preferred = addresses.filter { $0.isIPv6 == first.isIPv6 }
     let others = addresses.filter { $0.isIPv6 != first.isIPv6 }
@@ -54,6 +60,6 @@ package struct HappyEyeballs: Sendable {
       if index < preferred.count { result.append(preferred[index]) }
       if index < others.count { result.append(others[index]) }
     }
-    return result
+    return Array(result.prefix(ResolverConfiguration.addressesMax))
   }
 }

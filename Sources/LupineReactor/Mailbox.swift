@@ -1,16 +1,18 @@
 // Messages for a loop, from any thread, in order.
 
-internal import Synchronization
+public import Synchronization
 
 /// A queue with many senders and one reader that takes everything at once.
-package final class Mailbox<Message: Sendable>: Sendable {
-  private let messages = Mutex<[Message]>([])
+///
+/// Inlinable and public by `@_spi(Loop)` for the reason that `DeadlineQueue` gives.
+@_spi(Loop) public final class Mailbox<Message: Sendable>: Sendable {
+  @usableFromInline let messages = Mutex<[Message]>([])
 
   /// Creates an empty mailbox.
-  package init() {}
+  @inlinable public init() {}
 
   /// Appends a message; returns whether the mailbox was empty, and its reader has to be woken.
-  package func post(_ message: Message) -> Bool {
+  @inlinable public func post(_ message: Message) -> Bool {
     messages.withLock {
       $0.append(message)
       return $0.count == 1
@@ -18,7 +20,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
   }
 
   /// Exchanges the messages for an empty array, which keeps both arrays' memory in use.
-  package func take(into array: inout [Message]) {
+  @inlinable public func take(into array: inout [Message]) {
     array.removeAll(keepingCapacity: true)
     // Moved out and in again, since a lock's closure can't hold on to an inout array of the caller's.
     var empty = array

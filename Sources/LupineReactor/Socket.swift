@@ -1,10 +1,10 @@
-// A TCP socket: connect, send, receive. Non-blocking unless it was accepted for a blocking server.
+// A stream socket, TCP or Unix: connect, send, receive. Non-blocking unless it was accepted for a blocking server.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// A stream socket with one owner.
-package struct Socket: ~Copyable, Sendable {
+/// A stream socket; closed when the last reference to it goes.
+package final class Socket: StreamSocket, Sendable {
   private let descriptor: FileDescriptor
 
   init(_ descriptor: consuming FileDescriptor) {
@@ -15,13 +15,16 @@ package struct Socket: ~Copyable, Sendable {
   package var number: CInt { descriptor.number }
 
   /// Starts to connect, without waiting; the socket becomes writable when that has ended.
-  package static func connect(to address: SocketAddress) throws(SystemError) -> Socket {
+  ///
+  /// Throws an option that was asked for and can't be set, too.
+  package static func connect(
+    to address: SocketAddress, options: SocketOptions = SocketOptions()
+  ) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
     let result = Socket(FileDescriptor(owning: number))
-    // Small requests have to leave at once: without it, Nagle holds a second write back until the first is acknowledged.
-    result.set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
+    try result.apply(options, for: address)
     do {
       _ = try SystemCall.run("connect") { address.withPointer { Glibc.connect(number, $0, $1) } }
     } catch {
@@ -39,7 +42,7 @@ package struct Socket: ~Copyable, Sendable {
   }
 
   /// Receives into `buffer` from `offset` on. Nil: nothing is there yet. 0: the peer has closed its side.
-  package func receive(into buffer: inout [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
+  package func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < buffer.count, "no room to receive into")
     return try SystemCall.transfer("recv") {
       // SAFETY: the room behind `offset` is what is passed as the length.
@@ -48,7 +51,7 @@ package struct Socket: ~Copyable, Sendable {
   }
 
   /// Sends from `offset` on; returns how many bytes the kernel took, nil if none fitted.
-  package func send(_ bytes: [UInt8], from offset: Int = 0) throws(SystemError) -> Int? {
+  package func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < bytes.count, "nothing to send")
     return try SystemCall.transfer("send") {
       // SAFETY: the bytes behind `offset` are what is passed as the length. MSG_NOSIGNAL: EPIPE in place of SIGPIPE.
@@ -56,6 +59,21 @@ package struct Socket: ~Copyable, Sendable {
         Glibc.send(number, $0.baseAddress.map { $0 + offset }, $0.count - offset, CInt(MSG_NOSIGNAL))
       }
     }
+  }
+
+  /// Sends `count` bytes of a file from `offset` on, without a copy of them in this process; returns how many the kernel
+  /// took, nil if none fitted. A file that ends before `offset` is `SystemError.fileEnded`.
+  ///
+  /// EINVAL: the file lies where the kernel can't send from, such as in /proc, and has to be read instead.
+  package func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
+    precondition(count > 0, "nothing to send")
+    var position = off_t(clamping: offset)
+    let sent = try SystemCall.transfer("sendfile") {
+      // sendfile(2) has no MSG_NOSIGNAL.
+      SystemCall.withoutBrokenPipeSignal { sendfile(number, file.number, &position, count) }
+    }
+    if sent == 0 { throw .fileEnded(file.path) }
+    return sent
   }
 
   /// Ends the sending side; the peer reads an end of file.
@@ -73,12 +91,6 @@ package struct Socket: ~Copyable, Sendable {
   package var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
   /// The peer's address, or nil if the socket isn't connected.
   package var peerAddress: SocketAddress? { SocketAddress { getpeername(number, $0, $1) } }
-
-  // An option that can't be set costs speed, not correctness, so its failure is not an error.
-  private func set(_ level: CInt, _ option: CInt, _ value: CInt) {
-    var value = value
-    setsockopt(number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
-  }
 }
 
 extension Socket {

@@ -3,96 +3,207 @@
 internal import CLupineLinux
 internal import Glibc
 
-/// An IPv4 or IPv6 address with its port.
-public struct SocketAddress: Sendable {
-  private var storage = sockaddr_storage()
-  let length: socklen_t
+/// An IPv4 or IPv6 address with its port, or the name of a Unix domain socket.
+///
+/// Two addresses are equal if the kernel takes them for the same.
+public struct SocketAddress: Sendable, Hashable {
+  /// What the kernel's structures hold, in the order of the wire, and without what is always zero.
+  private enum Content: Sendable, Hashable {
+    case ipv4(UInt32, port: UInt16)
+    case ipv6(UInt64, UInt64, scope: UInt32, port: UInt16)
+    /// The bytes of sun_path without the NUL behind a path; the name of an abstract socket has one in front.
+    case unix([UInt8])
+  }
 
-  /// Takes an address as the C library gives it; nil if it is of another family.
-  init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
-    let family = CInt(address.pointee.sa_family)
-    guard family == AF_INET || family == AF_INET6, Int(length) <= MemoryLayout<sockaddr_storage>.size else {
-      return nil
-    }
-    self.length = length
-    // SAFETY: `length` bytes are valid at `address` by the caller's word, and fit the storage by the check above.
-    withUnsafeMutableBytes(of: &storage) {
-      $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: Int(length)))
-    }
+  /// Bytes of a Unix socket's path, or of an abstract name behind its "@": 107. Linux has 108 (unix(7)), of which a
+  /// NUL takes one.
+  public static let socketPathBytesMax = 107
+
+  private let content: Content
+
+  private init(_ content: Content) {
+    self.content = content
   }
 
   /// Reads a numeric address such as "127.0.0.1" or "::1"; nil if it isn't one.
   public init?(numeric host: String, port: UInt16) {
     // C would read up to the NUL, and take what stands in front of it for the whole.
     guard !host.utf8.contains(0) else { return nil }
-    var v4 = sockaddr_in()
-    if inet_pton(AF_INET, host, &v4.sin_addr) == 1 {
-      v4.sin_family = sa_family_t(AF_INET)
-      v4.sin_port = port.bigEndian
-      length = socklen_t(MemoryLayout<sockaddr_in>.size)
-      // SAFETY: sockaddr_storage is larger than sockaddr_in, and both are plain memory.
-      withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v4, as: sockaddr_in.self) }
-      return
+    var v4: UInt32 = 0
+    var v6: (UInt64, UInt64) = (0, 0)
+    if inet_pton(AF_INET, host, &v4) == 1 {
+      content = .ipv4(v4, port: port)
+    } else if inet_pton(AF_INET6, host, &v6) == 1 {
+      content = .ipv6(v6.0, v6.1, scope: 0, port: port)
+    } else {
+      return nil
     }
-    var v6 = sockaddr_in6()
-    guard inet_pton(AF_INET6, host, &v6.sin6_addr) == 1 else { return nil }
-    v6.sin6_family = sa_family_t(AF_INET6)
-    v6.sin6_port = port.bigEndian
-    length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-    // SAFETY: as above.
-    withUnsafeMutableBytes(of: &storage) { $0.storeBytes(of: v6, as: sockaddr_in6.self) }
+  }
+
+  /// The address of a Unix domain socket: a path, or "@" and the name of an abstract socket.
+  ///
+  /// Nil if the path, or the name behind the "@", is empty, has more than `socketPathBytesMax` bytes, or a NUL in it. A
+  /// file whose name begins with "@" is reached as "./@name".
+  public init?(socketPath: String) {
+    var bytes = Array(socketPath.utf8)
+    guard !bytes.contains(0) else { return nil }
+    let isAbstract = bytes.first == UInt8(ascii: "@")
+    let count = isAbstract ? bytes.count - 1 : bytes.count
+    guard count > 0, count <= Self.socketPathBytesMax else { return nil }
+    if isAbstract { bytes[0] = 0 }
+    content = .unix(bytes)
+  }
+
+  /// The same address with another port; a Unix socket's has none, and stays as it is.
+  public func withPort(_ port: UInt16) -> SocketAddress {
+    switch content {
+    case .ipv4(let bits, _): SocketAddress(.ipv4(bits, port: port))
+    case .ipv6(let high, let low, let scope, _): SocketAddress(.ipv6(high, low, scope: scope, port: port))
+    case .unix: self
+    }
+  }
+
+  /// Whether it is an IPv6 address.
+  public var isIPv6: Bool { family == AF_INET6 }
+
+  /// The path of a Unix socket, or "@" and its abstract name; nil for an address with a port.
+  public var socketPath: String? {
+    guard case .unix(let bytes) = content else { return nil }
+    let name = String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)
+    return bytes.first == 0 ? "@\(name)" : name
+  }
+
+  /// The port, 0...65535; 0 for a Unix socket.
+  public var port: UInt16 {
+    switch content {
+    case .ipv4(_, let port), .ipv6(_, _, _, let port): port
+    case .unix: 0
+    }
+  }
+
+  /// The address without its port, in numbers; the path of a Unix socket.
+  public var host: String {
+    switch content {
+    case .ipv4(let bits, _): Self.text(AF_INET, bits)
+    case .ipv6(let high, let low, _, _): Self.text(AF_INET6, (high, low))
+    case .unix: socketPath ?? ""
+    }
+  }
+
+  private static func text(_ family: CInt, _ bits: some BitwiseCopyable) -> String {
+    // SAFETY: inet_ntop reads 4 or 16 bytes, which is the size of `bits`, and writes at most 46, NUL included.
+    withUnsafeBytes(of: bits) { bytes in
+      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 46) { text in
+        guard let base = text.baseAddress, let address = bytes.baseAddress else { return "" }
+        guard inet_ntop(family, address, base, 46) != nil else { return "" }
+        return String(cString: base)
+      }
+    }
+  }
+}
+
+extension SocketAddress: CustomStringConvertible {
+  /// The address and the port, such as "127.0.0.1:80" or "[::1]:80"; "unix:" and the path of a Unix socket.
+  public var description: String {
+    switch content {
+    case .ipv4: "\(host):\(port)"
+    case .ipv6: "[\(host)]:\(port)"
+    case .unix: "unix:\(host)"
+    }
+  }
+}
+
+// MARK: The kernel's form
+
+extension SocketAddress {
+  /// Where sun_path begins in sockaddr_un.
+  private static let pathOffset = MemoryLayout<sa_family_t>.size
+
+  /// AF_INET, AF_INET6 or AF_UNIX.
+  var family: CInt {
+    switch content {
+    case .ipv4: AF_INET
+    case .ipv6: AF_INET6
+    case .unix: AF_UNIX
+    }
+  }
+
+  /// Takes an address as the C library gives it; nil if it is of another family, or the name of a socket without one.
+  init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
+    // SAFETY: `length` bytes are valid at `address` by the caller's word, and nothing behind them is read.
+    let bytes = UnsafeRawBufferPointer(start: address, count: Int(length))
+    guard bytes.count >= Self.pathOffset else { return nil }
+    switch CInt(bytes.loadUnaligned(as: sa_family_t.self)) {
+    case AF_INET where bytes.count >= MemoryLayout<sockaddr_in>.size:
+      let v4 = bytes.loadUnaligned(as: sockaddr_in.self)
+      content = .ipv4(v4.sin_addr.s_addr, port: UInt16(bigEndian: v4.sin_port))
+    case AF_INET6 where bytes.count >= MemoryLayout<sockaddr_in6>.size:
+      let v6 = bytes.loadUnaligned(as: sockaddr_in6.self)
+      // SAFETY: in6_addr is 16 bytes without padding.
+      let (high, low) = withUnsafeBytes(of: v6.sin6_addr) {
+        ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+      }
+      content = .ipv6(high, low, scope: v6.sin6_scope_id, port: UInt16(bigEndian: v6.sin6_port))
+    case AF_UNIX where bytes.count > Self.pathOffset:
+      let name = bytes[Self.pathOffset...].prefix(MemoryLayout.size(ofValue: sockaddr_un().sun_path))
+      // A path ends at its NUL; an abstract name begins with one, and ends with the address.
+      content = .unix(Array(name.first == 0 ? name[...] : name.prefix { $0 != 0 }))
+    default:
+      return nil
+    }
   }
 
   /// Asks the kernel for a socket's own or its peer's address.
   init?(reading call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // SAFETY: the kernel writes at most `length` bytes, which is the storage's size.
-    let result = withUnsafeMutablePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
-    }
-    guard result == 0 else { return nil }
-    // SAFETY: the kernel has filled in `length` bytes of an address.
-    let own = withUnsafePointer(to: &address) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { SocketAddress($0, length: length) }
+    // SAFETY: the kernel writes at most `length` bytes, which is the storage's size, and then `length` of them are set.
+    let own = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+        call(pointer, &length) == 0 ? SocketAddress(pointer, length: length) : nil
+      }
     }
     guard let own else { return nil }
     self = own
   }
 
-  /// AF_INET or AF_INET6.
-  var family: CInt { CInt(storage.ss_family) }
-  /// Whether it is an IPv6 address.
-  public var isIPv6: Bool { family == AF_INET6 }
-
-  /// The port, 0...65535.
-  public var port: UInt16 {
-    // SAFETY: the port lies at the same offset (2) in sockaddr_in and sockaddr_in6.
-    withUnsafeBytes(of: storage) { UInt16(bigEndian: $0.load(fromByteOffset: 2, as: UInt16.self)) }
-  }
-
-  /// The address without its port, in numbers.
-  public var host: String {
-    // SAFETY: inet_ntop writes at most 46 bytes, NUL included; the offsets are those of sin_addr (4) and sin6_addr (8).
-    withUnsafeBytes(of: storage) { bytes in
-      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 46) { text in
-        guard let base = text.baseAddress, let address = bytes.baseAddress else { return "" }
-        guard inet_ntop(family, address + (isIPv6 ? 8 : 4), base, 46) != nil else { return "" }
-        return String(cString: base)
-      }
-    }
-  }
-
   /// Hands the address to a system call.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-    // SAFETY: a sockaddr_storage may be read as any sockaddr, and the pointer doesn't leave the scope.
-    withUnsafePointer(to: storage) {
-      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+    switch content {
+    case .ipv4(let bits, let port):
+      var v4 = sockaddr_in()
+      v4.sin_family = sa_family_t(AF_INET)
+      v4.sin_addr.s_addr = bits
+      v4.sin_port = port.bigEndian
+      return Self.lend(v4, length: MemoryLayout<sockaddr_in>.size, body)
+    case .ipv6(let high, let low, let scope, let port):
+      var v6 = sockaddr_in6()
+      v6.sin6_family = sa_family_t(AF_INET6)
+      v6.sin6_port = port.bigEndian
+      v6.sin6_scope_id = scope
+      // SAFETY: in6_addr is 16 bytes without padding.
+      withUnsafeMutableBytes(of: &v6.sin6_addr) {
+        $0.storeBytes(of: high, as: UInt64.self)
+        $0.storeBytes(of: low, toByteOffset: 8, as: UInt64.self)
+      }
+      return Self.lend(v6, length: MemoryLayout<sockaddr_in6>.size, body)
+    case .unix(let bytes):
+      var unix = sockaddr_un()
+      unix.sun_family = sa_family_t(AF_UNIX)
+      // SAFETY: both initialisers see to it that sun_path has room for all of them. It was zero before, so that a NUL
+      // stands behind a path.
+      withUnsafeMutableBytes(of: &unix.sun_path) { $0.copyBytes(from: bytes) }
+      let count = bytes.first == 0 ? bytes.count : min(bytes.count + 1, MemoryLayout.size(ofValue: unix.sun_path))
+      return Self.lend(unix, length: Self.pathOffset + count, body)
     }
   }
-}
 
-extension SocketAddress: CustomStringConvertible {
-  /// The address and the port, such as "127.0.0.1:80" or "[::1]:80".
-  public var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+  private static func lend<Address, Result>(
+    _ address: Address, length: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
+  ) -> Result {
+    // SAFETY: every address structure may be read as a sockaddr, and the pointer doesn't leave the scope.
+    withUnsafePointer(to: address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+    }
+  }
 }

@@ -26,4 +26,24 @@ enum SystemCall {
       }
     }
   }
+
+  /// Runs a call that answers -1 with EPIPE for a closed socket, but would also raise SIGPIPE, which ends the process.
+  static func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
+    var brokenPipe = sigset_t()
+    sigemptyset(&brokenPipe)
+    sigaddset(&brokenPipe, SIGPIPE)
+    var before = sigset_t()
+    pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
+    let result = body()
+    let code = errno
+    // The signal goes to this thread, and has to be taken before it is let through. If it was blocked before, whoever
+    // did that lives with a pending one.
+    if result < 0, code == EPIPE, sigismember(&before, SIGPIPE) == 0 {
+      var none = timespec()
+      sigtimedwait(&brokenPipe, nil, &none)
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nil)
+    errno = code
+    return result
+  }
 }

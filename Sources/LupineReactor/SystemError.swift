@@ -31,4 +31,13 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   public var isConnectionRefused: Bool { code == ECONNREFUSED }
   /// The peer, or the kernel on its behalf, cut the connection.
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
+  /// The call can't be done with what it was given (EINVAL, ENOSYS, EOPNOTSUPP).
+  package var isNotSupported: Bool { code == EINVAL || code == ENOSYS || code == EOPNOTSUPP }
+  /// A file is shorter than it was said to be (ENODATA), or its disk is broken (EIO).
+  package var isFilesFault: Bool { code == ENODATA || code == EIO }
+
+  /// A Unix socket can't have that path (ENAMETOOLONG).
+  package static func unusableSocketPath(_ path: String) -> SystemError {
+    SystemError(call: "connect \(path)", code: ENAMETOOLONG)
+  }
 }

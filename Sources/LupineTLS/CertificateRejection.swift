@@ -60,11 +60,22 @@ extension TLSError {
         "\(whose) comes from an unknown authority (issuer \(rejection.issuer)). Pass the authority's certificate as "
         + "trustRoots, install the system's ca-certificates, or have the server send its intermediate certificates."
     default:
-      // SAFETY: the string is a static of OpenSSL's.
-      let reason = String(cString: X509_verify_cert_error_string(Int(rejection.verifyCode)))
       code = .certificateInvalid(verifyCode: Int(rejection.verifyCode))
-      message = "\(whose) (\(rejection.subject)) was refused: \(reason). Replace it."
+      message = "\(whose) (\(rejection.subject)) was refused: \(verifyReason(rejection.verifyCode)). Replace it."
     }
+  }
+
+  /// A verification that failed without having come to a certificate.
+  static func verificationFailed(_ verifyCode: Int32, host: String) -> TLSError {
+    TLSError(
+      code: .certificateInvalid(verifyCode: Int(verifyCode)),
+      message: "The chain of \(host) can't be verified: \(verifyReason(verifyCode)). Replace its certificates.")
+  }
+
+  static func refusedByVerifier(host: String, reason: String) -> TLSError {
+    TLSError(
+      code: .refusedByVerifier,
+      message: "The verifier of the TLS configuration refused the certificate of \(host): \(reason)")
   }
 
   private static func mismatch(_ rejection: CertificateRejection, host: String) -> String {
@@ -79,8 +90,13 @@ extension TLSError {
   }
 }
 
+private func verifyReason(_ verifyCode: Int32) -> String {
+  // SAFETY: the string is a static of OpenSSL's.
+  String(cString: X509_verify_cert_error_string(Int(verifyCode)))
+}
+
 /// RFC 2253's form, which escapes control characters.
-private func describe(name: OpaquePointer?) -> String {
+func describe(name: OpaquePointer?) -> String {
   // SAFETY: the BIO is freed on every path, after the bytes it owns are copied.
   guard let name, let bio = BIO_new(BIO_s_mem()) else { return "?" }
   defer { BIO_free(bio) }
@@ -89,7 +105,7 @@ private func describe(name: OpaquePointer?) -> String {
 }
 
 /// As "2026-01-31 23:59:59 UTC".
-private func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
+func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
   var parts = tm()
   // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or answers 0.
   guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return "an unreadable date" }

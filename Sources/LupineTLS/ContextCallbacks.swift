@@ -2,16 +2,56 @@
 
 import CLupineOpenSSL
 
+/// What all sessions of a client's context share.
+final class ClientSettings: Sendable {
+  let configuration: TLSConfiguration
+  let sessions: TLSSessionStore
+  let keyLog: KeyLog?
+
+  init(_ configuration: TLSConfiguration, sessions: TLSSessionStore) throws(TLSError) {
+    self.configuration = configuration
+    self.sessions = sessions
+    if let path = configuration.keyLogFile { keyLog = try KeyLog(path: path) } else { keyLog = nil }
+  }
+}
+
+/// What a server's callbacks answer.
+final class ServerAnswers: Sendable {
+  /// The protocols that are spoken, encoded as in ALPN.
+  let protocols: [UInt8]
+  /// The OCSP response in DER that is stapled to handshakes; empty for none.
+  let staple: [UInt8]
+
+  init(protocols: [UInt8], staple: [UInt8]) {
+    self.protocols = protocols
+    self.staple = staple
+  }
+}
+
 /// What the callbacks of a client's session read and write; the session holds it, and the SSL points at it.
 final class ClientAttachment {
+  /// The name that is asked for and verified.
   let host: String
-  let resumption: ResumptionStore
-  /// Set by a handshake that failed on the certificate.
-  var rejection: CertificateRejection?
+  let port: UInt16
+  let settings: ClientSettings
+  /// Set by a handshake that failed on the certificate, what vouches for it, or the verifier.
+  var refusal: TLSError?
+  var staple = TLSInfo.StapledOCSP.notAsked
+  /// Once the handshake is done, messages that belong to one are counted.
+  private(set) var isEstablished = false
+  /// Handshake messages since the last application data.
+  var messagesSinceData = 0
 
-  init(host: String, resumption: ResumptionStore) {
+  init(host: String, port: UInt16, settings: ClientSettings) {
     self.host = host
-    self.resumption = resumption
+    self.port = port
+    self.settings = settings
+  }
+
+  /// The handshake is done. With TLS 1.2 nobody is called back about a resumed session's missing response.
+  func establish(isResumed: Bool) {
+    isEstablished = true
+    if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
 
   /// The slot of application data that OpenSSL leaves to its user.
@@ -23,44 +63,115 @@ final class ClientAttachment {
     }
   }
 
-  static func attached(to ssl: OpaquePointer) -> ClientAttachment? {
+  static func attached(to ssl: OpaquePointer?) -> ClientAttachment? {
     // SAFETY: only `attach` fills the slot, and the session holds the object until after its SSL's last call.
-    SSL_get_ex_data(ssl, slot).map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
+    ssl.flatMap { SSL_get_ex_data($0, slot) }.map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// The session's that a chain is verified for.
+  fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
+    // SAFETY: OpenSSL keeps the SSL that it verifies for in this slot of the store's context.
+    attached(
+      to: X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
   }
 }
 
-/// What a server speaks, encoded as in ALPN.
-final class ServedProtocols: Sendable {
-  let encoded: [UInt8]
-
-  init(_ encoded: [UInt8]) {
-    self.encoded = encoded
-  }
-}
+// MARK: Clients
 
 /// Notes why a certificate is refused, and leaves OpenSSL's verdict as it is.
 let recordRejection: SSL_verify_cb = { verdict, store in
-  guard verdict == 0, let store else { return verdict }
-  // SAFETY: OpenSSL keeps the SSL that it verifies for in this slot of the store's context.
-  if let raw = X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()) {
-    ClientAttachment.attached(to: OpaquePointer(raw))?.rejection = CertificateRejection(store)
+  guard verdict == 0, let store, let attachment = ClientAttachment.attached(toVerification: store) else {
+    return verdict
   }
+  attachment.refusal = TLSError(CertificateRejection(store), host: attachment.host)
   return verdict
+}
+
+/// Verifies the chain, and gives the configuration's verifier the last word.
+let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
+  guard let store, let attachment = ClientAttachment.attached(toVerification: store),
+    let verifier = attachment.settings.configuration.verifier
+  else { return 0 }
+  let isGood = X509_verify_cert(store) == 1
+  // SAFETY: both stacks belong to the store's context, which lives during this call.
+  let evidence = CertificateVerifier.Evidence(
+    host: attachment.host,
+    sentChain: certificates(in: X509_STORE_CTX_get0_untrusted(store)).map(\.der),
+    builtChain: certificates(in: X509_STORE_CTX_get0_chain(store)).map(\.der),
+    problem: isGood
+      ? nil
+      : attachment.refusal
+        ?? .verificationFailed(
+          X509_STORE_CTX_get_error(store), host: attachment.host))
+  switch verifier.decide(evidence) {
+  case .asFound:
+    attachment.refusal = evidence.problem
+    return isGood ? 1 : 0
+  case .accept:
+    attachment.refusal = nil
+    ERR_clear_error()
+    X509_STORE_CTX_set_error(store, X509_V_OK)
+    return 1
+  case .refuse(let reason):
+    attachment.refusal = .refusedByVerifier(host: attachment.host, reason: reason)
+    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+    return 0
+  }
+}
+
+/// Looks at the stapled OCSP response once the chain is verified; 0 ends the handshake with an alert.
+let checkStaple: lupine_staple_callback = { ssl, _ in
+  guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
+  do throws(TLSError) {
+    attachment.staple = try StapledResponse.check(
+      ssl, host: attachment.host, isRequired: attachment.settings.configuration.ocspStapling == .required)
+    ERR_clear_error()
+    return 1
+  } catch {
+    attachment.refusal = error
+    return 0
+  }
 }
 
 /// Keeps a session that the server offers to resume; 1 says that its reference was taken over.
 let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
-  guard let ssl, let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
-  attachment.resumption.keep(session, host: attachment.host)
+  guard let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
+  attachment.settings.sessions.keep(session, for: attachment)
   return 1
+}
+
+/// Appends a secret to the configuration's file.
+let logKey: SSL_CTX_keylog_cb_func = { ssl, line in
+  guard let line, let keyLog = ClientAttachment.attached(to: ssl)?.settings.keyLog else { return }
+  keyLog.append(line)
+}
+
+/// Counts the handshake messages that come after the handshake.
+let countMessages:
+  @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
+    isSent, _, contentType, _, _, ssl, _ in
+    guard contentType == SSL3_RT_HANDSHAKE, isSent == 0, let attachment = ClientAttachment.attached(to: ssl) else {
+      return
+    }
+    if attachment.isEstablished { attachment.messagesSinceData += 1 }
+  }
+
+// MARK: Servers
+
+/// Staples the response that the context has.
+let serveStaple: lupine_staple_callback = { ssl, argument in
+  guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
+  // SAFETY: the argument is the context's ServerAnswers; OpenSSL copies the bytes.
+  let staple = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().staple
+  return lupine_ssl_set_staple(ssl, staple, staple.count) == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }
 
 /// RFC 7301 §3.2: the server's first choice among what the client offers, or a no_application_protocol alert.
 let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offered, offeredCount, argument in
   guard let chosen, let chosenCount, let offered, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-  // SAFETY: the argument is the context's ServedProtocols; `offered` has `offeredCount` bytes, whose form OpenSSL has
+  // SAFETY: the argument is the context's ServerAnswers; `offered` has `offeredCount` bytes, whose form OpenSSL has
   // checked, and lives until OpenSSL has copied the choice.
-  let served = Unmanaged<ServedProtocols>.fromOpaque(argument).takeUnretainedValue().encoded
+  let served = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().protocols
   let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
   for choice in alpnNames(served) {
     let wanted = served[choice]

@@ -11,11 +11,12 @@ func drain(_ bio: OpaquePointer) -> [UInt8] {
 
 /// Appends everything that a memory BIO holds.
 func drain(_ bio: OpaquePointer, into output: inout [UInt8]) {
+  defer { lupine_bio_shrink(bio, TLSLimits.emptyBufferBytesMax) }
   // Read, rather than copied and reset: resetting a memory BIO clears all it ever grew to.
   while case let pending = BIO_ctrl_pending(bio), pending > 0 {
     let start = output.count
     let count = Int(Int32(clamping: pending))
-    output.append(contentsOf: repeatElement(0, count: count))
+    output += [UInt8](repeating: 0, count: count)
     // SAFETY: exactly `count` bytes from `start` on were appended just now.
     let read = output.withUnsafeMutableBytes { BIO_read(bio, $0.baseAddress?.advanced(by: start), Int32(count)) }
     guard read == count else {

@@ -25,14 +25,23 @@ enum PEM {
     return count
   }
 
-  static func privateKey(in text: [UInt8]) throws(TLSError) -> Owned {
+  /// The first key of the text, in PKCS#8, PKCS#1 or SEC1; `password` opens an encrypted one.
+  static func privateKey(in text: [UInt8], password: String? = nil) throws(TLSError) -> Owned {
     let bio = try open(text)
+    let answer = PasswordAnswer(password)
     ERR_clear_error()
-    let read = PEM_read_bio_PrivateKey(bio.pointer, nil, refusePassphrase, nil)
-    guard let key = Owned(read, freeing: EVP_PKEY_free) else {
-      throw .configurationFromQueue("The PEM text holds no private key that can be read without a passphrase.")
+    // SAFETY: `answer` lives until after the call, which alone uses the pointer.
+    let read = PEM_read_bio_PrivateKey(
+      bio.pointer, nil, answerPassword, Unmanaged.passUnretained(answer).toOpaque())
+    if let key = Owned(read, freeing: EVP_PKEY_free) { return key }
+    guard answer.wasAsked else {
+      throw .configurationFromQueue("The PEM text holds no private key in PKCS#8, PKCS#1 or SEC1 that can be read.")
     }
-    return key
+    guard password != nil else {
+      ERR_clear_error()
+      throw .configuration("The private key is encrypted, and there is no password. Pass the password that opens it.")
+    }
+    throw .configurationFromQueue("The password doesn't open the private key.")
   }
 
   /// The text that `write` puts into a memory BIO.
@@ -52,7 +61,30 @@ enum PEM {
   }
 }
 
-/// OpenSSL would ask on the terminal.
+/// What OpenSSL is told when it wants a password; without a callback it would ask on the terminal.
+private final class PasswordAnswer {
+  let password: [UInt8]?
+  var wasAsked = false
+
+  init(_ password: String?) {
+    self.password = password.map { Array($0.utf8) }
+  }
+}
+
+/// The password's length, or -1 for "there is none".
+private func answerPassword(
+  _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int32, _: Int32, _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+  guard let buffer, let argument else { return -1 }
+  // SAFETY: the argument is the PasswordAnswer of the call that runs; the buffer has `room` bytes.
+  let answer = Unmanaged<PasswordAnswer>.fromOpaque(argument).takeUnretainedValue()
+  answer.wasAsked = true
+  guard let password = answer.password, password.count <= Int(room) else { return -1 }
+  for (index, byte) in password.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+  return Int32(password.count)
+}
+
+/// No certificate has a password.
 private func refusePassphrase(
   _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 {

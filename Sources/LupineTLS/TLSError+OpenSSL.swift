@@ -12,8 +12,13 @@ struct QueuedError {
 
   /// Nil if OpenSSL reported nothing. The queue is empty afterwards.
   static func take() -> QueuedError? {
-    let packed = ERR_get_error()
     defer { ERR_clear_error() }
+    return next()
+  }
+
+  /// Takes the first error off the queue.
+  static func next() -> QueuedError? {
+    let packed = ERR_get_error()
     guard packed != 0 else { return nil }
     return QueuedError(
       reason: ERR_GET_REASON(packed), isFromTLS: ERR_GET_LIB(packed) == ERR_LIB_SSL,
@@ -43,7 +48,8 @@ struct FailureContext {
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes
-  let rejection: CertificateRejection?
+  /// What a callback found wrong.
+  let refusal: TLSError?
 
   /// How the peer is named in a message.
   var peer: String { host ?? "the client" }
@@ -63,13 +69,14 @@ extension TLSError {
   static func fromQueue(_ context: FailureContext) -> TLSError {
     let queued = QueuedError.take()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
-    // A wrong signature comes first in the queue, so that the rejection and not the queue tells a refused certificate.
-    if let rejection = context.rejection { return TLSError(rejection, host: context.peer) }
+    // A wrong signature comes first in the queue, so that the refusal and not the queue tells a refused certificate.
+    if let refusal = context.refusal { return refusal }
     guard let queued, !queued.isTLS(SSL_R_UNEXPECTED_EOF_WHILE_READING) else { return truncated(context) }
     if let alert = queued.alert { return refused(alert, context) }
     if queued.isTLS(SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_WRONG_SSL_VERSION, SSL_R_VERSION_TOO_LOW) {
       return noCommonVersion(context)
     }
+    if !context.wasEstablished, queued.isTLS(SSL_R_EXCESSIVE_MESSAGE_SIZE) { return tooLong(context) }
     guard context.wasEstablished else {
       return TLSError(
         code: .handshakeFailed,
@@ -79,6 +86,14 @@ extension TLSError {
       code: .protocolViolation,
       message: "\(context.peer) broke the TLS protocol, or the connection was tampered with: \(queued.text). "
         + "The session can't go on; connect again.")
+  }
+
+  private static func tooLong(_ context: FailureContext) -> TLSError {
+    TLSError(
+      code: .handshakeFailed,
+      message: "\(context.peer) sent a handshake message that is too long: its certificates may have "
+        + "\(TLSLimits.certificateChainBytesMax) bytes. Have it send its own certificate and the intermediate ones only."
+    )
   }
 
   private static func notTLS(_ context: FailureContext) -> TLSError {
@@ -120,12 +135,12 @@ extension TLSError {
   private static func remedy(_ alert: UInt8) -> String {
     switch Int32(alert) {
     case SSL_AD_HANDSHAKE_FAILURE, SSL_AD_INSUFFICIENT_SECURITY:
-      "It shares no cipher suite or key type with this side, or it wants a client certificate."
+      "It shares no cipher suite, group or key type with this side, or it wants a client certificate (identity)."
     case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name: check the name."
     case SSL_AD_NO_APPLICATION_PROTOCOL: "It speaks none of the offered applicationProtocols."
-    case SSL_AD_CERTIFICATE_REQUIRED: "It wants a client certificate, and none is sent."
+    case SSL_AD_CERTIFICATE_REQUIRED: "It wants a client certificate: set the TLS configuration's identity."
     case SSL_AD_UNKNOWN_CA, SSL_AD_BAD_CERTIFICATE, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_CERTIFICATE_EXPIRED:
-      "It doesn't accept this side's certificate."
+      "It doesn't accept this side's certificate: check the TLS configuration's identity."
     default: "Its log should say why."
     }
   }

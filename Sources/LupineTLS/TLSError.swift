@@ -16,6 +16,10 @@ public struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     case unknownAuthority
     /// Another check failed; the number is OpenSSL's `X509_V_ERR` code.
     case certificateInvalid(verifyCode: Int)
+    /// The configuration's verifier refused the certificate.
+    case refusedByVerifier
+    /// The stapled OCSP response isn't there, or doesn't vouch for the certificate.
+    case ocsp(OCSPProblem)
     /// The two sides have no TLS version in common.
     case protocolVersion
     /// The peer refused with this alert (RFC 8446 §6.2).
@@ -32,6 +36,28 @@ public struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
     case closed
     /// The settings, a certificate file or the host name can't be used.
     case configuration
+  }
+
+  /// What is wrong with a stapled OCSP response (RFC 6960).
+  public enum OCSPProblem: Sendable, Hashable {
+    /// None came, though the configuration or the certificate's must-staple extension requires one.
+    case missing
+    /// It can't be read.
+    case malformed
+    /// The responder answered with an error in place of a response; the number is OCSPResponseStatus.
+    case refused(status: Int)
+    /// Its signature is wrong, or its signer isn't one that may speak for the certificate's issuer.
+    case untrusted
+    /// It is about other certificates.
+    case otherCertificate
+    /// The certificate is revoked.
+    case revoked
+    /// The responder doesn't know the certificate.
+    case unknownCertificate
+    /// Its thisUpdate lies in the future.
+    case notYetValid
+    /// Its nextUpdate has passed; or it has none, and is 10 days old.
+    case expired
   }
 
   /// What to branch on.

@@ -34,24 +34,30 @@ package struct TLSSession: ~Copyable {
     case failed(TLSError)
   }
 
-  private let handle: Handle
+  let handle: Handle
   /// Holds the callbacks' arguments as well.
   private let context: TLSContext
   private let attachment: ClientAttachment?
   private var state = State.handshaking
   private var opening = OpeningBytes()
+  /// Bytes that reading added to the output since it was drained: key updates, alerts.
+  private var answerBytes = 0
 
   /// Starts a client's session to a host name or an IP address, and offers to resume an earlier one.
   ///
-  /// Throws `TLSError.Code.configuration` for a name that can't be verified, such as an empty one.
-  package init(client context: TLSContext, host: String) throws(TLSError) {
-    precondition(!context.isServer, "a client's session needs a client's context")
+  /// The port tells servers of one name apart whose sessions may be resumed. Throws `TLSError.Code.configuration` for a
+  /// name that can't be verified, such as an empty one.
+  package init(client context: TLSContext, host: String, port: UInt16) throws(TLSError) {
+    guard case .client(let settings) = context.role else {
+      preconditionFailure("a client's session needs a client's context")
+    }
+    let host = settings.configuration.serverName ?? host
     let name = try PeerName(host: host)
-    let attachment = ClientAttachment(host: host, resumption: context.resumption)
+    let attachment = ClientAttachment(host: host, port: port, settings: settings)
     let handle = try Handle(context)
     try name.apply(to: handle.ssl)
     try attachment.attach(to: handle.ssl)
-    context.resumption.offer(to: handle.ssl, host: host)
+    if settings.configuration.resumesSessions { settings.sessions.offer(to: handle.ssl, for: attachment) }
     SSL_set_connect_state(handle.ssl)
     self.handle = handle
     self.context = context
@@ -60,7 +66,7 @@ package struct TLSSession: ~Copyable {
 
   /// Starts a server's session. Throws only if memory ran out.
   package init(server context: TLSContext) throws(TLSError) {
-    precondition(context.isServer, "a server's session needs a server's context")
+    guard case .server = context.role else { preconditionFailure("a server's session needs a server's context") }
     handle = try Handle(context)
     self.context = context
     attachment = nil
@@ -70,13 +76,19 @@ package struct TLSSession: ~Copyable {
   /// What was agreed on; `TLSInfo`'s empty values until the handshake is done.
   package var info: TLSInfo {
     switch state {
-    case .established, .closed: TLSInfo(established: handle.ssl)
+    case .established, .closed: TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked)
     case .handshaking, .failed: .none
     }
   }
 
   /// Bytes that `drainOutput` would give.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
+
+  /// Whether bytes of the peer's are held that no read has looked at yet: a record, a part of one, or its plaintext.
+  package var hasUnreadInput: Bool { SSL_pending(handle.ssl) > 0 || BIO_ctrl_pending(handle.incoming) > 0 }
+
+  /// Bytes of memory that the buffers of ciphertext hold; at most 128 KiB each if they are empty.
+  package var bufferedBytesCapacity: Int { lupine_bio_capacity(handle.incoming) + lupine_bio_capacity(handle.outgoing) }
 }
 
 extension TLSSession {
@@ -106,6 +118,8 @@ extension TLSSession {
     let result = SSL_do_handshake(handle.ssl)
     if result == 1 {
       state = .established
+      attachment?.establish(isResumed: SSL_session_reused(handle.ssl) == 1)
+      shrinkIncoming()
       return .done
     }
     guard SSL_get_error(handle.ssl, result) == SSL_ERROR_WANT_READ else { throw fail() }
@@ -120,12 +134,20 @@ extension TLSSession {
     if case .failed(let error) = state { throw error }
     precondition(isPastHandshake, "read before the handshake was done")
     var count = 0
+    let queuedBefore = pendingOutputCount
     ERR_clear_error()
     // SAFETY: OpenSSL writes at most `buffer.count` bytes, and says how many.
     let result = SSL_read_ex(handle.ssl, buffer.baseAddress, buffer.count, &count)
-    if result == 1 { return .bytes(count) }
+    answerBytes += pendingOutputCount - queuedBefore
+    try refuseFlood()
+    if result == 1 {
+      attachment?.messagesSinceData = 0
+      return .bytes(count)
+    }
     switch SSL_get_error(handle.ssl, result) {
-    case SSL_ERROR_WANT_READ: return .needMoreBytes
+    case SSL_ERROR_WANT_READ:
+      shrinkIncoming()
+      return .needMoreBytes
     case SSL_ERROR_ZERO_RETURN: return .closed
     default: throw fail()
     }
@@ -151,7 +173,14 @@ extension TLSSession {
 
   /// Appends what is to be sent to the peer, and forgets it.
   package mutating func drainOutput(into output: inout [UInt8]) {
+    answerBytes = 0
     drain(handle.outgoing, into: &output)
+  }
+
+  /// Gives back the memory of empty buffers; for a connection that nothing is expected on for now.
+  package mutating func releaseIdleMemory() {
+    lupine_bio_shrink(handle.incoming, TLSLimits.idleBufferBytesMax)
+    lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
   }
 
   /// Queues close_notify (RFC 8446 §6.1): no more is written, but reading may go on. Before the handshake is done, and
@@ -194,14 +223,33 @@ extension TLSSession {
         host: attachment?.host,
         wasEstablished: isPastHandshake,
         opening: opening,
-        rejection: attachment?.rejection))
+        refusal: attachment?.refusal))
     state = .failed(error)
     return error
+  }
+
+  /// Messages that carry no data cost time and memory; a peer that means well sends few of them.
+  private mutating func refuseFlood() throws(TLSError) {
+    let messages = attachment?.messagesSinceData ?? 0
+    guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
+    let error = TLSError(
+      code: .protocolViolation,
+      message:
+        "\(attachment?.host ?? "The client") sent \(messages) TLS handshake messages (tickets, key updates or requests "
+        + "to renegotiate) without data, with answers of \(answerBytes) bytes; \(TLSLimits.handshakeMessagesBetweenDataMax) "
+        + "messages and \(TLSLimits.answerBytesMax) bytes are allowed. Fix the peer.")
+    state = .failed(error)
+    throw error
+  }
+
+  /// What arrives together may be large; OpenSSL alone would keep the room for it until the connection ends.
+  private func shrinkIncoming() {
+    lupine_bio_shrink(handle.incoming, TLSLimits.emptyBufferBytesMax)
   }
 }
 
 /// An SSL with its two memory BIOs.
-private struct Handle: ~Copyable {
+struct Handle: ~Copyable {
   let ssl: OpaquePointer
   let incoming: OpaquePointer
   let outgoing: OpaquePointer
@@ -223,6 +271,9 @@ private struct Handle: ~Copyable {
   }
 
   deinit {
+    // OpenSSL takes a session without close_notify for one that must not be resumed, which TLS no longer asks for
+    // (RFC 5246 §7.2.1); after a fatal alert it has forgotten the session already.
+    SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
     // SAFETY: the only owner, and the type can't be copied, so that this runs once.
     SSL_free(ssl)
   }

@@ -22,6 +22,13 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
+  /// What a certificate is for (RFC 5280 §4.2.1.12).
+  package enum Purpose: String, Sendable {
+    case server = "serverAuth"
+    case client = "clientAuth"
+    case ocspResponder = "OCSPSigning"
+  }
+
   /// A certificate and its key, for a server's context.
   package struct Identity: Sendable {
     package let certificatePEM: [UInt8]
@@ -33,16 +40,12 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
-  private let identity: Identity
+  /// Its own certificate and key.
+  package let identity: Identity
 
   /// Makes a P-256 key and a certificate for it that may sign others.
   package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
-    let extensions: [(Int32, String)] = [
-      (NID_basic_constraints, "critical,CA:TRUE"),
-      (NID_key_usage, "critical,keyCertSign,cRLSign"),
-      (NID_subject_key_identifier, "hash"),
-    ]
-    identity = try certify(commonName, extensions, seconds: -60 * day...365 * day, issuer: nil)
+    identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
   /// Lets any certificate sign, also one that isn't allowed to, which clients must notice.
@@ -53,15 +56,27 @@ package struct ThrowawayAuthority: Sendable {
   /// What a client takes as its trust root.
   package var certificatePEM: [UInt8] { identity.certificatePEM }
 
-  /// Issues a server's certificate. Without names and addresses it has its common name only, which clients refuse.
+  /// Issues a certificate, by default a server's. Without names and addresses it has its common name only, which clients
+  /// refuse; `mustStaple` says that an OCSP response has to come with it (RFC 7633).
   package func issue(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
     addresses: [String] = [],
-    validity: Validity = .valid
+    validity: Validity = .valid,
+    purpose: Purpose = .server,
+    mustStaple: Bool = false
   ) throws(TLSError) -> Identity {
-    try certify(
-      commonName, serverExtensions(names: names, addresses: addresses), seconds: validity.seconds, issuer: identity)
+    var extensions = leafExtensions(purpose, names: names, addresses: addresses)
+    if mustStaple { extensions.append((NID_tlsfeature, "status_request")) }
+    return try certify(commonName, extensions, seconds: validity.seconds, issuer: identity)
+  }
+
+  /// Issues an authority of its own, whose certificate servers have to send along.
+  package func issueAuthority(commonName: String = "Lupine throwaway intermediate CA") throws(TLSError)
+    -> ThrowawayAuthority
+  {
+    ThrowawayAuthority(
+      signingWith: try certify(commonName, authorityExtensions, seconds: Validity.valid.seconds, issuer: identity))
   }
 
   /// Makes a server's certificate that no authority signed.
@@ -72,19 +87,27 @@ package struct ThrowawayAuthority: Sendable {
     validity: Validity = .valid
   ) throws(TLSError) -> Identity {
     try certify(
-      commonName, serverExtensions(names: names, addresses: addresses), seconds: validity.seconds, issuer: nil)
+      commonName, leafExtensions(.server, names: names, addresses: addresses), seconds: validity.seconds, issuer: nil)
   }
 }
 
 private let hour = 3600
 private let day = 24 * hour
 
-private func serverExtensions(names: [String], addresses: [String]) -> [(Int32, String)] {
+private let authorityExtensions: [(Int32, String)] = [
+  (NID_basic_constraints, "critical,CA:TRUE"),
+  (NID_key_usage, "critical,keyCertSign,cRLSign"),
+  (NID_subject_key_identifier, "hash"),
+]
+
+private func leafExtensions(
+  _ purpose: ThrowawayAuthority.Purpose, names: [String], addresses: [String]
+) -> [(Int32, String)] {
   let alternatives = names.map { "DNS:\($0)" } + addresses.map { "IP:\($0)" }
   var extensions: [(Int32, String)] = [
     (NID_basic_constraints, "critical,CA:FALSE"),
     (NID_key_usage, "critical,digitalSignature"),
-    (NID_ext_key_usage, "serverAuth"),
+    (NID_ext_key_usage, purpose.rawValue),
     (NID_subject_key_identifier, "hash"),
     // Tells authorities of the same name apart (RFC 5280 §4.2.1.1).
     (NID_authority_key_identifier, "keyid"),

@@ -2,7 +2,7 @@
 
 /// Where a response's body ends.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no body, whatever the fields say: HEAD, 1xx, 204, 304, and 2xx to CONNECT.
+  /// There is no body, whatever the fields say: HEAD, 204 and 304.
   case none
   /// Exactly that many bytes.
   case length(UInt64)
@@ -17,59 +17,59 @@ public enum BodyFraming: Sendable, Hashable {
 /// Values are compared as bytes: to Unicode, a Kelvin sign is a K, and a mark can join a space or a comma.
 struct MessageFraming {
   let body: BodyFraming
+  /// The codings to undo behind chunked, in the order in which they were applied; empty but for a chunked body.
+  let transferCodings: [TransferCoding]
   /// Why the connection can't be used again once the body has ended, or nil.
   let closeReason: CloseReason?
 
-  init(of head: ResponseHead, method: String) throws(WireError) {
+  init(of head: ResponseHead, method: String, limits: Limits) throws(WireError) {
     let fields = head.fields
     let isBodiless = Self.isBodiless(head, method: method)
     var length: UInt64?
-    var codings: [Range<UInt32>] = []
+    var encoding = TransferEncoding(codingsMax: limits.transferCodingsMax)
     var (close, keepAlive) = (false, false)
     for line in fields.lines {
       switch line.name.count {
       case 10 where fields.matches(line.name, "connection"):
-        for option in fields.listElements(line.value) {
+        fields.forEachElement(of: line.value) { option in
           if fields.matches(option, "close") { close = true }
           if fields.matches(option, "keep-alive") { keepAlive = true }
         }
       case 14 where !isBodiless && fields.matches(line.name, "content-length"):
         length = try Self.contentLength(line.value, of: fields, earlier: length)
       case 17 where fields.matches(line.name, "transfer-encoding"):
-        codings += fields.listElements(line.value)
+        encoding.read(line.value, of: fields)
       default: break
       }
     }
 
     if isBodiless {
       body = .none
-    } else if let coding = codings.first {
-      guard codings.count == 1, fields.matches(coding, "chunked") else {
-        throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")
-      }
+    } else if encoding.isPresent {
+      try encoding.check(fields)
       body = .chunked
     } else {
       body = length.map { .length($0) } ?? .untilClose
     }
+    transferCodings = isBodiless ? [] : encoding.codings
     closeReason =
       if body == .untilClose {
         .bodyEndsWithClose
       } else if close {
         .serverAskedForClose
-      } else if head.minorVersion == 0, !keepAlive || !codings.isEmpty {
+      } else if head.minorVersion == 0, !keepAlive || encoding.isPresent {
         // A transfer coding in an HTTP/1.0 message: its framing counts as faulty (9112 §6.1).
         .http10WithoutKeepAlive
-      } else if !codings.isEmpty, length != nil {
+      } else if encoding.isPresent, length != nil {
         .ambiguousFraming
       } else {
         nil
       }
   }
 
-  // These end with the head "regardless of the header fields" (9112 §6.3, 1 and 2), so that those aren't read.
+  // These end with the head "regardless of the header fields" (9112 §6.3, 1), so that those aren't read.
   private static func isBodiless(_ head: ResponseHead, method: String) -> Bool {
-    method == "HEAD" || head.isInformational || head.status == 204 || head.status == 304
-      || (method == "CONNECT" && head.status < 300)
+    method == "HEAD" || head.status == 204 || head.status == 304
   }
 
   // Content-Length = 1*DIGIT; a list of equal numbers counts as one (9110 §8.6), 20 digits fit UInt64 or overflow.
@@ -77,7 +77,7 @@ struct MessageFraming {
     _ value: Range<UInt32>, of fields: Fields, earlier: UInt64?
   ) throws(WireError) -> UInt64 {
     var result = earlier
-    for element in fields.listElements(value) {
+    try fields.forEachElement(of: value) { element throws(WireError) in
       guard let number = number(fields.content(element)) else { throw .malformedContentLength(fields.string(value)) }
       if let result, result != number { throw .conflictingContentLength(String(result), String(number)) }
       result = number
@@ -97,17 +97,5 @@ struct MessageFraming {
       number = sum
     }
     return number
-  }
-}
-
-extension Fields {
-  /// The comma-separated parts of a value without the white space (SP, HTAB) around them, empty ones included.
-  fileprivate func listElements(_ value: Range<UInt32>) -> [Range<UInt32>] {
-    content(value).split(separator: Byte.comma, omittingEmptySubsequences: false).map { part in
-      var part = part
-      while let first = part.first, first == Byte.space || first == Byte.tab { part.removeFirst() }
-      while let last = part.last, last == Byte.space || last == Byte.tab { part.removeLast() }
-      return UInt32(part.startIndex)..<UInt32(part.endIndex)
-    }
   }
 }

@@ -26,6 +26,9 @@ struct CharacterClass: Sendable {
   /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
   static let token = CharacterClass(alphanumerics + "!#$%&'*+-.^_`|~")
 
+  /// unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3)
+  static let unreserved = CharacterClass(alphanumerics + "-._~")
+
   /// unreserved / sub-delims: what a registered name may hold beside percent-encodings (RFC 3986 §3.2.2).
   static let registeredName = CharacterClass(alphanumerics + "-._~!$&'()*+,;=")
 
@@ -63,5 +66,39 @@ enum Byte {
     case 0x61...0x66: byte - 0x61 + 10
     default: nil
     }
+  }
+}
+
+/// pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1)
+enum PercentEncoding {
+  /// The bytes with each that isn't in the class encoded.
+  static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var encoded: [UInt8] = []
+    for byte in bytes {
+      if kept.contains(byte) {
+        encoded.append(byte)
+      } else {
+        encoded.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+      }
+    }
+    return String(decoding: encoded, as: UTF8.self)
+  }
+
+  /// The bytes that an encoded text stands for, or nil if a "%" isn't followed by two hex digits.
+  static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+    var decoded: [UInt8] = []
+    var rest = text
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%") {
+        guard let high = rest.popFirst().flatMap(Byte.hexValue), let low = rest.popFirst().flatMap(Byte.hexValue) else {
+          return nil
+        }
+        decoded.append(high << 4 | low)
+      } else {
+        decoded.append(byte)
+      }
+    }
+    return decoded
   }
 }

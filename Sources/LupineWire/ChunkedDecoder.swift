@@ -22,6 +22,7 @@ package struct ChunkedDecoder: Sendable {
   }
 
   private var state = State.size(value: 0, line: 0)
+  private var extensionBytes = 0  // of all chunks so far, padding included
   private var trailers: SectionParser
   private let limits: Limits
 
@@ -79,7 +80,7 @@ package struct ChunkedDecoder: Sendable {
         state = .sizeLineFeed(value: value, line: line)
       } else {
         guard Byte.isFieldContent(byte) else { throw .malformedChunkSize(offset: line) }
-        state = .sizeExtension(value: value, line: try longer(line))
+        state = .sizeExtension(value: value, line: try longerExtension(line))
       }
     case .sizeLineFeed(let value, let line):
       guard byte == Byte.lineFeed else { throw .malformedChunkSize(offset: line + 1) }
@@ -93,8 +94,8 @@ package struct ChunkedDecoder: Sendable {
   private mutating func endSize(_ byte: UInt8, value: UInt64, line: Int) throws(WireError) {
     switch byte {
     case Byte.carriageReturn: state = .sizeLineFeed(value: value, line: line)
-    case Byte.semicolon: state = .sizeExtension(value: value, line: try longer(line))
-    case Byte.space, Byte.tab: state = .sizePadding(value: value, line: try longer(line))
+    case Byte.semicolon: state = .sizeExtension(value: value, line: try longerExtension(line))
+    case Byte.space, Byte.tab: state = .sizePadding(value: value, line: try longerExtension(line))
     default: throw .malformedChunkSize(offset: line)
     }
   }
@@ -102,6 +103,16 @@ package struct ChunkedDecoder: Sendable {
   private func longer(_ line: Int) throws(WireError) -> Int {
     guard line < limits.chunkLineBytesMax else { throw .chunkLineTooLong(limit: limits.chunkLineBytesMax) }
     return line + 1
+  }
+
+  // A body of small chunks with long extensions would cost many times what it delivers (9112 §7.1.1).
+  private mutating func longerExtension(_ line: Int) throws(WireError) -> Int {
+    let longer = try longer(line)
+    guard extensionBytes < limits.chunkExtensionBytesMax else {
+      throw .chunkExtensionsTooLong(limit: limits.chunkExtensionBytesMax)
+    }
+    extensionBytes += 1
+    return longer
   }
 }
 

@@ -11,12 +11,19 @@ public struct ClientConnection: ~Copyable {
     case needMoreBytes
     /// An interim response (1xx); the final one follows.
     case informational(ResponseHead)
-    /// The final response's head, and how its body is delimited.
-    case head(ResponseHead, BodyFraming)
+    /// The final response's head, how its body is delimited, and what its chunks' data is coded with besides, in the
+    /// order in which it was applied; empty unless the body is chunked.
+    case head(ResponseHead, BodyFraming, [TransferCoding])
     /// Body bytes: a range of the span given.
     case body(Range<Int>)
     /// The response is complete. Nil if the connection can take another request.
     case end(trailers: Fields, closeReason: CloseReason?)
+    /// HTTP has ended on the connection: a 101 that was asked for (RFC 9110 §7.8), or a 2xx to CONNECT, which opens a
+    /// tunnel (§9.3.6).
+    ///
+    /// Its bytes from the cursor on, and whatever comes later, belong to the protocol that follows. No further event
+    /// comes. The connection is never idle again.
+    case handedOver(ResponseHead)
   }
 
   private enum State {
@@ -33,6 +40,7 @@ public struct ClientConnection: ~Copyable {
   private var state = State.idle
   private var parser: SectionParser
   private var method = ""
+  private var upgrades = false
   private var informationalCount = 0
   private var requestIsSent = false
   private var closeReason: CloseReason?
@@ -53,11 +61,16 @@ public struct ClientConnection: ~Copyable {
     if case .emptyBody = state { true } else { false }
   }
 
-  /// A request's head is on its way. `closes`: it says `Connection: close`.
-  public mutating func start(method: String, closes: Bool) {
+  /// A request's head is on its way. `closes`: it says `Connection: close`; `upgrades`: it offers another protocol in
+  /// an Upgrade field.
+  ///
+  /// Without `upgrades` a 101 is an error. With it, whoever made the offer has to look whether the 101 names a
+  /// protocol of it, and must have sent the whole request before the new protocol's first byte (RFC 9110 §7.8).
+  public mutating func start(method: String, closes: Bool, upgrades: Bool = false) {
     precondition(isIdle, "a request was started on a connection that is in use")
     state = .head
     self.method = method
+    self.upgrades = upgrades
     informationalCount = 0
     requestIsSent = false
     closeReason = closes ? .clientAskedForClose : nil
@@ -132,6 +145,11 @@ public struct ClientConnection: ~Copyable {
   }
 
   private mutating func readHead(_ head: ResponseHead) throws(WireError) -> Event {
+    let opensTunnel = method == "CONNECT" && 200..<300 ~= head.status
+    if opensTunnel || (head.status == 101 && upgrades) {
+      state = .closed
+      return .handedOver(head)
+    }
     if head.isInformational {
       guard head.status != 101 else { throw .unexpectedUpgrade }
       informationalCount += 1
@@ -140,7 +158,7 @@ public struct ClientConnection: ~Copyable {
       }
       return .informational(head)
     }
-    let framing = try MessageFraming(of: head, method: method)
+    let framing = try MessageFraming(of: head, method: method, limits: limits)
     closeReason = closeReason ?? framing.closeReason
     switch framing.body {
     case .none, .length(0): state = .emptyBody
@@ -148,7 +166,7 @@ public struct ClientConnection: ~Copyable {
     case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
     case .untilClose: state = .untilClose
     }
-    return .head(head, framing.body)
+    return .head(head, framing.body, framing.transferCodings)
   }
 
   private mutating func end(_ trailers: Fields, leftOver: Int) -> Event {

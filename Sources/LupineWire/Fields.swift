@@ -43,6 +43,15 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
+  /// Appends a line whose value may be in any charset.
+  package mutating func append(name: String, valueBytes: [UInt8]) {
+    let start = UInt32(bytes.count)
+    bytes.append(contentsOf: name.utf8)
+    let middle = UInt32(bytes.count)
+    bytes.append(contentsOf: valueBytes)
+    lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+  }
+
   /// Appends a line of another collection, byte by byte.
   package mutating func append(_ other: Fields, at position: Int) {
     let line = other.lines[position]
@@ -83,6 +92,19 @@ public struct Fields: Sendable {
     return lines[(first + 1)...].reduce(string(lines[first].value)) { list, line in
       matches(line.name, name) ? "\(list), \(string(line.value))" : list
     }
+  }
+
+  /// The bytes of the value of the line at that position, as they came.
+  ///
+  /// A value may hold obs-text, bytes above 0x7F in any charset (RFC 9110 §5.5), which a string of it has lost where
+  /// they aren't UTF-8.
+  public func valueBytes(at position: Int) -> [UInt8] {
+    Array(content(lines[position].value))
+  }
+
+  /// The bytes of the value of the first line of that name, or nil.
+  public func valueBytes(_ name: String) -> [UInt8]? {
+    lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
   }
 
   /// Whether a line of that name exists.

@@ -25,18 +25,24 @@ public struct ResponseHead: Sendable {
   public let status: Int
   /// The header fields.
   public let fields: Fields
-  /// How many bytes the head took on the wire.
-  public let byteCount: Int
 
   private let reasonRange: Range<UInt32>
+  private let folded: [UInt8]?
 
-  init(minorVersion: UInt8, status: Int, reason: Range<UInt32>, fields: Fields, byteCount: Int) {
-    self.minorVersion = minorVersion
-    self.status = status
-    self.reasonRange = reason
-    self.fields = fields
-    self.byteCount = byteCount
+  init(_ line: StatusLine, _ section: SectionParser.Section) {
+    minorVersion = line.minorVersion
+    status = line.status
+    reasonRange = line.reason
+    fields = section.fields
+    folded = section.folded
   }
+
+  /// The head's bytes exactly as they came: the status line, the field lines with their folds, the empty line.
+  ///
+  /// Nothing is copied for it.
+  public var rawBytes: [UInt8] { folded ?? fields.bytes }
+  /// How many bytes the head took on the wire.
+  public var byteCount: Int { fields.bytes.count }
 
   /// The reason phrase, often empty; it carries no meaning (RFC 9112 §4).
   public var reason: String { fields.string(reasonRange) }

@@ -19,15 +19,33 @@ public struct Limits: Sendable, Hashable {
   /// The RFC allows any number (RFC 9110 §15.2). Go stops after 5.
   public var informationalMax = 16
 
+  /// Transfer codings in front of chunked; 5 by default.
+  ///
+  /// The RFC sets none. curl takes 5; more than one has no use but to multiply what decoding costs.
+  public var transferCodingsMax = 5
+
   /// Bytes of one chunk-size line with its extensions, without CRLF; 4,096 by default.
   ///
-  /// RFC 9112 §7.1.1 asks for a limit and names none. hyper allows 16 KiB of extensions in a whole body.
+  /// RFC 9112 §7.1.1 asks for a limit and names none. Go allows 4 KiB.
   public var chunkLineBytesMax = 4096
+
+  /// Bytes of all chunk extensions of one body, with the white space that pads sizes; 16,384 by default.
+  ///
+  /// RFC 9112 §7.1.1 asks for a limit and names none. hyper allows 16 KiB.
+  public var chunkExtensionBytesMax = 16 * 1024
 
   /// Bytes of a trailer section; 16,384 by default.
   ///
   /// The RFC sets none. hyper allows 16 KiB.
   public var trailerBytesMax = 16 * 1024
+
+  /// Seconds of a Retry-After, at the most; a larger number counts as this one, 2,147,483,648, which is 68 years.
+  ///
+  /// RFC 9111 §1.2.2 says so for ages; RFC 9110 §10.2.3 sets none. It keeps sums with a clock from overflowing.
+  public static let delaySecondsMax: Int64 = 1 << 31
+
+  /// Bytes of a Unix socket's path; 107, the size of sun_path without its final NUL (unix(7)).
+  public static let socketPathBytesMax = 107
 
   /// Creates the default limits.
   public init() {}

@@ -11,6 +11,8 @@ package struct SectionParser: Sendable {
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
     package let fields: Fields
+    /// The bytes as they came, if a fold was replaced by spaces in the fields' buffer.
+    package let folded: [UInt8]?
     package let byteCount: Int
   }
 
@@ -153,10 +155,11 @@ package struct SectionParser: Sendable {
   }
 
   private mutating func finish(_ bytes: [UInt8]) -> Section {
-    var bytes = bytes
-    for fold in folds { for index in fold { bytes[index] = Byte.space } }
+    var unfolded = bytes
+    for fold in folds { for index in fold { unfolded[index] = Byte.space } }
     let section = Section(
-      startLine: startLine ?? 0..<0, fields: Fields(bytes: bytes, lines: lines), byteCount: bytes.count)
+      startLine: startLine ?? 0..<0, fields: Fields(bytes: unfolded, lines: lines),
+      folded: folds.isEmpty ? nil : bytes, byteCount: bytes.count)
     // The next section starts afresh.
     (scanned, lineStart, startLine) = (0, 0, nil)
     lines = []

@@ -48,8 +48,6 @@ extension ResponseHead {
   init(_ section: SectionParser.Section) throws(WireError) {
     let range = Int(section.startLine.lowerBound)..<Int(section.startLine.upperBound)
     let line = try StatusLine(section.fields.bytes.span, range)
-    self.init(
-      minorVersion: line.minorVersion, status: line.status, reason: line.reason, fields: section.fields,
-      byteCount: section.byteCount)
+    self.init(line, section)
   }
 }

@@ -1,27 +1,5 @@
 // An absolute http or https URI (RFC 3986, RFC 9110 §4.2), taken apart once, and references resolved against it.
 
-/// Why a string is no URI that a request can be sent to.
-public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
-  case missingScheme(String)
-  case unsupportedScheme(String)
-  case malformedHost(String)
-  case malformedPort(String)
-  case forbiddenByte(UInt8)
-
-  /// What is wrong and what to do.
-  public var description: String {
-    switch self {
-    case .missingScheme(let text): "\"\(text)\" has no scheme. Write http:// or https:// in front."
-    case .unsupportedScheme(let scheme): "The scheme \"\(scheme)\" isn't supported. Use http or https."
-    case .malformedHost(let host):
-      "\"\(host)\" isn't a host name or address. Use letters, digits, dots and hyphens (xn-- form for others)."
-    case .malformedPort(let port): "\"\(port)\" isn't a port. Use a number from 1 to 65535."
-    case .forbiddenByte(let byte):
-      "The URL has the control character 0x\(String(byte, radix: 16, uppercase: true)). Percent-encode it."
-    }
-  }
-}
-
 /// A URI to send a request to.
 public struct URI: Sendable, Hashable {
   /// Scheme, host and port.
@@ -37,6 +15,9 @@ public struct URI: Sendable, Hashable {
   ///
   /// Spaces, bytes above 0x7F and other characters that a path or query can't hold are percent-encoded, as
   /// browsers do; control characters are refused. Throws what is wrong otherwise.
+  ///
+  /// `http+unix` and `https+unix` have the percent-encoded path of a Unix socket in the place of host and port:
+  /// `http+unix://%2Frun%2Fdocker.sock/v1/info`.
   public init(_ text: String) throws(URIError) {
     guard let byte = text.utf8.first(where: { $0 < 0x20 || $0 == 0x7F }) else {
       self = try URI(checked: text)
@@ -50,14 +31,14 @@ public struct URI: Sendable, Hashable {
 
   private init(checked text: String) throws(URIError) {
     guard let scheme = Self.scheme(of: text) else { throw .missingScheme(text) }
-    guard let known = Scheme(rawValue: scheme.lowercased()) else { throw .unsupportedScheme(String(scheme)) }
+    let (known, isSocket) = try Self.known(scheme)
     let rest = text[scheme.endIndex...].utf8.dropFirst()
     guard rest.starts(with: "//".utf8) else { throw .malformedHost(String(Substring(rest))) }
-    try self.init(scheme: known, hierarchical: rest.dropFirst(2))
+    try self.init(scheme: known, isSocket: isSocket, hierarchical: rest.dropFirst(2))
   }
 
   // authority path-abempty [ "?" query ] [ "#" fragment ]
-  private init(scheme: Scheme, hierarchical text: Bytes) throws(URIError) {
+  private init(scheme: Scheme, isSocket: Bool, hierarchical text: Bytes) throws(URIError) {
     let authority = text.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let (pathAndQuery, fragment) = Self.split(text[authority.endIndex...], before: UInt8(ascii: "#"))
     self.fragment = fragment.isEmpty ? nil : String(Substring(fragment.dropFirst()))
@@ -68,7 +49,13 @@ public struct URI: Sendable, Hashable {
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
     guard !authority.contains(UInt8(ascii: "\\")) else { throw .malformedHost(String(Substring(authority))) }
     userInfo = at.map { String(Substring(authority[..<$0])) }
-    origin = try Self.origin(scheme, at.map { authority[$0...].dropFirst() } ?? authority)
+    let host = at.map { authority[$0...].dropFirst() } ?? authority
+    origin = isSocket ? try Self.socketOrigin(scheme, host) : try Self.origin(scheme, host)
+  }
+
+  /// The root of an origin, with the target "/".
+  public init(_ origin: Origin) {
+    self.init(origin: origin, target: "/", fragment: nil)
   }
 
   private init(origin: Origin, target: String, fragment: String?) {
@@ -81,12 +68,21 @@ public struct URI: Sendable, Hashable {
   /// Resolves a reference, as in a Location field, against this URI (RFC 3986 §5.2).
   ///
   /// A fragment is inherited if the reference has none (RFC 9110 §10.2.2). User information is not.
+  ///
+  /// On a Unix socket a reference without a host stays there, and one with a host leaves it for TCP, since the server
+  /// knows nothing of the socket's path. That of another socket is refused: no server may send a client to one.
   public func resolving(_ reference: String) throws(URIError) -> URI {
     if let byte = reference.utf8.first(where: { $0 < 0x20 || $0 == 0x7F }) { throw .forbiddenByte(byte) }
-    if Self.scheme(of: reference) != nil { return follow(try URI(checked: reference)) }
+    if Self.scheme(of: reference) != nil {
+      let absolute = try URI(checked: reference)
+      guard absolute.origin.socketPath == nil || absolute.origin == origin else {
+        throw .foreignSocket(absolute.origin.description)
+      }
+      return follow(absolute)
+    }
     let bytes = reference[...].utf8
     if bytes.starts(with: "//".utf8) {
-      return follow(try URI(scheme: origin.scheme, hierarchical: bytes.dropFirst(2)))
+      return follow(try URI(scheme: origin.scheme, isSocket: false, hierarchical: bytes.dropFirst(2)))
     }
     let (pathAndQuery, ownFragment) = Self.split(bytes, before: UInt8(ascii: "#"))
     return URI(
@@ -144,6 +140,27 @@ public struct URI: Sendable, Hashable {
     return isPort && Scheme(rawValue: scheme.lowercased()) == nil ? nil : scheme
   }
 
+  private static func known(_ scheme: Substring) throws(URIError) -> (Scheme, isSocket: Bool) {
+    let name = scheme.lowercased()
+    let isSocket = name.hasSuffix("+unix")
+    guard let known = Scheme(rawValue: isSocket ? String(name.dropLast(5)) : name) else {
+      throw .unsupportedScheme(String(scheme))
+    }
+    return (known, isSocket)
+  }
+
+  // unreserved, sub-delims and pct-encoded, as in a reg-name; there is no port.
+  private static func socketOrigin(_ scheme: Scheme, _ text: Bytes) throws(URIError) -> Origin {
+    let shown = String(Substring(text))
+    let isEncoded = text.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }
+    guard isEncoded, let bytes = PercentEncoding.decode(text), let path = String(validating: bytes, as: UTF8.self)
+    else { throw .malformedSocketPath(shown) }
+    guard !bytes.isEmpty else { throw .emptySocketPath }
+    guard !bytes.contains(0) else { throw .nulInSocketPath(shown) }
+    guard bytes.count <= Limits.socketPathBytesMax else { throw .socketPathTooLong(byteCount: bytes.count) }
+    return Origin(scheme: scheme, socketPath: path)
+  }
+
   // host = IP-literal / IPv4address / reg-name; port = *DIGIT
   private static func origin(_ scheme: Scheme, _ text: Bytes) throws(URIError) -> Origin {
     var host = text
@@ -154,8 +171,8 @@ public struct URI: Sendable, Hashable {
       }
       host = text[..<bracket].dropFirst()
       let rest = text[bracket...].dropFirst()
-      let isAddress = host.allSatisfy { Byte.hexValue($0) != nil || $0 == Byte.colon || $0 == 0x2E }
-      guard rest.isEmpty || rest.first == Byte.colon, isAddress, host.contains(Byte.colon) else {
+      guard rest.isEmpty || rest.first == Byte.colon, host.contains(Byte.colon), NumericAddress(Substring(host)) != nil
+      else {
         throw .malformedHost(String(Substring(text)))
       }
       port = rest.dropFirst()
@@ -188,17 +205,14 @@ public struct URI: Sendable, Hashable {
 
   private static func encode(_ text: Bytes) -> String {
     if text.allSatisfy(CharacterClass.pathOrQuery.contains) { return String(Substring(text)) }
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text {
-      if CharacterClass.pathOrQuery.contains(byte) {
-        bytes.append(byte)
-      } else {
-        bytes.append(contentsOf: [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]])
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
+    return PercentEncoding.encode(text, keeping: .pathOrQuery)
   }
+}
+
+extension URI {
+  /// The request target for an HTTP proxy (RFC 9112 §3.2.2): scheme, host, path and query, without user information and
+  /// fragment.
+  public var absoluteForm: String { "\(origin.scheme.rawValue)://\(origin.authority)\(target)" }
 }
 
 extension URI: CustomStringConvertible {

@@ -17,27 +17,47 @@ final class CannedServer: Sendable {
   struct CannotListen: Error {}
 
   /// Answers the connections in the order of the replies, one request each, and closes them. `isDeaf` makes a server
-  /// that never accepts and has no room for connections that wait.
-  init(replies: [String], isDeaf: Bool = false) throws {
-    listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+  /// that never accepts and has no room for connections that wait; with `answersAfter` it answers as soon as it has
+  /// received that text, whatever is to follow.
+  convenience init(replies: [String], isDeaf: Bool = false, answersAfter cue: String? = nil) throws {
+    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
     var address = sockaddr_in.loopback(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-    let (descriptor, isListening) = withUnsafeMutablePointer(to: &address) { [listener] pointer in
+    let isListening = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        (
-          listener,
-          bind(listener, $0, length) == 0 && listen(listener, isDeaf ? 0 : 16) == 0
-            && getsockname(listener, $0, &length) == 0
-        )
+        bind(listener, $0, length) == 0 && listen(listener, isDeaf ? 0 : 16) == 0
+          && getsockname(listener, $0, &length) == 0
       }
     }
     guard isListening else { throw CannotListen() }
-    port = UInt16(bigEndian: address.sin_port)
+    self.init(listener, port: UInt16(bigEndian: address.sin_port), replies, answersAfter: cue)
+  }
+
+  /// The same on an abstract Unix socket.
+  convenience init(abstractName: String, replies: [String]) throws {
+    let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let name = [0] + Array(abstractName.utf8)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: name) }
+    let length = socklen_t(MemoryLayout<sa_family_t>.size + name.count)
+    let isListening = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 16) == 0
+      }
+    }
+    guard isListening else { throw CannotListen() }
+    self.init(listener, port: 0, replies, answersAfter: nil)
+  }
+
+  private init(_ listener: CInt, port: UInt16, _ replies: [String], answersAfter cue: String?) {
+    self.listener = listener
+    self.port = port
     Thread.detachNewThread { [weak self] in
       for reply in replies {
-        let connection = accept(descriptor, nil, nil)
+        let connection = accept(listener, nil, nil)
         guard connection >= 0 else { return }
-        let request = Self.readRequest(connection)
+        let request = Self.readRequest(connection, until: cue)
         self?.received.withLock { $0.append(request) }
         let bytes = Array(reply.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })
         _ = send(connection, bytes, bytes.count, CInt(MSG_NOSIGNAL))
@@ -51,11 +71,11 @@ final class CannedServer: Sendable {
     close(listener)
   }
 
-  // Up to the end of the body that Content-Length announces.
-  private static func readRequest(_ connection: CInt) -> String {
+  // Up to the end of the body that Content-Length announces, or the last chunk.
+  private static func readRequest(_ connection: CInt, until cue: String?) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
-    while !isComplete(bytes) {
+    while !isComplete(bytes, cue) {
       let count = recv(connection, &buffer, buffer.count, 0)
       guard count > 0 else { break }
       bytes += buffer[..<count]
@@ -63,8 +83,10 @@ final class CannedServer: Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  private static func isComplete(_ bytes: [UInt8]) -> Bool {
+  private static func isComplete(_ bytes: [UInt8], _ cue: String?) -> Bool {
     let text = String(decoding: bytes, as: UTF8.self)
+    if let cue { return text.contains(cue) }
+    if text.contains("Transfer-Encoding: chunked\r\n") { return text.hasSuffix("\r\n0\r\n\r\n") }
     guard let end = text.range(of: "\r\n\r\n") else { return false }
     let length = text.range(of: "Content-Length: ").flatMap { range in
       Int(text[range.upperBound...].utf8.prefix { $0 != 13 }.map { String(UnicodeScalar($0)) }.joined())

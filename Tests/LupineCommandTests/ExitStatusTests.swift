@@ -25,6 +25,9 @@ struct ExitStatusTests {
     Case(2, "The scheme \"ftp\" isn't supported. Use http or https.", "ftp://localhost"),
     Case(2, "Use letters, digits and !#$%&'*+-.^_`|~ only.", "-X", "G T", Servers.nginx),
     Case(6, "the host name doesn't exist, or has no address. Check its spelling.", "http://nothing.invalid"),
+    Case(
+      5, "the host name doesn't exist, or has no address. Check its spelling. It is the proxy's name.", "-x",
+      "nothing.invalid", Servers.nginx),
     Case(7, "nobody listens on the port. Check host and port, and that the server runs.", "127.0.0.1:1"),
     Case(
       22, "/status/418: the server answered 418 I'M A TEAPOT. Leave out --fail to see why.", "--fail",
@@ -46,13 +49,45 @@ struct ExitStatusTests {
       "\(Servers.nginx)/slow"),
     Case(35, "localhost speaks no TLS version that is allowed here.", "-k", "https://localhost:28447"),
     Case(35, "Check the port, or use http in place of https.", "https://127.0.0.1:28082"),
+    Case(
+      35, "localhost speaks no TLS version that is allowed here", "-k", "--tlsv1.3", Servers.tls12Only),
+    Case(
+      35, "Here that is --tlsv1.2, --tlsv1.3 and --tls-max.", "-k", "--tls-max", "1.2", Servers.tls13Only),
+    Case(
+      45, "(setsockopt(SO_BINDTODEVICE, no0): No such device). Check address and network. Here that is --interface.",
+      "--interface", "no0", Servers.nginx),
+    Case(
+      45, "(bind to 192.0.2.1: Cannot assign requested address). Check address and network. Here that is --interface.",
+      "--interface", "192.0.2.1", Servers.nginx),
     Case(47, "redirected more than 20 times.", "-L", "\(Servers.httpbin)/redirect/21"),
     Case(52, "The server closed the connection without a reply.", "\(Servers.nginx)/empty"),
+    Case(
+      58,
+      "The identity's file /nowhere can't be opened: No such file or directory. Check the path and its mode. "
+        + "The options are --cert, --cert-type, --key and --pass.", "-E", "/nowhere", Servers.clients),
+    Case(
+      58, "The password doesn't open the PKCS#12 archive", "--cert-type", "P12", "-E",
+      Servers.clientArchive + ":wrong", Servers.clients),
+    Case(59, "OpenSSL has no cipher \"x\"", "--ciphers", "x", Servers.nginxTLS),
+    Case(59, "OpenSSL has no TLS 1.3 suite \"x\"", "--tls13-ciphers", "x", Servers.nginxTLS),
+    Case(59, "OpenSSL has no group \"x\"", "--curves", "P-256:x", Servers.nginxTLS),
     Case(60, "comes from an unknown authority", "\(Servers.nginxTLS)/small.txt"),
     Case(60, "expired on 2021-01-01", "--cacert", Servers.authority, "https://localhost:28444"),
     Case(60, "isn't for localhost but for wrong.example.", "--cacert", Servers.authority, "https://localhost:28445"),
     Case(60, "is self-signed", "--cacert", Servers.authority, "https://localhost:28446"),
     Case(77, "The trust roots can't be read from /nowhere", "--cacert", "/nowhere", Servers.nginxTLS),
+    Case(77, "The directory of trust roots /nowhere can't be opened", "--capath", "/nowhere", Servers.nginxTLS),
+    Case(
+      91, "localhost stapled no OCSP response", "--cert-status", "--cacert", Servers.authority, Servers.nginxTLS),
+    Case(
+      91, "the certificate was revoked on 2025-01-01", "--cert-status", "--cacert", Servers.authority,
+      Servers.revokedStaple),
+    Case(
+      97, "the proxy asks for credentials (407) and offers Basic.", "-x", Servers.httpProxyWithLogin, "-k",
+      Servers.nginxTLS),
+    Case(
+      97, "the proxy accepts none of the offered ways to log in", "--socks5", Servers.socksProxyWithLogin,
+      Servers.nginx),
   ]
 
   @Test("each error has its status and one line", arguments: cases)
@@ -130,8 +165,13 @@ struct ExitStatusTests {
   func help() async throws {
     let help = try await lupine(["--help"])
     #expect(help.status == 0 && help.errors.isEmpty)
-    for word in ["-X, --request METHOD", "--connect-timeout SECONDS", "  52  the server closed"] {
+    for word in [
+      "-X, --request METHOD", "--connect-timeout SECONDS", "  52  the server closed", "-U, --proxy-user USER:PASSWORD",
+    ] {
       #expect(help.output.contains(word))
+    }
+    for headline in ["Request", "Response", "Proxy", "Connection", "TLS", "Reports", "Exit status"] {
+      #expect(help.output.contains("\n\n\(headline):\n"))
     }
     #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 120 })
     #expect(try await lupine(["-V"]).output == "lupine 0.1.0\n")

@@ -59,13 +59,13 @@ struct OptionParserTests {
       (["--foo=1", "a"], "--foo isn't an option: see lupine --help"),
       (["-q", "a"], "-q isn't an option: see lupine --help"),
       (["-é", "a"], "a letter outside ASCII isn't an option: see lupine --help"),
-      (["--in", "a"], "--in could be --include or --insecure: see lupine --help"),
+      (["--in", "a"], "--in could be --include or --interface or --insecure: see lupine --help"),
       (["a", "-X"], "-X needs a value: see lupine --help"),
       (["a", "--max-time"], "--max-time needs a value: see lupine --help"),
       (["--include=1", "a"], "--include takes no value: see lupine --help"),
       (["-m", "0", "a"], "--max-time has to be more than 0 seconds: see lupine --help"),
       (["-m", "0.0000000001", "a"], "--max-time has to be more than 0 seconds: see lupine --help"),
-      (["-d", "a", "--json", "b", "c"], "--data, --json and --form can't be mixed: see lupine --help"),
+      (["-d", "a", "--json", "b", "c"], "--data, --json, --form and --upload-file can't be mixed: see lupine --help"),
       (["-H", "A", "a"], "the field \"A\" has neither a colon nor a final semicolon: see lupine --help"),
       (["-H", ": b", "a"], "the field \": b\" has no name: see lupine --help"),
       (
@@ -81,6 +81,76 @@ struct OptionParserTests {
       ),
       (["-F", "a=@\"f;type=t", "b"], "the form field ends within quotes: \"f;type=t: see lupine --help"),
       (["-F", "a=@f;type=b\r\nc", "b"], "the type of the form field a has a control character: see lupine --help"),
+      (["-d", "a", "-T", "f", "b"], "--data, --json, --form and --upload-file can't be mixed: see lupine --help"),
+      (["-T", "f", "-T", "g", "b"], "one file at a time, not also g: see lupine --help"),
+      (["--encode", "zip", "-d", "a", "b"], "--encode takes gzip, deflate or br, not \"zip\": see lupine --help"),
+      (["--encode", "br", "b"], "--encode has no body to compress: see lupine --help"),
+      (
+        ["-x", "http://u:secret@h:0", "b"],
+        "the proxy's URL: the port isn't a number from 1 to 65535. Write scheme://user:password@host:port."
+      ),
+      (
+        ["--socks5", "socks5://h", "b"],
+        "a SOCKS proxy's option takes HOST:PORT; a URL is for --proxy: see lupine --help"
+      ),
+      (["-U", "secret", "-x", "h", "b"], "--proxy-user takes USER:PASSWORD: see lupine --help"),
+      (
+        ["-U", "u:", "--socks5", "h", "b"],
+        "the proxy: SOCKS 5 needs both user and password, of 1 to 255 bytes each (RFC 1929 §2). Correct them, or leave "
+          + "both out."
+      ),
+      (
+        ["-U", "u:secret", "b"],
+        "--proxy-user needs --proxy or --socks5; for a proxy of the environment, write it into its URL: "
+          + "see lupine --help"
+      ),
+      (
+        ["-x", "h", "--unix-socket", "/s", "b"],
+        "a Unix socket is reached without a proxy, so that one of the two options has to go: see lupine --help"
+      ),
+      (["--unix-socket", "", "b"], "--unix-socket takes 1 to 107 bytes: see lupine --help"),
+      (
+        ["--abstract-unix-socket", String(repeating: "a", count: 108), "b"],
+        "--abstract-unix-socket takes 1 to 107 bytes: see lupine --help"
+      ),
+      (["--resolve", "a:1", "b"], "--resolve takes HOST:PORT:ADDRESS, not \"a:1\": see lupine --help"),
+      (["--resolve", "+a:1:::1", "b"], "--resolve takes HOST:PORT:ADDRESS, not \"+a:1:::1\": see lupine --help"),
+      (["--resolve", "a:0:::1", "b"], "--resolve takes HOST:PORT:ADDRESS, not \"a:0:::1\": see lupine --help"),
+      (["--resolve", "a:1:::1,", "b"], "\"\" in --resolve isn't an address: see lupine --help"),
+      (["--resolve", "a:1:[127.0.0.1]", "b"], "\"[127.0.0.1]\" in --resolve isn't an address: see lupine --help"),
+      (
+        ["--resolve", "127.0.0.1:1:::1", "b"],
+        "--resolve is for names, and 127.0.0.1 is never looked up: see lupine --help"
+      ),
+      (
+        ["--keepalive-time", "0", "b"], "--keepalive-time takes 1 to 32767 whole seconds, not \"0\": see lupine --help"
+      ),
+      (
+        ["--keepalive-time", "32768", "b"],
+        "--keepalive-time takes 1 to 32767 whole seconds, not \"32768\": see lupine --help"
+      ),
+      (["--cert-type", "DER", "-E", "f", "b"], "--cert-type takes PEM or P12, not \"DER\": see lupine --help"),
+      (
+        ["--pass", "secret", "b"],
+        "--cert-type, --key and --pass belong to a certificate, which --cert names: see lupine --help"
+      ),
+      (
+        ["-E", "f", "--key", "g", "--cert-type", "P12", "b"],
+        "a P12 file holds its private key, so that --key has to go: see lupine --help"
+      ),
+      (
+        ["-k", "--cert-status", "b"],
+        "--cert-status verifies and --insecure doesn't, so that one of them has to go: see lupine --help"
+      ),
+      (
+        ["--tls-max", "1.2", "--tlsv1.3", "b"],
+        "--tls-max is below --tlsv1.3, which leaves no version: see lupine --help"
+      ),
+      (
+        ["--tls-max", "1.1", "b"],
+        "TLS 1.1 isn't spoken (RFC 8996); --tls-max takes 1.2, 1.3 or default: see lupine --help"
+      ),
+      (["--tls-max", "2", "b"], "--tls-max takes 1.2, 1.3 or default, not \"2\": see lupine --help"),
       (["ftp://a/"], "the URL can't be used: The scheme \"ftp\" isn't supported. Use http or https."),
       (["http://a:0/"], "the URL can't be used: \"0\" isn't a port. Use a number from 1 to 65535."),
     ])
@@ -104,6 +174,50 @@ struct OptionParserTests {
     arguments: ["", ".", "-1", "1e3", "0x1", "nan", "1,5", "1234567890", "1.2.3", "٣"])
   func notSeconds(text: String) {
     #expect(refusal(["-m", text, "a"])?.hasPrefix("--max-time takes a number of seconds") == true)
+  }
+
+  @Test("a certificate's file and password are told apart at the first colon without a backslash")
+  func certificate() throws {
+    for (text, path, password) in [
+      ("f", "f", nil), ("f:", "f", ""), ("f:a:b", "f", "a:b"), ("c\\:d:p", "c:d", "p"), ("a\\b\\\\c", "a\\b\\c", nil),
+    ] as [(String, String, String?)] {
+      let identity = try options("-E", text).identity
+      #expect(identity.certificatePath == path && identity.password == password)
+    }
+    #expect(try options("--pass", "a", "-E", "f:b").identity.password == "b")
+    #expect(try options("--pass", "a", "-E", "f").identity.password == "a")
+  }
+
+  @Test("the engine is configured as the options say")
+  func configuration() throws {
+    let plain = try EngineConfiguration(options())
+    #expect(plain.socket == SocketOptions() && plain.tls.trustRoots == [.system] && plain.proxy == .environment)
+    #expect(plain.tracer == nil && plain.socketPath == nil && plain.resolver.overrides.isEmpty)
+
+    let changed = try EngineConfiguration(
+      options(
+        "--no-tcp-nodelay", "--keepalive-time", "7", "--interface", "::1", "--capath", "d", "--cacert", "f",
+        "--tls13-ciphers", "a:b", "--curves", "c:d", "--ciphers", "e:f", "--cert-status", "--trace"))
+    #expect(!changed.socket.noDelay)
+    #expect(changed.socket.keepAlive == .init(idle: .seconds(7), interval: .seconds(7)))
+    #expect(changed.socket.localAddress == SocketAddress(numeric: "::1", port: 0) && changed.socket.interface == nil)
+    #expect(changed.tls.trustRoots == [.file("f"), .directory("d")])
+    #expect(changed.tls.cipherSuites == ["a", "b"] && changed.tls.groups == ["c", "d"])
+    #expect(changed.tls.cipherList == "e:f" && changed.tls.ocspStapling == .required && changed.tracer != nil)
+
+    let undone = try EngineConfiguration(
+      options("--no-tcp-nodelay", "--tcp-nodelay", "--no-keepalive", "--interface", "::1", "--interface", "eth0", "-k"))
+    #expect(undone.socket.noDelay && undone.socket.keepAlive == nil && undone.tls.verification == .none)
+    #expect(undone.socket.localAddress == nil && undone.socket.interface == "eth0")
+  }
+
+  @Test("the connect timeout counts for the proxy, too, and the wait for leave has its own")
+  func timeouts() throws {
+    let uri = try OptionParser.uri("http://a/")
+    let timeouts = try EngineRequest(options("--connect-timeout", "3", "--expect100-timeout", "0.5"), to: uri).timeouts
+    #expect(
+      [timeouts.resolve, timeouts.connect, timeouts.proxy, timeouts.tls] == Array(repeating: .seconds(3), count: 4))
+    #expect(timeouts.awaitContinue == .milliseconds(500))
   }
 
   @Test("fields are added, emptied and left out as in curl")

@@ -34,7 +34,9 @@ struct ReportTests {
     try Servers.require()
     let url = "\(Servers.nginxTLS)/small.txt"
     let verified = try await lupine(["-v", "--cacert", Servers.authority, url])
-    #expect(verified.errors.contains("* TLSv1.3, TLS_AES_256_GCM_SHA384, ALPN http/1.1, certificate verified\n"))
+    #expect(
+      verified.errors.contains("* TLSv1.3, TLS_AES_256_GCM_SHA384, x25519, ALPN http/1.1, certificate verified\n"))
+    #expect(verified.errors.contains("* the certificate is for CN=good\n"))
     let unverified = try await lupine(["-vk", url])
     #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
   }
@@ -54,6 +56,36 @@ struct ReportTests {
       #expect(run.errors.contains("\n  \(fact)\n"))
     }
     #expect(run.errors.contains(try Regex("\n  address      (127\\.0\\.0\\.1|\\[::1\\]):28443\n")))
+  }
+
+  @Test("the timing table has a row for the proxy's handshake")
+  func timingOfProxy() async throws {
+    try Servers.require()
+    let run = try await lupine(["--timing", "-k", "-x", Servers.httpProxy, "\(Servers.nginxTLS)/small.txt"])
+    #expect(run.errors.contains(try Regex("\n  proxy +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
+  }
+
+  @Test("the trace tells the steps in their order")
+  func trace() async throws {
+    let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
+    let run = try await lupine(["--trace", server.url])
+    #expect(run.status == 0)
+    let steps = run.errors.split(separator: "\n").map { String($0).drop { $0 != "m" }.dropFirst(4) }
+    let address = "127.0.0.1:\(server.port)"
+    let expected = [
+      "request 1 begins: GET http://\(address)/", "connection 1 to http://\(address) for request 1",
+      "connection 1: 127.0.0.1 is 127.0.0.1", "connection 1 tries \(address)", "connection 1 is open",
+      "request 1 goes out on connection 1", "request 1 is sent", "request 1 is answered: 200", "request 1 is complete",
+    ]
+    #expect(Array(steps.prefix(expected.count)) == expected.map { $0[...] })
+  }
+
+  @Test("the trace tells why a connection failed")
+  func traceOfFailure() async throws {
+    let run = try await lupine(["--trace", "127.0.0.1:1"])
+    #expect(run.status == 7)
+    #expect(run.errors.contains("  connection 1 can't: connect: Connection refused\n"))
+    #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: nobody listens on the port."))
   }
 
   @Test("an exchange without a connection has a table too")

@@ -7,13 +7,34 @@ import Glibc
 enum Servers {
   static let httpbin = "http://127.0.0.1:28080"
   static let nginx = "http://127.0.0.1:28082"
+  static let apache = "http://127.0.0.1:28083"
   /// https with a good certificate.
   static let nginxTLS = "https://localhost:28443"
 
+  /// https for clients with a certificate; its subject is the answer.
+  static let clients = "https://localhost:28448"
+  static let tls12Only = "https://localhost:28449"
+  static let tls13Only = "https://localhost:28450"
+  /// https with a stapled OCSP response: good, and revoked.
+  static let goodStaple = "https://localhost:28451"
+  static let revokedStaple = "https://localhost:28452"
+  static let httpProxy = "127.0.0.1:28128"
+  static let socksProxy = "127.0.0.1:28180"
+  /// The same kinds of proxies for user:pass.
+  static let httpProxyWithLogin = "127.0.0.1:28129"
+  static let socksProxyWithLogin = "127.0.0.1:28181"
+
   /// The authority that signed their certificates.
-  static var authority: String {
-    let folder = ProcessInfo.processInfo.environment["LUPINE_SERVERS"] ?? "/tmp/lupine-servers-\(getuid())"
-    return folder + "/pki/ca.crt"
+  static var authority: String { folder + "/pki/ca.crt" }
+  /// A client's certificate, its key, and both in PKCS#12 with the password "password".
+  static var clientCertificate: String { folder + "/pki/client.crt" }
+  static var clientKey: String { folder + "/pki/client.key" }
+  static var clientArchive: String { folder + "/pki/client.p12" }
+  /// nginx's Unix socket.
+  static var nginxSocket: String { folder + "/nginx.sock" }
+
+  private static var folder: String {
+    ProcessInfo.processInfo.environment["LUPINE_SERVERS"] ?? "/tmp/lupine-servers-\(getuid())"
   }
 
   struct Missing: Error, CustomStringConvertible {
@@ -23,7 +44,11 @@ enum Servers {
 
   /// Throws unless all of them can be connected to.
   static func require() throws {
-    for port: UInt16 in [28080, 28082, 28443, 28444, 28445, 28446, 28447] {
+    let ports: [UInt16] = [
+      28080, 28082, 28083, 28128, 28129, 28180, 28181, 28443, 28444, 28445, 28446, 28447, 28448, 28449, 28450, 28451,
+      28452,
+    ]
+    for port in ports {
       let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
       defer { close(descriptor) }
       guard connect(descriptor, to: port) else { throw Missing(port: port) }

@@ -22,7 +22,7 @@ import Testing
     let origin = try OriginServer.serving { .text($0.path) }
     defer { origin.stop() }
     var configuration = EngineConfiguration()
-    configuration.connectionsPerOriginMax = 3
+    configuration.pool.connectionsPerOriginMax = 3
     let engine = try Engine(configuration: configuration)
     let sinks = try (0..<50).map { number in
       let sink = RecordingSink()
@@ -102,11 +102,11 @@ import Testing
 
   @Test("sessions with other TLS settings don't share connections")
   func separateTrust() async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     let origin = try OriginServer.serving(tls: identity) { _ in .text("secret") }
     defer { origin.stop() }
     var trusting = EngineConfiguration()
-    trusting.tls.trustRoots = .pem(identity.authorityPEM)
+    trusting.tls.trustRoots = [.pem(identity.authorityPEM)]
     #expect(try await Engine(configuration: trusting).record("\(origin.url)/").text == "secret")
     #expect(try await Engine().record("\(origin.url)/").error?.code == .tlsFailed)
   }

@@ -18,7 +18,7 @@ struct EngineErrorTests {
       nil, .wire(.truncatedHead(received: 0)), .wire(.notHTTP(prefix: "SSH-2.0")),
       .tls(TLSError(code: .hostMismatch, message: "The certificate is another host's. Check the name.")),
       .system(SystemError(call: "recv", code: ECONNRESET)), .system(.fileEnded("/tmp/x")),
-      .resolve(ResolveError(code: EAI_AGAIN, description: "Temporary failure in name resolution")),
+      .resolve(ResolveError(.temporary, "Temporary failure in name resolution")),
       .uri(.missingScheme("x")), .uri(.forbiddenByte(9)), .uri(.malformedHost("a b")), .uri(.malformedPort("x")),
       .uri(.unsupportedScheme("ftp")), .limit(.milliseconds(250)), .maximum(20),
     ]
@@ -68,7 +68,7 @@ struct EngineErrorTests {
       (.connectionLost, .system(SystemError(call: "recv", code: ECONNRESET)), "recv: Connection reset by peer"),
       (.bodyUnreadable, .system(SystemError(call: "open /a", code: ENOENT)), "open /a: No such file or directory"),
       (.outOfResources, .system(SystemError(call: "socket", code: EMFILE)), "socket: Too many open files"),
-      (.resolveFailed, .resolve(ResolveError(code: EAI_AGAIN, description: "Try later")), "(Try later)"),
+      (.resolveFailed, .resolve(ResolveError(.temporary, "Try later")), "(Try later)"),
       (.tooManyRedirects, .maximum(20), "20 times"), (.bodyTooLarge, .maximum(1_000), "1000 bytes"),
       (.malformedResponse, .uri(.unsupportedScheme("ftp")), "\"ftp\""),
       (.malformedResponse, .wire(.notHTTP(prefix: "SSH-2.0")), "SSH-2.0"),

@@ -1,4 +1,5 @@
-// Backpressure, cancellation, timeouts and shutdown: what ends an exchange or holds it back.
+// Backpressure, cancellation and shutdown: what ends an exchange or holds it back. Peers that stall are in
+// Misbehaviour+Stalls.swift, but for those that aren't peers.
 
 import LupineEngine
 import LupineOrigin
@@ -51,6 +52,27 @@ import Testing
     #expect(record.body.count <= 1_000_000)
   }
 
+  @Test("what a coded body may ask of the decoder is the engine's setting")
+  func codingLimits() async throws {
+    let text = [UInt8](repeating: 46, count: 100_000)
+    let once = try ContentEncoder.encode(text, as: .gzip)
+    let twice = try ContentEncoder.encode(once, as: .gzip)
+    let origin = try OriginServer.serving { request in
+      Reply(
+        fields: ["Content-Encoding": request.path == "/1" ? "gzip" : "gzip, gzip"],
+        .bytes(request.path == "/1" ? once : twice))
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.codings.layersMax = 1
+    configuration.codings.decodedBytesMax = 99_999
+    let engine = try Engine(configuration: configuration)
+    let large = try await engine.record("\(origin.url)/1").error
+    #expect(large?.code == .bodyTooLarge)
+    #expect(large?.description.contains("99999") == true)
+    #expect(try await engine.record("\(origin.url)/2").error?.code == .decodingFailed)
+  }
+
   @Test("a large body is uploaded while the kernel takes it, byte for byte")
   func upload() async throws {
     let origin = try OriginServer.serving { request in
@@ -62,6 +84,21 @@ import Testing
     let record = try await Engine().record(request)
     #expect(record.text == "5000000 \(body.reduce(0) { $0 &+ Int($1) })")
     #expect(record.metrics?.requestBodyBytes == 5_000_000)
+  }
+
+  @Test("a file that can't be read ends the request before anything is sent, and the engine goes on")
+  func missingFile() async throws {
+    let origin = try OriginServer.serving { _ in .text("here") }
+    defer { origin.stop() }
+    let engine = try Engine()
+    var request = EngineRequest(method: "PUT", uri: try URI("\(origin.url)/"))
+    request.body.append(.file(path: "/nowhere/file", byteCount: 3))
+    let error = await engine.record(request).error
+    #expect(error?.code == .bodyUnreadable)
+    #expect(error?.delivery == .nothingSent)
+    #expect(error?.description.contains("/nowhere/file") == true)
+    #expect(origin.requestCount == 0)
+    #expect(try await engine.record(origin.url).text == "here")
   }
 
   @Test("cancelling closes the connection at once")
@@ -97,7 +134,7 @@ import Testing
     }
     defer { origin.stop() }
     var configuration = EngineConfiguration()
-    configuration.connectionsPerOriginMax = 1
+    configuration.pool.connectionsPerOriginMax = 1
     let engine = try Engine(configuration: configuration)
     let sinks = [RecordingSink(), RecordingSink(), RecordingSink()]
     let handles = try zip(["first", "second", "third"], sinks).map { path, sink in
@@ -162,7 +199,7 @@ import Testing
     let url = origin.url
     origin.stop()
     var configuration = EngineConfiguration()
-    configuration.connectionsPerOriginMax = 1
+    configuration.pool.connectionsPerOriginMax = 1
     let engine = try Engine(configuration: configuration)
     let sinks = try (0..<5_000).map { _ in
       let sink = RecordingSink()
@@ -188,7 +225,7 @@ import Testing
     let sinks = (0..<20).map { _ in RecordingSink() }
     do {
       var configuration = EngineConfiguration()
-      configuration.connectionsPerOriginMax = 2
+      configuration.pool.connectionsPerOriginMax = 2
       let engine = try Engine(configuration: configuration)
       for sink in sinks { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
       await arrived.wait()
@@ -219,69 +256,25 @@ import Testing
     #expect(await sink.outcome.error?.code == .shutDown)
   }
 
-  /// A phase, the script that stalls in it, and where its limit is set.
-  private func stall(
-    _ phase: Phase, _ limit: WritableKeyPath<Timeouts, Duration?>,
-    configure: (inout EngineConfiguration) -> Void = { _ in }, scheme: String = "http",
-    _ script: @escaping @Sendable (Peer) throws -> Void
-  ) async throws {
-    let origin = try OriginServer(handler: script)
-    defer { origin.stop() }
-    var configuration = EngineConfiguration()
-    configure(&configuration)
-    var request = EngineRequest(uri: try URI("\(scheme)://127.0.0.1:\(origin.port)/"))
-    request.timeouts[keyPath: limit] = .milliseconds(150)
-    let record = try await Engine(configuration: configuration).record(request)
-    #expect(record.error?.code == .timedOut)
-    #expect(record.error?.phase == phase)
-    #expect(record.error?.description.contains("0.15 s") == true)
-  }
-
   private struct SilentResolver: HostResolver {
-    func resolve(
-      _ host: String, port: UInt16, completion: @escaping @Sendable (Result<[SocketAddress], ResolveError>) -> Void
-    ) {}
+    func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
+      // Ends when it is cancelled.
+      for await _ in AsyncStream<Never>.makeStream().stream {}
+      return []
+    }
   }
 
   @Test("a name server that doesn't answer")
   func resolveTimeout() async throws {
     var request = EngineRequest(uri: try URI("http://silent.example/"))
     request.timeouts.resolve = .milliseconds(150)
-    let engine = try Engine(configuration: EngineConfiguration(), resolver: SilentResolver())
+    var configuration = EngineConfiguration()
+    configuration.resolver.resolver = SilentResolver()
+    let engine = try Engine(configuration: configuration)
     let record = await engine.record(request)
     #expect(record.error?.code == .timedOut)
     #expect(record.error?.phase == .resolve)
     #expect(record.finishCount == 1)
-  }
-
-  @Test("a server that doesn't answer the TLS handshake")
-  func tlsTimeout() async throws {
-    try await stall(.tls, \.tls, scheme: "https") { _ = try $0.awaitClose() }
-  }
-
-  @Test("a server that doesn't reply")
-  func firstByteTimeout() async throws {
-    try await stall(.firstByte, \.firstByte) { peer in
-      _ = try peer.readRequest()
-      _ = try peer.awaitClose()
-    }
-  }
-
-  @Test("a body that stalls")
-  func idleTimeout() async throws {
-    try await stall(.receive, \.idle) { peer in
-      _ = try peer.readRequest()
-      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc")
-      _ = try peer.awaitClose()
-    }
-  }
-
-  @Test("the total, whatever the phase")
-  func totalTimeout() async throws {
-    try await stall(.firstByte, \.total) { peer in
-      _ = try peer.readRequest()
-      _ = try peer.awaitClose()
-    }
   }
 
   @Test("a connection that doesn't become free")
@@ -294,7 +287,7 @@ import Testing
     }
     defer { origin.stop() }
     var configuration = EngineConfiguration()
-    configuration.connectionsPerOriginMax = 1
+    configuration.pool.connectionsPerOriginMax = 1
     let engine = try Engine(configuration: configuration)
     engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: RecordingSink())
     await arrived.wait()
@@ -303,20 +296,6 @@ import Testing
     let record = await engine.record(second)
     #expect(record.error?.code == .timedOut)
     #expect(record.error?.phase == .poolWait)
-  }
-
-  @Test("a server that takes no bytes of an upload")
-  func sendTimeout() async throws {
-    let done = Gate()
-    let origin = try OriginServer { peer in try peer.wait(for: done) }
-    defer { origin.stop() }
-    var request = EngineRequest(
-      method: "PUT", uri: try URI("\(origin.url)/"), body: RequestBody([UInt8](repeating: 1, count: 64_000_000)))
-    request.timeouts.send = .milliseconds(150)
-    let record = try await Engine().record(request)
-    done.open()
-    #expect(record.error?.code == .timedOut)
-    #expect(record.error?.phase == .send)
   }
 }
 

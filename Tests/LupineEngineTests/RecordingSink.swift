@@ -22,7 +22,10 @@ final class RecordingSink: ResponseSink {
   /// Called on the loop with the number of body bytes so far.
   private let onBody: @Sendable (Int) -> Void
 
-  init(onBody: @escaping @Sendable (Int) -> Void = { _ in }) {
+  private let disposition: BodyDisposition
+
+  init(disposition: BodyDisposition = .deliver, onBody: @escaping @Sendable (Int) -> Void = { _ in }) {
+    self.disposition = disposition
     self.onBody = onBody
   }
 
@@ -39,9 +42,10 @@ final class RecordingSink: ResponseSink {
 
   func receive(informational head: ResponseHead) { record.withLock { $0.informational.append(head.status) } }
 
-  func receive(head: ResponseHead) {
+  func receive(head: ResponseHead) -> BodyDisposition {
     record.withLock { $0.head = head }
     sawHead.open()
+    return disposition
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {

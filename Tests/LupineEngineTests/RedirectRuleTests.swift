@@ -15,7 +15,7 @@ struct RedirectRuleTests {
     connection.start(method: "GET", closes: false)
     var cursor = 0
     let bytes = Array(text.utf8)
-    guard case .head(let head, _) = try connection.receive(bytes.span, at: &cursor) else {
+    guard case .head(let head, _, _) = try connection.receive(bytes.span, at: &cursor) else {
       throw WireError.truncatedHead(received: bytes.count)
     }
     return head

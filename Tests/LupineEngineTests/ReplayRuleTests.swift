@@ -18,9 +18,13 @@ struct ReplayRuleTests {
     for (delivery, isIdempotent, isAllowed) in table {
       for phase in Phase.allCases {
         let reused = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: true)
-        #expect(ReplayRule.allows(reused, isIdempotent: isIdempotent) == isAllowed, "\(delivery) \(isIdempotent)")
+        #expect(
+          ReplayRule.allows(reused, isIdempotent: isIdempotent, hasReplayableBody: true) == isAllowed,
+          "\(delivery) \(isIdempotent)")
+        #expect(!ReplayRule.allows(reused, isIdempotent: isIdempotent, hasReplayableBody: false))
         let fresh = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: false)
-        #expect(!ReplayRule.allows(fresh, isIdempotent: isIdempotent), "\(delivery) \(isIdempotent)")
+        #expect(
+          !ReplayRule.allows(fresh, isIdempotent: isIdempotent, hasReplayableBody: true), "\(delivery) \(isIdempotent)")
       }
     }
   }
@@ -28,7 +32,7 @@ struct ReplayRuleTests {
   @Test("no other failure is repeated", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
     let error = EngineError(code, .send, origin, delivery: .nothingSent, wasReused: true)
-    #expect(!ReplayRule.allows(error, isIdempotent: true))
+    #expect(!ReplayRule.allows(error, isIdempotent: true, hasReplayableBody: true))
   }
 
   @Test(

@@ -32,8 +32,8 @@ final class RawClient {
 
   /// Shakes hands as a client that trusts `authorityPEM`.
   func startTLS(trusting authorityPEM: [UInt8], host: String = "localhost") throws {
-    let context = try TLSContext(client: TLSConfiguration(trustRoots: .pem(authorityPEM)))
-    session = try TLSSession(client: context, host: host)
+    let context = try TLSContext(client: TLSConfiguration(trustRoots: [.pem(authorityPEM)]))
+    session = try TLSSession(client: context, host: host, port: 443)
     while try session?.handshake() == .needMoreBytes {
       try flush()
       feed(try receiveFromSocket())

@@ -23,7 +23,7 @@ private enum Blocked: CaseIterable {
 struct StopTests {
   @Test("stop ends every connection, whatever its handler is blocked in", arguments: [false, true])
   func stop(withTLS: Bool) throws {
-    let tls = withTLS ? try TLSIdentity.throwaway() : nil
+    let tls = withTLS ? try ServerIdentity.throwaway() : nil
     let server = try OriginServer(tls: tls) { peer in
       try Blocked.allCases[peer.connectionIndex % Blocked.allCases.count].run(peer)
     }

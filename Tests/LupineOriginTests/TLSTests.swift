@@ -9,7 +9,7 @@ import Testing
 struct TLSTests {
   @Test("requests and a large response go through TLS")
   func roundTrip() throws {
-    let tls = try TLSIdentity.throwaway()
+    let tls = try ServerIdentity.throwaway()
     let server = try OriginServer.serving(tls: tls, DemoRoutes.reply)
     defer { server.stop() }
     #expect(server.url == "https://localhost:\(server.port)")
@@ -27,7 +27,7 @@ struct TLSTests {
 
   @Test("what TLS agreed on is known to the handler", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
   func info(version: TLSVersion, name: String) throws {
-    let tls = try TLSIdentity.throwaway(versions: version...version)
+    let tls = try ServerIdentity.throwaway(versions: version...version)
     let server = try OriginServer(tls: tls) { peer in
       try peer.send(peer.tlsInfo?.protocolVersion ?? "no TLS")
     }
@@ -37,9 +37,26 @@ struct TLSTests {
     #expect(try client.receiveAll() == name)
   }
 
+  @Test("a handler can put bytes past TLS onto the wire, which the client notices")
+  func pastTLS() throws {
+    let tls = try ServerIdentity.throwaway()
+    let server = try OriginServer(tls: tls) { peer in
+      try peer.send("encrypted")
+      _ = try peer.receive()
+      try peer.sendUnencrypted(Array("HTTP/1.1 200 OK\r\n\r\n".utf8))
+    }
+    defer { server.stop() }
+    let client = try RawClient(server)
+    try client.startTLS(trusting: tls.authorityPEM)
+    #expect(String(decoding: try client.receive(), as: UTF8.self) == "encrypted")
+    try client.send("go on")
+    let error = #expect(throws: TLSError.self) { try client.receive() }
+    #expect(error?.code == .protocolViolation)
+  }
+
   @Test("a handler may end with or without close_notify", arguments: [false, true])
   func closing(notifies: Bool) throws {
-    let tls = try TLSIdentity.throwaway()
+    let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
       try peer.send("bye")
       if notifies { peer.close() } else { peer.closeWithoutNotify() }
@@ -58,7 +75,7 @@ struct TLSTests {
 
   @Test("awaitClose tells whether the client said close_notify", arguments: [false, true])
   func awaitClose(notifies: Bool) async throws {
-    let tls = try TLSIdentity.throwaway()
+    let tls = try ServerIdentity.throwaway()
     let seen = Seen()
     let hasLeft = Gate()
     let server = try OriginServer(tls: tls) { peer in
@@ -87,7 +104,7 @@ struct TLSTests {
 
   @Test("TLS can begin after a request in clear, as behind a proxy's CONNECT")
   func connect() throws {
-    let tls = try TLSIdentity.throwaway()
+    let tls = try ServerIdentity.throwaway()
     let server = try OriginServer { peer in
       guard try peer.readRequest()?.method == "CONNECT" else { return }
       try peer.send("HTTP/1.1 200 Connected\r\n\r\n")

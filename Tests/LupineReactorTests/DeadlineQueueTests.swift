@@ -1,6 +1,6 @@
 // Deadlines by key: a table of small histories, and long random ones against a dictionary.
 
-import LupineReactor
+@_spi(Loop) import LupineReactor
 import Testing
 
 @Suite("DeadlineQueue")

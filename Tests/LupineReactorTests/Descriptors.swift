@@ -3,6 +3,8 @@
 import Glibc
 import Testing
 
+@testable import LupineReactor
+
 /// Two connected stream sockets that don't block.
 final class SocketPair: Sendable {
   let first: CInt
@@ -50,3 +52,68 @@ final class TemporaryFile: Sendable {
 
   deinit { unlink(path) }
 }
+
+/// A folder for sockets, removed at the end with what was listened on in it.
+final class TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws {
+    var template = Array("/tmp/lupine-test-XXXXXX".utf8CString)
+    try #require(mkdtemp(&template) != nil)
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  deinit {
+    unlink("\(path)/socket")
+    rmdir(path)
+  }
+
+  /// An address in the folder.
+  func socketAddress() throws -> SocketAddress { try #require(SocketAddress(socketPath: "\(path)/socket")) }
+}
+
+extension Socket {
+  /// Waits until it can be read or written.
+  func wait(_ interest: Poller.Interest) throws {
+    var poller = try Poller()
+    try poller.add(number, interest, token: 1)
+    var events: [Poller.Event] = []
+    // Without events a signal has ended the wait.
+    while events.isEmpty { try poller.wait(until: nil, now: .now, into: &events) }
+  }
+
+  /// Connects to a listener of this process, and accepts the connection there.
+  static func pair(
+    to listener: Socket, options: SocketOptions = SocketOptions()
+  ) throws -> (client: Socket, server: Socket) {
+    let client = try Socket.connect(to: try #require(listener.localAddress), options: options)
+    try client.wait(.writable)
+    try client.finishConnecting()
+    return (client, try listener.accept())
+  }
+
+  /// Listens on a numeric address, on a port of the kernel's choice.
+  static func listen(onNumeric host: String) throws -> Socket {
+    try Socket.listen(on: try #require(SocketAddress(numeric: host, port: 0)))
+  }
+
+  /// Reads until the peer has closed its side; for sockets that block.
+  func receiveAll() throws -> [UInt8] {
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 65_536)
+    while let count = try receive(into: &buffer), count > 0 { bytes += buffer[..<count] }
+    return bytes
+  }
+
+  /// An option's value.
+  func option(_ level: CInt, _ name: CInt) -> CInt {
+    var value: CInt = -1
+    var length = socklen_t(MemoryLayout<CInt>.size)
+    let result = getsockopt(number, level, name, &value, &length)
+    #expect(result == 0)
+    return value
+  }
+}
+
+/// The loopback addresses that this machine has.
+let loopbacks = ["127.0.0.1", "::1"].filter { (try? Socket.listen(onNumeric: $0)) != nil }

@@ -2,9 +2,10 @@
 
 import Dispatch
 import Glibc
-import LupineReactor
 import Synchronization
 import Testing
+
+@testable @_spi(Loop) import LupineReactor
 
 /// The handler of the tests: an actor on the loop that hands each turn to a closure.
 private actor Probe: LoopHandler {
@@ -25,6 +26,9 @@ private actor Probe: LoopHandler {
 
   deinit { onRelease() }
 
+  /// What is posted is looked at in the turn itself.
+  func gather() -> Bool { false }
+
   func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
     turnCount += 1
     return onTurn(events, now)
@@ -42,6 +46,10 @@ private actor Probe: LoopHandler {
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     try loop.rewatch(number, interest, token: token)
   }
+}
+
+private final class JobCount: Sendable {
+  let running = Atomic<Int>(0)
 }
 
 @Suite("EventLoop", .timeLimit(.minutes(1)))
@@ -273,6 +281,113 @@ struct EventLoopTests {
     let sum = await task.value
     #expect(sum == 7)
   }
+
+  @Test("a task that resumes on a loop that has ended still ends, on one thread at a time")
+  func lateJobs() async throws {
+    let loop = try EventLoop()
+    let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
+    // A function, so that nobody here keeps the handler, whose release is the thread's end.
+    func start() throws {
+      try loop.start(name: "lupine-test", handler: Probe(loop, onRelease: { continuation.yield() }))
+    }
+    try start()
+    let (gates, gate) = AsyncStream.makeStream(of: Void.self)
+    let (waiting, isWaiting) = AsyncStream.makeStream(of: Void.self)
+    let task = Task(executorPreference: loop) {
+      isWaiting.yield()
+      for await _ in gates {}
+      return loop.isCurrent
+    }
+    var iterator = waiting.makeAsyncIterator()
+    await iterator.next()
+    loop.stop()
+    var end = ended.makeAsyncIterator()
+    await end.next()
+    gate.finish()
+    #expect(await task.value)
+    let count = JobCount()
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<100 {
+        group.addTask(executorPreference: loop) {
+          #expect(count.running.add(1, ordering: .relaxed).newValue == 1)
+          #expect(loop.isCurrent)
+          count.running.subtract(1, ordering: .relaxed)
+        }
+      }
+    }
+    #expect(!loop.isCurrent)
+  }
+
+  @Test("a task that enqueues itself for ever doesn't keep sockets waiting")
+  func fairness() async throws {
+    let loop = try EventLoop()
+    let pair = try SocketPair()
+    let (tokens, continuation) = AsyncStream.makeStream(of: UInt64.self)
+    let probe = Probe(loop) { events, _ in
+      for event in events {
+        pair.drain()
+        continuation.yield(event.token)
+      }
+      return nil
+    }
+    try loop.start(name: "lupine-test", handler: probe)
+    try await probe.watch(pair.first, .readable, token: 5)
+    let (yields, yielded) = AsyncStream.makeStream(of: Void.self)
+    let task = Task(executorPreference: loop) {
+      while !Task.isCancelled {
+        await Task.yield()
+        yielded.yield()
+      }
+    }
+    var spin = yields.makeAsyncIterator()
+    await spin.next()
+    var iterator = tokens.makeAsyncIterator()
+    for _ in 0..<10 {
+      pair.write()
+      #expect(await iterator.next() == 5)
+    }
+    task.cancel()
+    await task.value
+    loop.stop()
+  }
+
+  @Test("a job that is enqueued on the loop's own thread needs no wake-up")
+  func noWakeUp() async throws {
+    let loop = try EventLoop()
+    try loop.start(name: "lupine-test", handler: Probe(loop))
+    let (count, after) = await Task(executorPreference: loop) {
+      let task = Task(executorPreference: loop) { loop.isCurrent }
+      // Nobody reads the counter before this job has ended.
+      return (wakeUpCount(of: loop), task)
+    }.value
+    #expect(count == 0)
+    #expect(await after.value)
+    loop.stop()
+  }
+
+  @Test("code on the loop's thread is isolated to the loop's actors, and no other code")
+  func isolation() async throws {
+    let loops = [try EventLoop(), try EventLoop()]
+    for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
+    let answers = await Task(executorPreference: loops[0]) {
+      loops[0].checkIsolated()
+      return loops.map { $0.isIsolatingCurrentContext() }
+    }.value
+    #expect(answers == [true, false])
+    #expect(loops[0].isIsolatingCurrentContext() == false)
+    for loop in loops { loop.stop() }
+  }
+}
+
+/// How many wake-ups the loop's eventfd holds.
+private func wakeUpCount(of loop: EventLoop) -> Int? {
+  let file = open("/proc/self/fdinfo/\(loop.eventDescriptor.number)", O_RDONLY)
+  var text = [UInt8](repeating: 0, count: 1_024)
+  let count = read(file, &text, text.count)
+  close(file)
+  let line = String(decoding: text.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n")
+    .first { $0.hasPrefix("eventfd-count:") }
+  return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0, radix: 16) }
 }
 
 private func isOnLoop(_ loop: EventLoop, _ thread: pthread_t) -> Bool { loop.isCurrent && pthread_self() == thread }

@@ -94,6 +94,15 @@ struct HappyEyeballsTests {
     #expect(step(&order, 0) == "exhausted")
   }
 
+  @Test("of thousands of addresses 64 are tried")
+  func bounded() throws {
+    var order = try make((0..<5_000).map { "2001:db8::\(String($0, radix: 16))" })
+    var count = 0
+    while case .attempt = order.step(now: after(250 * count)) { count += 1 }
+    #expect(count == 64)
+    #expect(step(&order, 1_000_000) == "wait")
+  }
+
   @Test("an attempt that fails within the step's own turn leads to the next")
   func immediateFailures() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])

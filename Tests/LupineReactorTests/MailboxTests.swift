@@ -1,6 +1,6 @@
 // Many senders, one reader.
 
-import LupineReactor
+@_spi(Loop) import LupineReactor
 import Testing
 
 @Suite("Mailbox")

@@ -1,8 +1,9 @@
-// Numeric addresses in, numbers out; no name is ever looked up here.
+// Addresses in, text out, and back again; no name is ever looked up here.
 
 import Glibc
-import LupineReactor
 import Testing
+
+@testable import LupineReactor
 
 @Suite("SocketAddress")
 struct SocketAddressTests {
@@ -23,6 +24,8 @@ struct SocketAddressTests {
     #expect(address.description == description)
     #expect(address.port == port)
     #expect(address.isIPv6 == isIPv6)
+    #expect(address.socketPath == nil)
+    #expect(throughTheKernelsForm(address) == address)
   }
 
   @Test(
@@ -34,5 +37,94 @@ struct SocketAddressTests {
     ])
   func refused(_ host: String) {
     #expect(SocketAddress(numeric: host, port: 80) == nil)
+  }
+
+  @Test(
+    "a Unix socket's path or abstract name is kept",
+    arguments: [
+      "/run/x.sock", "x", "./@x", "@x", "@/a/b", "@\u{1}", "/tmp/é",
+      String(repeating: "p", count: 107), "@" + String(repeating: "n", count: 107),
+    ])
+  func socketPath(_ path: String) throws {
+    let address = try #require(SocketAddress(socketPath: path))
+    #expect(address.socketPath == path)
+    #expect(address.host == path)
+    #expect(address.description == "unix:\(path)")
+    #expect(address.port == 0)
+    #expect(!address.isIPv6)
+    #expect(address.withPort(80) == address)
+    #expect(throughTheKernelsForm(address) == address)
+  }
+
+  @Test(
+    "an empty name, one that the kernel has no room for, and one that C would cut off are refused",
+    arguments: [
+      "", "@", "/a\0b", "@a\0b", "\0abstract",
+      String(repeating: "p", count: 108), "@" + String(repeating: "n", count: 108), String(repeating: "é", count: 54),
+    ])
+  func noSocketPath(_ path: String) {
+    #expect(SocketAddress(socketPath: path) == nil)
+  }
+
+  @Test("a port is exchanged, and nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
+  func withPort(_ host: String) throws {
+    let address = try #require(SocketAddress(numeric: host, port: 0))
+    let changed = address.withPort(8_080)
+    #expect(changed.host == host)
+    #expect(changed.port == 8_080)
+    #expect(changed.withPort(0) == address)
+  }
+
+  @Test("addresses are equal if they name the same, however they were written")
+  func equality() throws {
+    let table: [(SocketAddress?, SocketAddress?, Bool)] = [
+      (SocketAddress(numeric: "2001:db8::1", port: 1), SocketAddress(numeric: "2001:DB8:0::01", port: 1), true),
+      (SocketAddress(numeric: "1.2.3.4", port: 1), SocketAddress(numeric: "1.2.3.4", port: 1), true),
+      (SocketAddress(numeric: "1.2.3.4", port: 1), SocketAddress(numeric: "1.2.3.4", port: 2), false),
+      (SocketAddress(numeric: "1.2.3.4", port: 1), SocketAddress(numeric: "::ffff:1.2.3.4", port: 1), false),
+      (SocketAddress(socketPath: "/a"), SocketAddress(socketPath: "/a"), true),
+      (SocketAddress(socketPath: "a"), SocketAddress(socketPath: "@a"), false),
+      // Two files, though the texts are equal for Swift.
+      (SocketAddress(socketPath: "/\u{E9}"), SocketAddress(socketPath: "/e\u{301}"), false),
+    ]
+    for (left, right, isEqual) in table {
+      let (left, right) = (try #require(left), try #require(right))
+      #expect((left == right) == isEqual, "\(left) and \(right)")
+      #expect((Set([left, right]).count == 1) == isEqual)
+    }
+  }
+
+  @Test("the scope of a link-local address is kept, so that it can be connected to")
+  func scope() throws {
+    var v6 = sockaddr_in6()
+    v6.sin6_family = sa_family_t(AF_INET6)
+    v6.sin6_scope_id = 7
+    let address = withUnsafePointer(to: v6) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        SocketAddress($0, length: socklen_t(MemoryLayout<sockaddr_in6>.size))
+      }
+    }
+    let scopes = try #require(address).withPort(1).withPointer { pointer, _ in
+      pointer.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { $0.pointee.sin6_scope_id }
+    }
+    #expect(scopes == 7)
+    #expect(address != SocketAddress(numeric: "::", port: 0))
+  }
+
+  @Test("an address that is cut short, nameless or of another family is none", arguments: 0...15)
+  func cutShort(length: Int) {
+    for family in [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK] {
+      if family == AF_UNIX && length > 2 { continue }
+      var storage = sockaddr_storage()
+      storage.ss_family = sa_family_t(family)
+      let address = withUnsafePointer(to: storage) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { SocketAddress($0, length: socklen_t(length)) }
+      }
+      #expect(address == nil)
+    }
+  }
+
+  private func throughTheKernelsForm(_ address: SocketAddress) -> SocketAddress? {
+    address.withPointer { SocketAddress($0, length: $1) }
   }
 }

@@ -11,7 +11,7 @@ struct CertificateTests {
     authority = try ThrowawayAuthority(commonName: "The Tests' CA")
   }
 
-  private var trusting: TLSConfiguration { TLSConfiguration(trustRoots: .pem(authority.certificatePEM)) }
+  private var trusting: TLSConfiguration { TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]) }
 
   private func refusal(
     of identity: ThrowawayAuthority.Identity, host: String = "localhost", _ configuration: TLSConfiguration? = nil
@@ -112,14 +112,14 @@ struct CertificateTests {
   @Test("a self-signed certificate that is itself a trust root is accepted")
   func selfSignedAndTrusted() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
-    let configuration = TLSConfiguration(trustRoots: .pem(identity.certificatePEM))
+    let configuration = TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])
     #expect(try refusal(of: identity, configuration) == nil)
   }
 
   @Test("a server's own certificate as the trust root is accepted, without its authority")
   func pinnedLeaf() throws {
     let identity = try authority.issue(names: ["localhost"])
-    #expect(try refusal(of: identity, TLSConfiguration(trustRoots: .pem(identity.certificatePEM))) == nil)
+    #expect(try refusal(of: identity, TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])) == nil)
   }
 
   @Test(

@@ -25,14 +25,15 @@ struct ConfigurationTests {
     arguments: [
       .file("/nonexistent/ca.pem"), .file("/dev/null"), .directory("/nonexistent/certs"), .pem([]),
       .pem(Array("no certificate".utf8)),
+      .der([]), .der([0x30, 0]),
       .pem(Array("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)),
-    ] as [TLSConfiguration.TrustRoots])
-  func unreadableRoots(roots: TLSConfiguration.TrustRoots) throws {
-    let error = try #require(problem(TLSConfiguration(trustRoots: roots)))
+    ] as [TLSConfiguration.TrustSource])
+  func unreadableRoots(roots: TLSConfiguration.TrustSource) throws {
+    let error = try #require(problem(TLSConfiguration(trustRoots: [.system, roots])))
     #expect(error.code == .configuration)
     switch roots {
     case .file(let path), .directory(let path): #expect(error.message.contains(path))
-    case .pem, .system: break
+    case .pem, .der, .system: break
     }
   }
 
@@ -46,8 +47,8 @@ struct ConfigurationTests {
     let text = other.certificatePEM + fixture.authority.certificatePEM
     #expect(fwrite(text, 1, text.count, file) == text.count)
     fclose(file)
-    for roots in [TLSConfiguration.TrustRoots.file(path), .pem(text)] {
-      let context = try TLSContext(client: TLSConfiguration(trustRoots: roots))
+    for roots in [TLSConfiguration.TrustSource.file(path), .pem(text)] {
+      let context = try TLSContext(client: TLSConfiguration(trustRoots: [roots]))
       #expect(try fixture.connected(context).client.info.protocolVersion == "TLSv1.3")
     }
   }
@@ -68,7 +69,7 @@ struct ConfigurationTests {
     arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
   func hostNames(host: String) throws {
     let context = try TLSContext(client: TLSConfiguration(verification: .none))
-    let error = try #require(throws: TLSError.self) { _ = try TLSSession(client: context, host: host) }
+    let error = try #require(throws: TLSError.self) { _ = try TLSSession(client: context, host: host, port: 443) }
     #expect(error.code == .configuration)
     #expect(!error.message.contains("\n"))
     #expect(!error.message.contains("\0"))
@@ -89,7 +90,7 @@ struct ConfigurationTests {
   func hashing() {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),
-      TLSConfiguration(trustRoots: .file("a")), TLSConfiguration(trustRoots: .directory("a")),
+      TLSConfiguration(trustRoots: [.file("a")]), TLSConfiguration(trustRoots: [.directory("a")]),
       TLSConfiguration(minimumVersion: .v1_3), TLSConfiguration(applicationProtocols: []),
     ]
     #expect(all.count == 6)

@@ -9,11 +9,11 @@ final class Endpoint {
   private(set) var isClosedByPeer = false
 
   init(client configuration: TLSConfiguration, host: String = "localhost") throws {
-    session = try TLSSession(client: TLSContext(client: configuration), host: host)
+    session = try TLSSession(client: TLSContext(client: configuration), host: host, port: 443)
   }
 
-  init(client context: TLSContext, host: String = "localhost") throws {
-    session = try TLSSession(client: context, host: host)
+  init(client context: TLSContext, host: String = "localhost", port: UInt16 = 443) throws {
+    session = try TLSSession(client: context, host: host, port: port)
   }
 
   init(server context: TLSContext) throws {
@@ -52,6 +52,11 @@ final class Endpoint {
   func close() {
     session.close()
   }
+
+  func releaseIdleMemory() { session.releaseIdleMemory() }
+  func requestKeyUpdate() -> Bool { session.requestKeyUpdate() }
+  func sendTicket() -> Bool { session.sendTicket() }
+  func requestRenegotiation() -> Bool { session.requestRenegotiation() }
 
   /// Reads all there is, by pieces of at most `room` bytes.
   func read(room: Int = 4096) throws(TLSError) {
@@ -111,16 +116,17 @@ struct Fixture {
   let server: TLSContext
 
   init(
-    protocols: [String] = ["http/1.1"], versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3
+    protocols: [String] = ["http/1.1"], versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
+    clientAuthorityPEM: [UInt8]? = nil
   ) throws {
     authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
     server = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
-      applicationProtocols: protocols, versions: versions)
+      applicationProtocols: protocols, versions: versions, clientAuthorityPEM: clientAuthorityPEM)
   }
 
-  var trusting: TLSConfiguration { TLSConfiguration(trustRoots: .pem(authority.certificatePEM)) }
+  var trusting: TLSConfiguration { TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]) }
 
   /// Two ends after a handshake that must succeed.
   func connected(_ context: TLSContext? = nil) throws -> (client: Endpoint, server: Endpoint) {
@@ -128,6 +134,20 @@ struct Fixture {
     let served = try Endpoint(server: server)
     let outcome = try shakeHands(client, served)
     if let error = outcome.client ?? outcome.server { throw error }
+    return (client, served)
+  }
+
+  /// Two ends, of which the client has also read what the server sends after the handshake, such as tickets.
+  func visited(_ context: TLSContext, host: String = "localhost", port: UInt16 = 443) throws -> (
+    client: Endpoint, server: Endpoint
+  ) {
+    let client = try Endpoint(client: context, host: host, port: port)
+    let served = try Endpoint(server: server)
+    let outcome = try shakeHands(client, served)
+    if let error = outcome.client ?? outcome.server { throw error }
+    try served.write([1])
+    client.receive(served.output())
+    try client.read()
     return (client, served)
   }
 }

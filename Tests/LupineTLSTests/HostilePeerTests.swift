@@ -114,6 +114,70 @@ struct HostilePeerTests {
     }
   }
 
+  /// A client that has sent its hello, and the server's answer to it.
+  private func clientAndFlight(_ fixture: Fixture, _ context: TLSContext) throws -> (Endpoint, Endpoint, [UInt8]) {
+    let client = try Endpoint(client: context)
+    let server = try Endpoint(server: fixture.server)
+    _ = try client.handshake()
+    server.receive(client.output())
+    _ = try server.handshake()
+    return (client, server, server.output())
+  }
+
+  @Test(
+    "a server's flight that is cut at any byte is waited for, and an end there is truncation",
+    arguments: [TLSVersion.v1_2, .v1_3])
+  func cutFlight(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    var configuration = fixture.trusting
+    configuration.resumesSessions = false
+    let context = try TLSContext(client: configuration)
+    let length = try clientAndFlight(fixture, context).2.count
+    for cut in 1..<length {
+      let (client, server, flight) = try clientAndFlight(fixture, context)
+      // Signatures differ in length from one handshake to the next.
+      guard cut < flight.count else { continue }
+      client.receive(flight.prefix(cut))
+      #expect(try client.handshake() == .needMoreBytes)
+      if cut % 2 == 0 {
+        client.receiveEnd()
+        let error = #expect(throws: TLSError.self) { try client.handshake() }
+        #expect(error?.code == .truncated)
+      } else {
+        client.receive(flight.dropFirst(cut))
+        _ = try client.handshake()
+        let outcome = try shakeHands(client, server)
+        #expect(outcome.client == nil && outcome.server == nil)
+      }
+    }
+  }
+
+  @Test("more certificates than are allowed are refused, with what to do", arguments: [TLSVersion.v1_2, .v1_3])
+  func longChain(version: TLSVersion) throws {
+    let authority = try ThrowawayAuthority()
+    let leaf = try authority.issue(names: ["localhost"])
+    for (copies, isAccepted) in [(100, true), (400, false)] {
+      let chain = (0..<copies).reduce(into: leaf.certificatePEM) { chain, _ in chain += authority.certificatePEM }
+      let server = try TLSContext(
+        serverCertificatePEM: chain, privateKeyPEM: leaf.privateKeyPEM, versions: version...version)
+      let client = try Endpoint(client: TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]))
+      let error = try shakeHands(client, Endpoint(server: server)).client
+      #expect((error == nil) == isAccepted)
+      if let error {
+        #expect(error.code == .handshakeFailed)
+        #expect(error.message.contains("102400 bytes"))
+      }
+    }
+  }
+
+  @Test("an alert after the handshake ends the session, whatever it says", arguments: 0...255 as ClosedRange<UInt8>)
+  func clearAlert(number: UInt8) throws {
+    let (client, _) = try Fixture().connected()
+    // In the clear, which only somebody on the path could send.
+    client.receive([21, 3, 3, 0, 2, 2, number])
+    #expect(throws: TLSError.self) { try client.read() }
+  }
+
   @Test("a changed record after the handshake ends the session", arguments: [TLSVersion.v1_2, .v1_3])
   func tamperedRecord(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()

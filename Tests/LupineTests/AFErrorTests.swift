@@ -10,16 +10,42 @@ struct AFErrorTests {
     var errorDescription: String? { "The thing broke." }
   }
 
+  private static let file = URL(filePath: "/folder/file")
+
   /// One error for each case and reason, the name of its is…Error property, and whether it wraps `Broken`.
   private static let table: [(error: AFError, property: String?, wraps: Bool)] = [
     (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
     (.explicitlyCancelled, "explicitlyCancelled", false),
     (.invalidURL(url: "ht!tp"), "invalidURL", false),
+    (.multipartEncodingFailed(reason: .bodyPartURLInvalid(url: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .bodyPartFilenameInvalid(in: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .bodyPartFileNotReachable(at: file)), "multipartEncoding", false),
+    (
+      .multipartEncodingFailed(reason: .bodyPartFileNotReachableWithError(atURL: file, error: Broken())),
+      "multipartEncoding", true
+    ),
+    (.multipartEncodingFailed(reason: .bodyPartFileIsDirectory(at: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .bodyPartFileSizeNotAvailable(at: file)), "multipartEncoding", false),
+    (
+      .multipartEncodingFailed(reason: .bodyPartFileSizeQueryFailedWithError(forURL: file, error: Broken())),
+      "multipartEncoding", true
+    ),
+    (.multipartEncodingFailed(reason: .bodyPartInputStreamCreationFailed(for: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .outputStreamCreationFailed(for: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .outputStreamURLInvalid(url: file)), "multipartEncoding", false),
+    (.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: Broken())), "multipartEncoding", true),
+    (.multipartEncodingFailed(reason: .inputStreamReadFailed(error: Broken())), "multipartEncoding", true),
     (.parameterEncoderFailed(reason: .encoderFailed(error: Broken())), "parameterEncoder", true),
     (.parameterEncoderFailed(reason: .missingRequiredComponent(.url)), "parameterEncoder", false),
     (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "?"))), "parameterEncoder", false),
     (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Broken())), "parameterEncoding", true),
+    (.parameterEncodingFailed(reason: .customEncodingFailed(error: Broken())), "parameterEncoding", true),
+    (.parameterEncodingFailed(reason: .missingURL), "parameterEncoding", false),
     (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "responseSerialization", false),
+    (.responseSerializationFailed(reason: .inputFileNil), "responseSerialization", false),
+    (.responseSerializationFailed(reason: .inputFileReadFailed(at: file)), "responseSerialization", false),
+    (.responseSerializationFailed(reason: .jsonSerializationFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf8)), "responseSerialization", false),
     (.responseSerializationFailed(reason: .decodingFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .customSerializationFailed(error: Broken())), "responseSerialization", true),
@@ -47,6 +73,7 @@ struct AFErrorTests {
         "createURLRequest": error.isCreateURLRequestError,
         "explicitlyCancelled": error.isExplicitlyCancelledError,
         "invalidURL": error.isInvalidURLError,
+        "multipartEncoding": error.isMultipartEncodingError,
         "parameterEncoder": error.isParameterEncoderError,
         "responseSerialization": error.isResponseSerializationError,
         "responseValidation": error.isResponseValidationError,
@@ -106,6 +133,27 @@ struct AFErrorTests {
     #expect(AFError.explicitlyCancelled.failedStringEncoding == nil)
     #expect(AFError.invalidURL(url: "ht!tp").urlConvertible as? String == "ht!tp")
     #expect(AFError.explicitlyCancelled.urlConvertible == nil)
+  }
+
+  @Test("the file of a multipart error is named, and can be asked for where there is one")
+  func multipartFile() {
+    for (error, property, _) in Self.table {
+      let names = error.localizedDescription.contains("/folder/file")
+      if property == "multipartEncoding" {
+        #expect(error.url == (names ? Self.file : nil), "\(error)")
+      } else {
+        #expect(error.url == nil)
+      }
+    }
+    #expect(Self.table.count { $0.error.url != nil } == 11)
+  }
+
+  @Test("a length that differs from the announced one is told with both")
+  func unexpectedLength() {
+    var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
+    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and only 4 came."))
+    error.bytesRead = 6
+    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and at least 6 came."))
   }
 
   @Test("any error is cast or replaced")

@@ -51,6 +51,24 @@ import Testing
     #expect(field[4] == Data("X-Empty;".utf8))
   }
 
+  @Test("cookies stand behind -b, unless curl would ignore it or take it for a file's name")
+  func cookies() throws {
+    let request = try request(headers: ["X": "y"])
+    #expect(
+      cURLDescription(of: request, configuration: [:], cookies: "a=\"b c\"; d=$e")
+        == #"""
+        $ curl -v \
+        	-X GET \
+        	-b "a=\"b c\"; d=\$e" \
+        	-H "X: y" \
+        	"https://example.org/"
+        """#)
+    let nameless = cURLDescription(of: request, configuration: [:], cookies: "file")
+    #expect(nameless.contains("-H \"Cookie: file\"") && !nameless.contains("-b"))
+    let merged = cURLDescription(of: request, configuration: ["Cookie": "z=1"], cookies: "z=1; a=2")
+    #expect(merged.contains("-H \"Cookie: z=1; a=2\"") && !merged.contains("-b"))
+  }
+
   static let texts = [
     "plain", "a b", "\"", "\\", "\\\\\"", "$HOME", "${HOME}", "$(id)", "`id`", "!", "!!", "a!b\"c!", "'", "it's",
     "line\nbreak\n", "tab\tand\rreturn", "\u{1B}[31m", "\u{7F}", "%s%d%%", "é€😃", "\\x41", "\\\n", "*", "~", "-d",

@@ -55,6 +55,20 @@ import Testing
     }
   }
 
+  @Test(
+    "curl sends the cookies that Lupine sends, with a field of the request's own and without", arguments: [true, false])
+  func sameCookies(hasOwn: Bool) async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      _ = await session.request(base + "/cookies/set?a=1&b=$HOME").outcome()
+      let request = session.request(base + "/anything", headers: hasOwn ? ["Cookie": "c=3"] : nil)
+      let ours = try await request.serializingDecodable(Anything.self).value
+      let curls = try JSONDecoder().decode(Anything.self, from: run(request.cURLDescription()))
+      #expect(ours.headers["Cookie"] == (hasOwn ? "c=3; a=1; b=$HOME" : "a=1; b=$HOME"))
+      #expect(curls.headers["Cookie"] == ours.headers["Cookie"])
+    }
+  }
+
   @Test("the command is told when the request is built, with the session's fields")
   func toldWhenBuilt() async throws {
     try await withServer {

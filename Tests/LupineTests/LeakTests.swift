@@ -74,11 +74,11 @@ private struct Weak: Sendable {
 private enum Load {
   @discardableResult
   static func run(count: Int) async throws -> [Weak] {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     let plain = try OriginServer(handler: serve)
     let secure = try OriginServer(tls: identity, handler: serve)
     let configuration = URLSessionConfiguration.af.ephemeral
-    configuration.engine.tls.trustRoots = .pem(identity.authorityPEM)
+    configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
     var session: Session? = Session(configuration: configuration)
     var alive: [Weak] = []
     var tasks: [DataTask<Data>] = []

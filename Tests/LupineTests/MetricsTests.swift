@@ -8,11 +8,30 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+  @Test("a request through a proxy says so, and another one doesn't")
+  func proxy() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { proxy in
+      for isProxied in [true, false] {
+        let settings: ProxySettings = isProxied ? .fixed(try Proxy(proxy.url)) : .none
+        try await withSession {
+          $0.engine.proxy = settings
+        } _: { session in
+          let url = isProxied ? "http://example.test/" : proxy.url
+          let transaction = await session.request(url).outcome().metrics?.transactionMetrics.first
+          #expect(transaction?.isProxyConnection == isProxied)
+          #expect((transaction?.response as? HTTPURLResponse)?.statusCode == 200)
+        }
+      }
+    }
+  }
+
   @Test("the phases of a request with a lookup and TLS come in order, within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
-      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
     } _: { session in
       let before = Date()
       let response = await session.request(url).outcome()
@@ -52,7 +71,7 @@ import Testing
   func oldTLS() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
-      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
       $0.engine.tls.maximumVersion = .v1_2
     } _: { session in
       let transaction = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
@@ -66,7 +85,7 @@ import Testing
   func reuse() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
-      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
     } _: { session in
       let first = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)
       let second = try #require(await session.request(url).outcome().metrics?.transactionMetrics.first)

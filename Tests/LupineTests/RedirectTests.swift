@@ -52,8 +52,6 @@ import Testing
         let response = await session.request("\(origin.url)/from").outcome()
         #expect(response.data == Data("arrived".utf8))
         #expect(response.metrics?.redirectCount == 1)
-        let drained = response.metrics?.transactionMetrics.first?.countOfResponseBodyBytesReceived ?? 0
-        #expect(drained > 0 && drained < 4_000_000)
         #expect(origin.connectionCount == 2)
       }
     }
@@ -196,7 +194,7 @@ import Testing
 
   @Test("https to http is redirectToNonExistentLocation, and the target hears nothing")
   func downgrade() async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
       Reply()
     } _: { plain in
@@ -204,7 +202,7 @@ import Testing
         redirect(to: plain.url)
       } _: { secure in
         try await withSession {
-          $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+          $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
         } _: { session in
           let response = await session.request(secure.url).outcome()
           try expectTransferError(

@@ -12,7 +12,7 @@ import Testing
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
-      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
     } _: { session in
       let response = await session.request(url).validate().outcome()
       #expect(response.error == nil && response.response?.url?.scheme == "https")
@@ -54,7 +54,7 @@ import Testing
   func bad(item: Case) async throws {
     let url = try await item.server.url
     try await withSession {
-      $0.engine.tls.trustRoots = .file(TestServers.authority)
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
     } _: { session in
       let response = await session.request(url).outcome()
       let error = try expectTransferError(response.error, item.code, .tlsFailed, url, item.part)
@@ -68,12 +68,12 @@ import Testing
 
   @Test("a certificate of tomorrow is serverCertificateNotYetValid")
   func notYetValid() async throws {
-    let identity = try TLSIdentity.throwaway(validity: .notYetValid)
+    let identity = try ServerIdentity.throwaway(validity: .notYetValid)
     try await withServer(tls: identity) { _ in
       Reply()
     } _: { origin in
       try await withSession {
-        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+        $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
       } _: { session in
         let response = await session.request(origin.url).outcome()
         try expectTransferError(response.error, .serverCertificateNotYetValid, .tlsFailed, origin.url)
@@ -120,14 +120,14 @@ import Testing
 
   @Test("a body that ends with the connection is complete only after close_notify", arguments: [true, false])
   func closeNotify(isProper: Bool) async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: identity) { peer in
       _ = try peer.readRequest()
       try peer.send("HTTP/1.1 200 OK\r\n\r\npart")
       if isProper { peer.close() } else { peer.closeWithoutNotify() }
     } _: { origin in
       try await withSession {
-        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+        $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
       } _: { session in
         let response = await session.request(origin.url).outcome()
         if isProper {
@@ -144,14 +144,14 @@ import Testing
 
   @Test("a body with a length is complete without close_notify")
   func lengthWithoutNotify() async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: identity) { peer in
       _ = try peer.readRequest()
       try peer.respond(fields: ["Connection": "close"], body: Array("whole".utf8))
       peer.closeWithoutNotify()
     } _: { origin in
       try await withSession {
-        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+        $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
       } _: { session in
         #expect(await session.request(origin.url).serializingString().response.value == "whole")
       }
@@ -160,12 +160,12 @@ import Testing
 
   @Test("megabytes come through TLS unchanged", arguments: [1, 16_384, 16_385, 1_000_000] as [UInt64])
   func size(byteCount: UInt64) async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     try await withServer(tls: identity) { _ in
       Reply(.pattern(byteCount: byteCount))
     } _: { origin in
       try await withSession {
-        $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+        $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
       } _: { session in
         let isIntact = try await session.request(origin.url).serializingData().value == Pattern.data(Int(byteCount))
         #expect(isIntact)
@@ -175,7 +175,7 @@ import Testing
 
   @Test("what TLS had decrypted when the loop turned to others isn't forgotten")
   func endOfTurn() async throws {
-    let identity = try TLSIdentity.throwaway()
+    let identity = try ServerIdentity.throwaway()
     // A little more than the loop reads in one turn, which is 1 MiB, and what it may have had before it was suspended.
     for extra in [81_920, 86_016, 102_400, 106_496] {
       let sent = Gate()
@@ -188,7 +188,7 @@ import Testing
         _ = try peer.awaitClose()
       } _: { origin in
         try await withSession {
-          $0.engine.tls.trustRoots = .pem(identity.authorityPEM)
+          $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
           // A sanitizer makes the encryption of a large write take seconds.
           $0.timeoutIntervalForRequest = 20
         } _: { session in

@@ -40,6 +40,18 @@ struct URLRequestTests {
     #expect(copy.httpMethod == read)
   }
 
+  @Test("requests that treat cookies differently aren't equal")
+  func cookies() throws {
+    let request = URLRequest(url: try "https://example.com/".asURL())
+    #expect(request.httpShouldHandleCookies && request.mainDocumentURL == nil)
+    var other = request
+    other.httpShouldHandleCookies = false
+    #expect(other != request)
+    other = request
+    other.mainDocumentURL = request.url
+    #expect(other != request)
+  }
+
   @Test("fields keep their order, are found in any case, joined by add and removed by nil")
   func fields() {
     var copy = request
@@ -123,7 +135,7 @@ struct URLSessionConfigurationTests {
     let copy = try #require(original.copy() as? URLSessionConfiguration)
     original.httpMaximumConnectionsPerHost = 9
     #expect(copy.httpMaximumConnectionsPerHost == 1)
-    #expect(original.snapshot.engine.connectionsPerOriginMax == 9)
+    #expect(original.snapshot.engine.pool.connectionsPerOriginMax == 9)
   }
 
   @Test("additional fields of any type become strings, and headers keep their order")

@@ -131,7 +131,7 @@ struct ClientConnectionTests {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
     var cursor = 0
-    guard case .head(let head, .length(2)) = try connection.receive(response.span, at: &cursor),
+    guard case .head(let head, .length(2), []) = try connection.receive(response.span, at: &cursor),
       case .body(let range) = try connection.receive(response.span, at: &cursor)
     else {
       Issue.record("head and body didn't come")
@@ -151,6 +151,7 @@ struct ClientConnectionTests {
       case .body(let range): body += bytes[range]
       case .end(_, let close): return (body, close)
       case .informational, .head: break
+      case .handedOver: throw WireError.unexpectedUpgrade
       }
     }
   }

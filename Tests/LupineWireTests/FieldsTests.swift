@@ -31,6 +31,17 @@ struct FieldsTests {
     #expect(!fields.contains(name))
   }
 
+  @Test("a value's bytes are kept where its string has lost them")
+  func valueBytes() throws {
+    let wire = "HTTP/1.1 200 OK\r\nName:  M\u{FC}ller \r\nEmpty:\r\nname: \u{80}\r\nContent-Length: 0\r\n\r\n".latin1
+    let head = try #require(Transcript(of: [wire[...]], method: "GET", peerCloses: false).head)
+    #expect(head.fields.first("NAME") == "M\u{FFFD}ller")
+    #expect(head.fields.valueBytes("NAME") == "M\u{FC}ller".latin1)
+    #expect(head.fields.indices.map(head.fields.valueBytes(at:)) == ["M\u{FC}ller".latin1, [], [0x80], [0x30]])
+    #expect(head.fields.valueBytes("empty") == [])
+    #expect(head.fields.valueBytes("none") == nil)
+  }
+
   @Test("an empty value is there")
   func emptyValue() {
     #expect(fields.first("x") == "")

@@ -39,7 +39,7 @@ struct MutationTests {
   }
 
   private func transcript(of pieces: [ArraySlice<UInt8>], like vector: ResponseVector) -> Transcript {
-    Transcript(of: pieces, method: vector.method, peerCloses: vector.peerCloses, limits: vector.limits)
+    vector.transcript(pieces)
   }
 
   private func expectBounded(_ parser: SectionParser, _ bytes: [UInt8], limit: Int) {

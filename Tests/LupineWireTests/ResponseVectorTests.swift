@@ -19,8 +19,9 @@ struct ResponseVectorTests {
 
   @Test("a vector, split in two at every place", arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
-    // The few vectors above 512 bytes repeat one letter: there, some places stand for all.
-    for split in stride(from: 0, through: vector.bytes.count, by: 1 + vector.bytes.count / 512) {
+    // The few vectors above 512 bytes repeat one line or letter: there, some places stand for all.
+    let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1
+    for split in stride(from: 0, through: vector.bytes.count, by: step) {
       vector.check(vector.transcript([vector.bytes[..<split], vector.bytes[split...]]))
     }
   }
@@ -36,10 +37,17 @@ struct ResponseVectorTests {
     vector.check(vector.transcript(bytes.singly), close: .unsolicitedBytes)
   }
 
-  @Test("no two vectors have one name")
+  @Test("there are at least 400 responses, 80 requests and 140 URIs, and no two of a kind are the same")
   func distinct() {
-    #expect(Set(ResponseVector.all.map(\.name)).count == ResponseVector.all.count)
-    #expect(ResponseVector.all.count >= 150)
+    let names = ResponseVector.all.map(\.name)
+    #expect(Set(names).count == names.count)
+    #expect(names.count >= 400)
+    let requests = RequestVector.all.map(\.name)
+    #expect(Set(requests).count == requests.count)
+    #expect(requests.count >= 80)
+    let uris = URIVector.taken.map(\.text) + URIVector.refused.map(\.text)
+    #expect(Set(uris).count == uris.count)
+    #expect(uris.count >= 140)
   }
 }
 
@@ -49,26 +57,41 @@ extension ResponseVector {
   }
 
   func transcript(_ pieces: [ArraySlice<UInt8>]) -> Transcript {
-    Transcript(of: pieces, method: method, peerCloses: peerCloses, limits: limits)
+    Transcript(of: pieces, method: method, upgrades: upgrades, peerCloses: peerCloses, limits: limits)
   }
 
   /// Compares with what is expected; `close` replaces the table's reason.
   func check(_ transcript: Transcript, close: CloseReason? = nil) {
     switch outcome {
     case .response(let expected):
-      #expect(transcript.error == nil)
+      checkHead(transcript, expected)
       #expect(transcript.isComplete)
-      #expect(transcript.informational == expected.informational)
-      #expect(transcript.head?.status == expected.status)
-      #expect(transcript.head?.reason == expected.reason)
-      if let fields = expected.fields { #expect(transcript.head?.fields.wireLines == fields) }
+      #expect(transcript.handedOver == nil)
+      #expect(transcript.head?.transferCodings == expected.codings)
       #expect(String(decoding: transcript.body, as: UTF8.self) == expected.body)
       #expect(transcript.trailers.wireLines == expected.trailers)
       #expect(transcript.close == close ?? expected.close)
+    case .handOver(let expected, let behind):
+      checkHead(transcript, expected)
+      #expect(!transcript.isComplete)
+      #expect(transcript.handedOver == behind.latin1)
     case .failure(let expected):
       #expect(!transcript.isComplete)
       #expect(transcript.error?.agrees(with: expected) == true, "\(String(describing: transcript.error))")
     }
+  }
+
+  private func checkHead(_ transcript: Transcript, _ expected: Expected) {
+    // The final head is what it was on the wire, folds and all; only interim ones stand before it.
+    if let raw = transcript.head?.rawBytes {
+      #expect(bytes.dropFirst(transcript.interimBytes).starts(with: raw))
+      #expect(raw.last == 0x0A)
+    }
+    #expect(transcript.error == nil)
+    #expect(transcript.informational == expected.informational)
+    #expect(transcript.head?.status == expected.status)
+    #expect(transcript.head?.reason == expected.reason)
+    if let fields = expected.fields { #expect(transcript.head?.fields.wireLines == fields) }
   }
 }
 

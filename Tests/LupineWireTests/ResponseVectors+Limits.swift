@@ -44,6 +44,31 @@ extension ResponseVector {
       .headTooLarge(limit: 64 * 1024)),
 
     .good(
+      "a head of exactly the default limit",
+      "HTTP/1.1 204 N\r\nA: " + String(repeating: "a", count: 64 * 1024 - 23) + "\r\n\r\n", status: 204, reason: "N"),
+    .bad(
+      "a head of one byte more than the default limit",
+      "HTTP/1.1 204 N\r\nA: " + String(repeating: "a", count: 64 * 1024 - 22) + "\r\n\r\n",
+      .headTooLarge(limit: 64 * 1024)),
+    .bad(
+      "folds without end", "HTTP/1.1 204 N\r\nA: b" + String(repeating: "\n c", count: 22_000),
+      .headTooLarge(limit: 64 * 1024)),
+    .good(
+      "256 field lines", "HTTP/1.1 204 N\r\n" + String(repeating: "A:\r\n", count: 256) + "\r\n", status: 204,
+      reason: "N"),
+    .bad(
+      "257 field lines", "HTTP/1.1 204 N\r\n" + String(repeating: "A:\r\n", count: 257) + "\r\n",
+      .tooManyFields(limit: 256)),
+    .good(
+      "16 informational responses", String(repeating: "HTTP/1.1 102\r\n\r\n", count: 16) + "HTTP/1.1 204\r\n\r\n",
+      informational: [Int](repeating: 102, count: 16), status: 204, reason: ""),
+    .bad(
+      "17 informational responses", String(repeating: "HTTP/1.1 102\r\n\r\n", count: 17),
+      .tooManyInformational(limit: 16)),
+    .bad(
+      "no informational response is allowed", "HTTP/1.1 100\r\n\r\n", .tooManyInformational(limit: 0),
+      limits: .with { $0.informationalMax = 0 }),
+    .good(
       "field lines of exactly the limit", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\n\r\n",
       limits: .with { $0.fieldLinesMax = 2 },
       status: 204, reason: "", fields: ["A: 1", "B: 2"]),
@@ -82,9 +107,35 @@ extension ResponseVector {
     .good(
       "the limit counts for each size line", "\(head)1;ab\r\nh\r\n1;cd\r\ni\r\n0;ef\r\n\r\n",
       limits: .with { $0.chunkLineBytesMax = 4 }, body: "hi"),
+    .good(
+      "a size line of exactly the default limit", "\(head)0;" + String(repeating: "x", count: 4094) + "\r\n\r\n"),
+    .good(
+      "trailers of exactly the default limit",
+      "\(head)0\r\nA: " + String(repeating: "b", count: 16 * 1024 - 7) + "\r\n\r\n",
+      trailers: ["A: " + String(repeating: "b", count: 16 * 1024 - 7)]),
     .bad(
       "an extension is limited by default", "\(head)2;" + String(repeating: "x", count: 4095),
       .chunkLineTooLong(limit: 4096)),
+
+    .good(
+      "extensions of exactly the body's limit", "\(head)1;a\r\nh\r\n1;b\r\ni\r\n0;c\r\n\r\n",
+      limits: .with { $0.chunkExtensionBytesMax = 6 }, body: "hi"),
+    .bad(
+      "extensions of one byte more than the body's limit", "\(head)1;a\r\nh\r\n1;b\r\ni\r\n0;c\r\n\r\n",
+      .chunkExtensionsTooLong(limit: 5), limits: .with { $0.chunkExtensionBytesMax = 5 }),
+    .good(
+      "padding of exactly the body's limit", "\(head)1 \r\nh\r\n1\t\r\ni\r\n0\r\n\r\n",
+      limits: .with { $0.chunkExtensionBytesMax = 2 }, body: "hi"),
+    .bad(
+      "padding of one byte more than the body's limit", "\(head)1 \r\nh\r\n1 \t\r\ni\r\n0\r\n\r\n",
+      .chunkExtensionsTooLong(limit: 2), limits: .with { $0.chunkExtensionBytesMax = 2 }),
+    .good(
+      "zeros before a size are no extension", "\(head)0001\r\nh\r\n0000\r\n\r\n",
+      limits: .with { $0.chunkExtensionBytesMax = 0 }, body: "h"),
+    .bad(
+      "a body's extensions are limited by default",
+      head + String(repeating: "1;" + String(repeating: "x", count: 4093) + "\r\nh\r\n", count: 5),
+      .chunkExtensionsTooLong(limit: 16 * 1024)),
 
     .good(
       "trailers of exactly the limit", "\(head)0\r\nA: b\r\n\r\n", limits: .with { $0.trailerBytesMax = 8 },

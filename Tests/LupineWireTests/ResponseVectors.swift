@@ -7,6 +7,8 @@ import Testing
 struct ResponseVector: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     case response(Expected)
+    /// HTTP ends with the head; `behind` is what stands behind it, of whatever protocol.
+    case handOver(Expected, behind: String)
     case failure(WireError)
   }
 
@@ -16,6 +18,7 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
     var status = 200
     var reason = "OK"
     var fields: [String]?
+    var codings: [TransferCoding] = []
     var body = ""
     var trailers: [String] = []
     var close: CloseReason?
@@ -23,6 +26,8 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
 
   let name: String
   let method: String
+  /// Whether the request offers another protocol.
+  let upgrades: Bool
   let bytes: [UInt8]
   /// Whether the peer closes the connection behind the bytes.
   let peerCloses: Bool
@@ -31,35 +36,49 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  static let all =
-    statusLines + fieldLines + folds + lengths + codings + bodiless + persistence + smuggling
-    + chunks + trailerSections + truncations + headLimits + bodyLimits
+  static let all = [
+    statusLines, fieldLines, refusedNames, folds, garbage, controls, lengths, refusedLengths, codings, refusedCodings,
+    bodiless, persistence, upgrades, tunnels, smuggling, desync, chunks, chunkTricks, trailerSections, truncations,
+    headLimits, bodyLimits,
+  ].flatMap(\.self)
 }
 
 // How the groups are written. In `wire` each scalar below U+0100 is one byte.
 extension ResponseVector {
   /// A response that is read to its end.
   static func good(
-    _ name: String, _ wire: String, method: String = "GET", peerCloses: Bool = false, limits: Limits = Limits(),
-    informational: [Int] = [], status: Int = 200, reason: String = "OK", fields: [String]? = nil,
-    body: String = "", trailers: [String] = [], close: CloseReason? = nil
+    _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, peerCloses: Bool = false,
+    limits: Limits = Limits(), informational: [Int] = [], status: Int = 200, reason: String = "OK",
+    fields: [String]? = nil,
+    codings: [TransferCoding] = [], body: String = "", trailers: [String] = [], close: CloseReason? = nil
   ) -> ResponseVector {
     let expected = Expected(
-      informational: informational, status: status, reason: reason, fields: fields, body: body, trailers: trailers,
-      close: close)
+      informational: informational, status: status, reason: reason, fields: fields, codings: codings, body: body,
+      trailers: trailers, close: close)
     return ResponseVector(
-      name: name, method: method, bytes: wire.latin1, peerCloses: peerCloses, limits: limits,
+      name: name, method: method, upgrades: upgrades, bytes: wire.latin1, peerCloses: peerCloses, limits: limits,
       outcome: .response(expected))
   }
 
   /// A response that is refused.
   static func bad(
-    _ name: String, _ wire: String, _ error: WireError, method: String = "GET", peerCloses: Bool = false,
-    limits: Limits = Limits()
+    _ name: String, _ wire: String, _ error: WireError, method: String = "GET", upgrades: Bool = false,
+    peerCloses: Bool = false, limits: Limits = Limits()
   ) -> ResponseVector {
     ResponseVector(
-      name: name, method: method, bytes: wire.latin1, peerCloses: peerCloses, limits: limits,
+      name: name, method: method, upgrades: upgrades, bytes: wire.latin1, peerCloses: peerCloses, limits: limits,
       outcome: .failure(error))
+  }
+
+  /// A response with which HTTP ends on the connection.
+  static func handOver(
+    _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, informational: [Int] = [],
+    status: Int = 200, reason: String = "OK", behind: String = ""
+  ) -> ResponseVector {
+    let expected = Expected(informational: informational, status: status, reason: reason)
+    return ResponseVector(
+      name: name, method: method, upgrades: upgrades, bytes: wire.latin1, peerCloses: false, limits: Limits(),
+      outcome: .handOver(expected, behind: behind))
   }
 }
 

@@ -11,15 +11,20 @@ struct Transcript: Equatable {
     let status: Int
     let reason: String
     let fields: Fields
-    let byteCount: Int
+    let rawBytes: [UInt8]
     let framing: BodyFraming
+    let transferCodings: [TransferCoding]
   }
 
   private(set) var informational: [Int] = []
+  /// How many bytes the interim heads took.
+  private(set) var interimBytes = 0
   private(set) var head: Head?
   private(set) var body: [UInt8] = []
   private(set) var trailers = Fields()
   private(set) var isComplete = false
+  /// What stands behind the head that ended HTTP, or nil if HTTP goes on.
+  private(set) var handedOver: [UInt8]?
   private(set) var close: CloseReason?
   private(set) var error: WireError?
 
@@ -27,15 +32,23 @@ struct Transcript: Equatable {
   ///
   /// Bytes that are left behind the end have to be refused; the transcript then says `.unsolicitedBytes`, whether
   /// they came with the end or after it.
-  init(of pieces: [ArraySlice<UInt8>], method: String, peerCloses: Bool, limits: Limits = Limits()) {
+  init(
+    of pieces: [ArraySlice<UInt8>], method: String, upgrades: Bool = false, peerCloses: Bool, limits: Limits = Limits()
+  ) {
     var connection = ClientConnection(limits: limits)
-    connection.start(method: method, closes: false)
+    connection.start(method: method, closes: false, upgrades: upgrades)
     connection.requestSent()
     do throws(WireError) {
       for piece in pieces where error == nil {
-        if isComplete { refuse(piece, &connection) } else { try feed(Array(piece), &connection) }
+        if handedOver != nil {
+          handedOver? += piece
+        } else if isComplete {
+          refuse(piece, &connection)
+        } else {
+          try feed(Array(piece), &connection)
+        }
       }
-      if peerCloses, !isComplete { _ = record(try connection.receiveEnd(), []) }
+      if peerCloses, !isComplete, handedOver == nil { _ = record(try connection.receiveEnd(), []) }
     } catch {
       self.error = error
     }
@@ -50,7 +63,11 @@ struct Transcript: Equatable {
       let event = try connection.receive(bytes.span, at: &cursor)
       #expect(before <= cursor && cursor <= bytes.count)
       guard record(event, bytes) else {
-        if !isComplete { #expect(cursor == bytes.count, "bytes were left where more were asked for") }
+        if handedOver != nil {
+          handedOver = Array(bytes[cursor...])
+        } else if !isComplete {
+          #expect(cursor == bytes.count, "bytes were left where more were asked for")
+        }
         return
       }
     }
@@ -84,11 +101,13 @@ struct Transcript: Equatable {
     case .informational(let head):
       #expect(head.isInformational)
       informational.append(head.status)
-    case .head(let head, let framing):
-      #expect(self.head == nil, "a second final head")
-      self.head = Head(
-        minorVersion: head.minorVersion, status: head.status, reason: head.reason, fields: head.fields,
-        byteCount: head.byteCount, framing: framing)
+      interimBytes += head.byteCount
+    case .head(let head, let framing, let codings):
+      take(head, framing, codings)
+    case .handedOver(let head):
+      take(head, .none, [])
+      handedOver = []
+      return false
     case .body(let range):
       #expect(head != nil && !range.isEmpty)
       body += bytes[range]
@@ -99,6 +118,13 @@ struct Transcript: Equatable {
       return false
     }
     return true
+  }
+
+  private mutating func take(_ head: ResponseHead, _ framing: BodyFraming, _ codings: [TransferCoding]) {
+    #expect(self.head == nil, "a second final head")
+    self.head = Head(
+      minorVersion: head.minorVersion, status: head.status, reason: head.reason, fields: head.fields,
+      rawBytes: head.rawBytes, framing: framing, transferCodings: codings)
   }
 }
 

@@ -91,6 +91,31 @@ struct URIResolvingTests {
     #expect(withoutFragment == (reference.contains("#") ? expected : nil))
   }
 
+  @Test(
+    "a reference without a host stays on the Unix socket, one with a host leaves it",
+    arguments: [
+      ("/x", "http+unix://%2Frun%2Fa/x"), ("../x?y", "http+unix://%2Frun%2Fa/x?y"), ("", "http+unix://%2Frun%2Fa/b/c"),
+      ("?q#f", "http+unix://%2Frun%2Fa/b/c?q#f"), ("http+unix://%2frun%2fa/../d", "http+unix://%2Frun%2Fa/d"),
+      ("http://localhost/x", "http://localhost/x"), ("https://h/x", "https://h/x"), ("//h/x", "http://h/x"),
+      ("//%2Frun%2Fb/x", nil), ("http+unix://%2Frun%2Fb/x", nil), ("https+unix://%2Frun%2Fa/x", nil),
+    ] as [(String, String?)])
+  func sockets(reference: String, expected: String?) throws {
+    let base = try URI("http+unix://%2Frun%2Fa/b/c")
+    if let expected {
+      #expect(try base.resolving(reference).description == expected)
+    } else {
+      #expect(throws: URIError.self) { try base.resolving(reference) }
+    }
+  }
+
+  @Test("no server leads a client to a Unix socket", arguments: ["http", "https"])
+  func foreignSocket(scheme: String) throws {
+    let base = try URI("\(scheme)://localhost/")
+    #expect(throws: URIError.foreignSocket("\(scheme)+unix://%2Frun%2Fdocker.sock")) {
+      try base.resolving("\(scheme)+unix://%2Frun%2Fdocker.sock/containers/json")
+    }
+  }
+
   @Test("user information goes to no other URI", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
   func userInformation(reference: String) throws {
     #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)

@@ -9,7 +9,7 @@ let load = Load.fromCommandLine()
 
 let configuration = URLSessionConfiguration.default
 configuration.httpMaximumConnectionsPerHost = load.inFlight
-configuration.engine.idlePerOriginMax = load.inFlight
+configuration.engine.pool.idlePerOriginMax = load.inFlight
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
 let session = Session(configuration: configuration)
 

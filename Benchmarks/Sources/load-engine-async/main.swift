@@ -7,8 +7,8 @@ let load = Load.fromCommandLine()
 
 do {
   var configuration = EngineConfiguration()
-  configuration.connectionsPerOriginMax = load.inFlight
-  configuration.idlePerOriginMax = load.inFlight
+  configuration.pool.connectionsPerOriginMax = load.inFlight
+  configuration.pool.idlePerOriginMax = load.inFlight
   let engine = try Engine(configuration: configuration)
   var fields = Fields()
   for (name, value) in Load.fields { fields.append(name: name, value: value) }
@@ -33,7 +33,7 @@ nonisolated func send(_ count: Int, _ request: EngineRequest, _ engine: Engine, 
     for _ in 0..<inFlight {
       group.addTask {
         while tickets.take() {
-          let response = try await engine.execute(request)
+          let response = try await engine.collect(request)
           guard response.body == Load.expectedBody else {
             throw WrongResponse(status: response.head.status, body: response.body)
           }

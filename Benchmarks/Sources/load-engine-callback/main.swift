@@ -8,8 +8,8 @@ let load = Load.fromCommandLine()
 
 do {
   var configuration = EngineConfiguration()
-  configuration.connectionsPerOriginMax = load.inFlight
-  configuration.idlePerOriginMax = load.inFlight
+  configuration.pool.connectionsPerOriginMax = load.inFlight
+  configuration.pool.idlePerOriginMax = load.inFlight
   let engine = try Engine(configuration: configuration)
   var fields = Fields()
   for (name, value) in Load.fields { fields.append(name: name, value: value) }
@@ -58,8 +58,9 @@ final class Slot: ResponseSink {
     engine.submit(request, to: self)
   }
 
-  func receive(head: ResponseHead) {
+  func receive(head: ResponseHead) -> BodyDisposition {
     guard head.status == 200 else { Load.fail("the status is \(head.status)") }
+    return .deliver
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {

@@ -12,10 +12,12 @@ extension AFError: LocalizedError {
       "The request was cancelled by a call of cancel(). Make a new request to try again."
     case .invalidURL(let url):
       "\"\(url)\" is not a URL. Spell it with a scheme and a host, such as https://example.org/path."
+    case .multipartEncodingFailed(let reason):
+      reason.sentence
     case .parameterEncoderFailed(let reason):
       reason.sentence
-    case .parameterEncodingFailed(.jsonEncodingFailed(let error)):
-      "The parameters could not be encoded as JSON: \(error.localizedDescription)"
+    case .parameterEncodingFailed(let reason):
+      reason.sentence
     case .responseSerializationFailed(let reason):
       reason.sentence
     case .responseValidationFailed(let reason):
@@ -43,13 +45,32 @@ extension AFError.ParameterEncoderFailureReason {
   }
 }
 
+extension AFError.ParameterEncodingFailureReason {
+  fileprivate var sentence: String {
+    switch self {
+    case .missingURL:
+      "The parameters could not be put into the query, for the request has no URL. Set its url first."
+    case .jsonEncodingFailed(let error):
+      "The parameters could not be encoded as JSON: \(error.localizedDescription)"
+    case .customEncodingFailed(let error):
+      "The parameters could not be encoded in the chosen format: \(error.localizedDescription)"
+    }
+  }
+}
+
 extension AFError.ResponseSerializationFailureReason {
   fileprivate var sentence: String {
     switch self {
     case .inputDataNilOrZeroLength:
       "The response has no body. Allow its status code or method among the serializer's empty ones if it may be so."
+    case .inputFileNil:
+      "There is no file with the response's body. Serialize only what was downloaded to the end."
+    case .inputFileReadFailed(let url):
+      "The response's body was written to \(url.path), which can't be read. Leave it in place until it is serialized."
     case .stringSerializationFailed(let encoding):
       "The response's body is not text in \(encoding). Name its encoding, or read it as data."
+    case .jsonSerializationFailed(let error):
+      "The response's body is not JSON: \(error.localizedDescription) Read it as text to see what the server sent."
     case .decodingFailed(let error):
       "The response's body does not decode: \(error.localizedDescription) Compare it with the type it should become."
     case .customSerializationFailed(let error):

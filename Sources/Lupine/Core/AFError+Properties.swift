@@ -18,6 +18,11 @@ extension AFError {
     if case .invalidURL = self { true } else { false }
   }
 
+  /// Whether this is ``multipartEncodingFailed(reason:)``.
+  public var isMultipartEncodingError: Bool {
+    if case .multipartEncodingFailed = self { true } else { false }
+  }
+
   /// Whether this is ``parameterEncoderFailed(reason:)``.
   public var isParameterEncoderError: Bool {
     if case .parameterEncoderFailed = self { true } else { false }
@@ -53,12 +58,18 @@ extension AFError {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
+  /// What a multipart form was to be read from or written to, for ``multipartEncodingFailed(reason:)``.
+  public var url: URL? {
+    if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
+  }
+
   /// The error of somebody else's that this one wraps, if it wraps one.
   public var underlyingError: (any Error)? {
     switch self {
     case .createURLRequestFailed(let error), .sessionTaskFailed(let error): error
+    case .multipartEncodingFailed(let reason): reason.underlyingError
     case .parameterEncoderFailed(let reason): reason.underlyingError
-    case .parameterEncodingFailed(.jsonEncodingFailed(let error)): error
+    case .parameterEncodingFailed(let reason): reason.underlyingError
     case .responseSerializationFailed(let reason): reason.underlyingError
     case .responseValidationFailed(let reason): reason.underlyingError
     case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
@@ -99,6 +110,15 @@ extension AFError.ParameterEncoderFailureReason {
   }
 }
 
+extension AFError.ParameterEncodingFailureReason {
+  fileprivate var underlyingError: (any Error)? {
+    switch self {
+    case .jsonEncodingFailed(let error), .customEncodingFailed(let error): error
+    case .missingURL: nil
+    }
+  }
+}
+
 extension AFError.ResponseValidationFailureReason {
   fileprivate var underlyingError: (any Error)? {
     if case .customValidationFailed(let error) = self { error } else { nil }
@@ -108,8 +128,10 @@ extension AFError.ResponseValidationFailureReason {
 extension AFError.ResponseSerializationFailureReason {
   fileprivate var underlyingError: (any Error)? {
     switch self {
-    case .decodingFailed(let error), .customSerializationFailed(let error): error
-    case .inputDataNilOrZeroLength, .stringSerializationFailed, .invalidEmptyResponse: nil
+    case .jsonSerializationFailed(let error), .decodingFailed(let error), .customSerializationFailed(let error): error
+    case .inputDataNilOrZeroLength, .inputFileNil, .inputFileReadFailed, .stringSerializationFailed,
+      .invalidEmptyResponse:
+      nil
     }
   }
 }

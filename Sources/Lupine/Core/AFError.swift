@@ -20,10 +20,14 @@ public enum AFError: Error, Sendable {
     case encoderFailed(error: any Error)
   }
 
-  /// Why parameters could not be encoded as JSON.
+  /// Why parameters could not be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
+    /// The request has no URL, in whose query the parameters would go.
+    case missingURL
     /// The parameters can't be written as JSON.
     case jsonEncodingFailed(error: any Error)
+    /// The parameters can't be written in another format than JSON, such as a property list.
+    case customEncodingFailed(error: any Error)
   }
 
   /// Why a validator refused a response.
@@ -42,8 +46,14 @@ public enum AFError: Error, Sendable {
   public enum ResponseSerializationFailureReason: Sendable {
     /// There was no data, where an empty body is not allowed.
     case inputDataNilOrZeroLength
+    /// There was no file to read the body from.
+    case inputFileNil
+    /// The file that the body was written to can't be read.
+    case inputFileReadFailed(at: URL)
     /// The data is not text in that encoding.
     case stringSerializationFailed(encoding: String.Encoding)
+    /// The data is not JSON.
+    case jsonSerializationFailed(error: any Error)
     /// The data does not decode into the wanted type.
     case decodingFailed(error: any Error)
     /// A serializer of the caller's failed with its own error.
@@ -64,9 +74,11 @@ public enum AFError: Error, Sendable {
   case explicitlyCancelled
   /// A ``URLConvertible`` does not make a URL.
   case invalidURL(url: any URLConvertible)
+  /// A ``MultipartFormData`` could not be encoded.
+  case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
   /// A ``ParameterEncoder`` could not encode the parameters into the request.
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-  /// Parameters could not be encoded as JSON.
+  /// A ``ParameterEncoding`` or a JSON encoder could not encode the parameters into the request.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)

@@ -139,37 +139,3 @@ extension ParameterEncoder where Self == URLEncodedFormParameterEncoder {
     URLEncodedFormParameterEncoder(encoder: encoder, destination: destination)
   }
 }
-
-extension URLRequest {
-  /// The request with `body`, and with `type` as its Content-Type unless it has one.
-  fileprivate func carrying(_ body: Data, type: String) -> URLRequest {
-    var request = self
-    if request.value(forHTTPHeaderField: "Content-Type") == nil {
-      request.setValue(type, forHTTPHeaderField: "Content-Type")
-    }
-    request.httpBody = body
-    return request
-  }
-}
-
-extension URL {
-  /// The absolute URL with `form` behind its query; `AFError.invalidURL` is thrown if that is no URL.
-  ///
-  /// By text and not by URLComponents, whose setter traps on a character that a query can't have.
-  fileprivate func appendingToQuery(_ form: String) throws -> URL {
-    if form.isEmpty { return self }
-
-    // URI = scheme ":" hier-part [ "?" query ] [ "#" fragment ] (RFC 3986 §3)
-    let text = absoluteString
-    let fragmentStart = text.firstIndex(of: "#") ?? text.endIndex
-    var extended = String(text[..<fragmentStart])
-    // A "?" inside the query belongs to it, so only the first one counts.
-    let query = extended.firstIndex(of: "?").map { extended[$0...].dropFirst() }
-    extended += query == nil ? "?" : query == "" ? "" : "&"
-    extended += form + text[fragmentStart...]
-    guard let url = URL(string: extended, encodingInvalidCharacters: false) else {
-      throw AFError.invalidURL(url: extended)
-    }
-    return url
-  }
-}

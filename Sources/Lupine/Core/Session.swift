@@ -60,13 +60,17 @@ open class Session: @unchecked Sendable {
 
   // MARK: Requests
 
-  /// Makes a request from a URL, a method and header fields.
+  /// Makes a request from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
+  /// into the query or the body.
   open func request(
-    _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
     shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
   ) -> DataRequest {
     request(
-      BuiltRequest(url: convertible, method: method, headers: headers, encode: nil, modify: requestModifier),
+      BuiltRequest(
+        url: convertible, method: method, headers: headers, encode: { try encoding.encode($0, with: parameters) },
+        modify: requestModifier),
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 

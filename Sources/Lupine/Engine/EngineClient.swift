@@ -6,7 +6,7 @@ import Synchronization
 
 /// A session's engine. It starts with the first request, since many sessions never send one.
 final class EngineClient: Sendable {
-  private let settings: URLSessionConfiguration.Snapshot
+  let settings: URLSessionConfiguration.Snapshot
   private let sessionFields: [HTTPHeader]
   private let engine = Mutex<Engine?>(nil)
 

@@ -48,6 +48,7 @@ extension URLSessionTaskTransactionMetrics {
       responseEndDate: metrics.responseEnd.map(clock.date),
       networkProtocolName: attempt.response == nil ? nil : "http/1.1",
       isReusedConnection: metrics.isReusedConnection,
+      isProxyConnection: metrics.proxy != nil,
       localAddress: metrics.localAddress?.host,
       localPort: (metrics.localAddress?.port).map(Int.init),
       remoteAddress: metrics.remoteAddress?.host,

@@ -28,8 +28,6 @@ final class Transfer: ResponseSink {
     var data = Data()
     /// What the response redirects to; its body is then of no interest.
     var redirect: Result<EngineRequest, EngineError>?
-    /// How much of such a body came.
-    var drainedByteCount = 0
     var attempts: [Attempt] = []
     var error: URLError?
   }
@@ -40,10 +38,6 @@ final class Transfer: ResponseSink {
     let response: HTTPURLResponse?
     let metrics: ExchangeMetrics
   }
-
-  /// How much of a redirect's body is read, so that its connection can be used again; 64 KiB, far more than a page that
-  /// says where to go. Behind it the connection is given up and the redirect followed all the same.
-  static let drainedBytesMax = 64 * 1024
 
   private let client: EngineClient
   private let state: Mutex<State>
@@ -101,8 +95,9 @@ final class Transfer: ResponseSink {
 
   // MARK: What the engine says
 
-  func receive(head: ResponseHead) {
-    state.withLock { state in
+  func receive(head: ResponseHead) -> BodyDisposition {
+    storeCookies(of: head)
+    return state.withLock { state in
       do throws(EngineError) {
         let next = try client.redirectRule.next(after: head, to: state.request, count: state.attempts.count)
         state.redirect = next.map { .success($0) }
@@ -110,19 +105,22 @@ final class Transfer: ResponseSink {
         state.redirect = .failure(error)
       }
       state.response = HTTPURLResponse(head, to: state.urlRequest)
+      return state.redirect == nil ? .deliver : .discard
     }
   }
 
+  private func storeCookies(of head: ResponseHead) {
+    guard client.wantsCookies(of: head) else { return }
+    let (uri, urlRequest) = state.withLock { ($0.request.uri, $0.urlRequest) }
+    guard urlRequest.httpShouldHandleCookies else { return }
+    client.storeCookies(of: head, from: uri, mainDocument: urlRequest.mainDocumentURL)
+  }
+
   func receive(body bytes: borrowing Span<UInt8>) {
-    let (observer, unwanted): ((any TransferObserver)?, ExchangeHandle?) = state.withLock { state in
-      guard state.redirect != nil else {
-        state.data.append(copying: bytes, 0..<bytes.count)
-        return (state.observer, nil)
-      }
-      state.drainedByteCount += bytes.count
-      return (nil, state.drainedByteCount > Self.drainedBytesMax ? state.handle : nil)
+    let observer = state.withLock { state in
+      state.data.append(copying: bytes, 0..<bytes.count)
+      return state.observer
     }
-    unwanted?.cancel()
     if let observer, observer.wantsProgress { observer.transferDidAdvance() }
   }
 
@@ -130,8 +128,7 @@ final class Transfer: ResponseSink {
     let next: EngineRequest? = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
-      let isCut = state.drainedByteCount > Self.drainedBytesMax && !state.isCancelled
-      switch (isCut ? .success(Fields()) : result, state.redirect) {
+      switch (result, state.redirect) {
       case (.failure(let error), _), (.success, .failure(let error)):
         state.error = URLError(error, url: state.urlRequest.url)
         return nil
@@ -143,7 +140,7 @@ final class Transfer: ResponseSink {
         }
         state.urlRequest = state.urlRequest.redirected(to: next)
         state.request = next
-        (state.redirect, state.response, state.drainedByteCount) = (nil, nil, 0)
+        (state.redirect, state.response) = (nil, nil)
         return next
       }
     }
@@ -154,7 +151,8 @@ final class Transfer: ResponseSink {
     do {
       // Before the first request or between two, when there is no exchange to cancel.
       if state.withLock({ $0.isCancelled }) { throw URLError(.cancelled) }
-      let handle = try client.submit(request, to: self)
+      let handlesCookies = state.withLock { $0.urlRequest.httpShouldHandleCookies }
+      let handle = try client.submit(handlesCookies ? client.addingCookies(to: request) : request, to: self)
       let (isCancelled, isPaused) = state.withLock { state in
         // The exchange may have ended on the loop before its handle came back here; then this is harmless.
         state.handle = handle
@@ -181,7 +179,7 @@ extension URLRequest {
     var request = self
     request.url = URL(string: next.uri.description)
     if request.httpMethod != next.method { request.httpMethod = next.method }
-    if next.body.byteCount == 0 { request.httpBody = nil }
+    if next.body.isEmpty { request.httpBody = nil }
     for header in headers where !next.fields.contains(header.name) { request.headers.remove(name: header.name) }
     return request
   }

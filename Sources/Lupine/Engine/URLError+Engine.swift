@@ -14,7 +14,9 @@ extension URLError {
     let code: Code =
       switch error {
       case .unsupportedScheme, .missingScheme: .unsupportedURL
-      case .malformedHost, .malformedPort, .forbiddenByte: .badURL
+      case .malformedHost, .malformedPort, .forbiddenByte, .emptySocketPath, .malformedSocketPath, .nulInSocketPath,
+        .socketPathTooLong, .foreignSocket:
+        .badURL
       }
     self.init(code, description: "\(url.absoluteString): \(error)", underlying: error, url: url)
   }
@@ -38,7 +40,7 @@ extension URLError {
     case .invalidRequest: .badURL
     case .hostNotFound: .cannotFindHost
     case .resolveFailed: .dnsLookupFailed
-    case .connectionRefused, .connectFailed: .cannotConnectToHost
+    case .connectionRefused, .connectFailed, .proxyFailed: .cannotConnectToHost
     case .tlsFailed: tlsCode(error.cause)
     case .timedOut: .timedOut
     case .cancelled, .shutDown: .cancelled
@@ -49,7 +51,8 @@ extension URLError {
     case .redirectRefused: .redirectToNonExistentLocation
     case .bodyTooLarge: .dataLengthExceedsMaximum
     case .bodyUnreadable: .cannotOpenFile
-    case .outOfResources: .cannotLoadFromNetwork
+    case .bodyNotReplayable: .requestBodyStreamExhausted
+    case .outOfResources, .tooManyWaiting: .cannotLoadFromNetwork
     }
   }
 
@@ -58,7 +61,7 @@ extension URLError {
     return switch error.code {
     case .certificateExpired: .serverCertificateHasBadDate
     case .certificateNotYetValid: .serverCertificateNotYetValid
-    case .hostMismatch, .certificateInvalid: .serverCertificateUntrusted
+    case .hostMismatch, .certificateInvalid, .refusedByVerifier, .ocsp: .serverCertificateUntrusted
     case .selfSigned, .unknownAuthority: .serverCertificateHasUnknownRoot
     default: .secureConnectionFailed
     }

@@ -31,6 +31,9 @@ extension Request {
   }
 
   private func description(of request: URLRequest) -> String {
-    Lupine.cURLDescription(of: request, configuration: session?.sessionConfiguration.headers ?? HTTPHeaders())
+    let configuration = session?.sessionConfiguration
+    return Lupine.cURLDescription(
+      of: request, configuration: configuration?.headers ?? HTTPHeaders(),
+      cookies: configuration?.cookieField(for: request))
   }
 }

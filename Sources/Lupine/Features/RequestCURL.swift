@@ -5,9 +5,13 @@ import Foundation
 
 /// The curl command for `request`, with the fields of the session's configuration that the request doesn't set itself.
 ///
+/// `cookies` is the value of the Cookie field if it differs from the request's own.
+///
 /// The body is an argument if it can be one. With NUL in it, which no argument can hold, or from 128 KiB on, it is
 /// written by bash's `printf` and read by curl through a process substitution. A body stream is left out.
-func cURLDescription(of request: URLRequest, configuration configurationHeaders: HTTPHeaders) -> String {
+func cURLDescription(
+  of request: URLRequest, configuration configurationHeaders: HTTPHeaders, cookies: String? = nil
+) -> String {
   guard let url = request.url?.absoluteString else {
     return "The request has no URL, so there is no curl command for it. Set its url first."
   }
@@ -21,6 +25,14 @@ func cURLDescription(of request: URLRequest, configuration configurationHeaders:
 
   var headers = configurationHeaders
   for header in request.headers { headers.update(header) }
+  if let cookies {
+    // curl ignores -b beside a field, and takes what has no "=" in it for a file's name.
+    if headers["Cookie"] == nil, cookies.utf8.contains(UInt8(ascii: "=")) {
+      parts.append("-b \(shellWord(cookies))")
+    } else {
+      headers.update(name: "Cookie", value: cookies)
+    }
+  }
   for header in headers {
     // curl takes "Name:" as an order to remove the field; a semicolon sends it empty.
     let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"

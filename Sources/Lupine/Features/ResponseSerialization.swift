@@ -20,7 +20,8 @@ public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
 }
 
 /// A serializer that prepares the body first, and knows when an empty one is right.
-public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol {
+public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
+{
   /// What prepares a body that isn't empty.
   var dataPreprocessor: any DataPreprocessor { get }
   /// The methods whose responses may be empty.

@@ -4,8 +4,8 @@ public import Foundation
 
 /// An HTTP request.
 ///
-/// Two requests are equal if everything that would be sent is, the order of the header fields included, and if
-/// their timeouts were both given or both left to the session.
+/// Two requests are equal if everything that would be sent is, the order of the header fields included, if their
+/// timeouts were both given or both left to the session, and if they treat cookies the same.
 public struct URLRequest: Hashable, Sendable {
   /// The URL to ask; a request without one fails when it is started.
   public var url: URL?
@@ -15,6 +15,13 @@ public struct URLRequest: Hashable, Sendable {
 
   /// The body, or nil for none.
   public var httpBody: Data?
+
+  /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
+  public var httpShouldHandleCookies = true
+
+  /// The page for which this is asked, which `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` goes by; nil if there
+  /// is none.
+  public var mainDocumentURL: URL?
 
   /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
   private(set) var explicitTimeoutInterval: TimeInterval?

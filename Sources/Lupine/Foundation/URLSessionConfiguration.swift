@@ -15,13 +15,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// Fields for every request that does not set them itself; nil if none were ever set.
     var additionalHeaders: HTTPHeaders?
+    /// Where cookies are kept; nil if they aren't.
+    var cookieStorage: HTTPCookieStorage? = .shared
+    /// Whether requests get cookies from the storage.
+    var setsCookies = true
+    /// Whose cookies the storage gets.
+    var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     /// The engine's own settings.
     var engine: EngineConfiguration
 
     init() {
       engine = EngineConfiguration()
       // As in Foundation on Apple's systems.
-      engine.connectionsPerOriginMax = 6
+      engine.pool.connectionsPerOriginMax = 6
     }
   }
 
@@ -43,36 +49,67 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     URLSessionConfiguration()
   }
 
-  /// A new configuration for a session that keeps nothing on disk, which no session does: the same as ``default``.
+  /// A new configuration for sessions that share nothing with others: as ``default``, with cookies of its own.
   public class var ephemeral: URLSessionConfiguration {
-    URLSessionConfiguration()
+    let configuration = URLSessionConfiguration()
+    configuration.httpCookieStorage = HTTPCookieStorage()
+    return configuration
   }
 
   var snapshot: Snapshot {
     state.withLock { $0 }
   }
 
-  /// Seconds to wait for the peer, unless the request sets a timeout of its own; 60 by default.
+  /// Seconds for each phase of a request, such as connecting or a pause of the response, unless the request sets a timeout
+  /// of its own; 60 by default. 0, less and infinity are no limit.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// Seconds for a whole transfer from its start to its last byte; 604800, or 7 days, by default.
+  /// Seconds for a whole transfer from its start to its last byte, redirects included; 604800, or 7 days, by default. 0,
+  /// less and infinity are no limit.
   open var timeoutIntervalForResource: TimeInterval {
     get { snapshot.timeoutIntervalForResource }
     set { state.withLock { $0.timeoutIntervalForResource = newValue } }
   }
 
-  /// Connections at once to one host; 6 by default, and less than 1 is taken as 1.
+  /// Connections at once to one host and port; 6 by default, and less than 1 is taken as 1. With more than one of
+  /// `engine.loopsPerOrigin`, as many on each loop.
   open var httpMaximumConnectionsPerHost: Int {
-    get { snapshot.engine.connectionsPerOriginMax }
-    set { state.withLock { $0.engine.connectionsPerOriginMax = max(1, newValue) } }
+    get { snapshot.engine.pool.connectionsPerOriginMax }
+    set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
   }
 
-  /// The engine's settings, which Foundation has no names for: trust in certificates, limits, idle connections, threads.
+  /// Where cookies are kept; ``HTTPCookieStorage/shared`` by default, one of its own in an ``ephemeral`` configuration.
   ///
-  /// `configuration.engine.tls.trustRoots = .file("ca.pem")` trusts that authority in place of the system's.
+  /// Nil turns cookies off: none are kept, and none are sent but in a Cookie field of the request's own. A copy of the
+  /// configuration, and so a session, has the same storage.
+  open var httpCookieStorage: HTTPCookieStorage? {
+    get { snapshot.cookieStorage }
+    set { state.withLock { $0.cookieStorage = newValue } }
+  }
+
+  /// Whether requests get the storage's cookies; true by default. Responses' cookies are kept in either case.
+  ///
+  /// Each request of a chain of redirects gets those for its own URL. A Cookie field of the request's own is kept: the
+  /// storage's cookies of other names follow behind it. Turn this off to send that field alone.
+  open var httpShouldSetCookies: Bool {
+    get { snapshot.setsCookies }
+    set { state.withLock { $0.setsCookies = newValue } }
+  }
+
+  /// Whose cookies are kept; `onlyFromMainDocumentDomain` by default, which is everybody's for requests without a
+  /// `mainDocumentURL`. The storage's own policy is asked as well.
+  open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+    get { snapshot.cookieAcceptPolicy }
+    set { state.withLock { $0.cookieAcceptPolicy = newValue } }
+  }
+
+  /// The engine's settings, which Foundation has no names for: trust in certificates, proxies, limits, the pool, threads.
+  ///
+  /// `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority in place of the system's. A new
+  /// `EngineConfiguration()` in its place has the engine's defaults, also for ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }

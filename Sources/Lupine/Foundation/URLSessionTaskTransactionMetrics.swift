@@ -51,6 +51,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// Whether the connection had served a request before.
   public let isReusedConnection: Bool
 
+  /// Whether the request went through a proxy.
+  public let isProxyConnection: Bool
+
   /// This end's IP address.
   public let localAddress: String?
 
@@ -108,6 +111,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     responseEndDate: Date? = nil,
     networkProtocolName: String? = nil,
     isReusedConnection: Bool = false,
+    isProxyConnection: Bool = false,
     localAddress: String? = nil,
     localPort: Int? = nil,
     remoteAddress: String? = nil,
@@ -136,6 +140,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     self.responseEndDate = responseEndDate
     self.networkProtocolName = networkProtocolName
     self.isReusedConnection = isReusedConnection
+    self.isProxyConnection = isProxyConnection
     self.localAddress = localAddress
     self.localPort = localPort
     self.remoteAddress = remoteAddress

@@ -16,8 +16,17 @@ final class Connection {
   var wire: ClientConnection
   /// Whom it serves; nil while it is idle.
   var exchange: Exchange?
+  /// Whether HTTP has ended on it, because the protocol was switched.
+  var isHandedOver = false
+  /// How many more bytes of an unwanted body are read, so that the connection can be used again; nil if it serves
+  /// somebody or nobody.
+  var drainCredit: Int?
+  /// Whose response's rest is being read, if it is to hear of the end.
+  var discarding: Exchange?
   /// What the poller was asked for.
   var interest: Poller.Interest
+  /// Whether more may have come than was looked at: the latest read filled its buffer, or nobody has watched it since.
+  var mayHoldMore = false
   /// Plaintext that was received and not looked at, because the sink had no room.
   var unread: [UInt8] = []
   /// How many requests were started on it.
@@ -65,6 +74,8 @@ struct OpeningTimes {
   var resolveEnd: Instant?
   var connectStart: Instant?
   var connectEnd: Instant?
+  var proxyStart: Instant?
+  var proxyEnd: Instant?
   var tlsStart: Instant?
   var tlsEnd: Instant?
 }

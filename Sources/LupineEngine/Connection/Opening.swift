@@ -1,4 +1,4 @@
-// A connection that is being opened: resolve, connect to one of the addresses, TLS.
+// A connection that is being opened: resolve, connect to one of the addresses, ask a proxy, TLS.
 
 internal import LupineReactor
 internal import LupineWire
@@ -8,9 +8,14 @@ internal import LupineWire
 /// It belongs to the pool, not to the exchange that asked for it, which may meanwhile be served by another connection.
 final class Opening {
   enum State {
+    /// The origin is looked up for a proxy that is given an address; the proxy itself comes next.
+    case resolvingDestination
+    /// The host to connect to is looked up.
     case resolving
-    /// Sockets that try to connect, by their poller token.
     case connecting(HappyEyeballs)
+    /// A proxy is asked for a tunnel.
+    case proxying
+    /// TLS.
     case handshaking
   }
 
@@ -21,28 +26,21 @@ final class Opening {
 
   var state = State.resolving
   var times = OpeningTimes()
+  /// What is being looked up or connected to.
+  var host = ""
   /// When the present phase has to be over.
   var phaseDeadline: Instant?
-  var candidates: [UInt64: Candidate] = [:]
-  /// The connected socket during the TLS handshake, and what the poller was asked for.
+  /// Sockets that try to connect, by their poller token.
+  var candidates: [UInt64: any StreamSocket] = [:]
+  /// The origin's address, for a proxy that is given one.
+  var destination: SocketAddress?
+  /// The dialogue with a proxy.
+  var proxyHandshake: ProxyHandshake?
+  /// The connected socket while a proxy is asked and during the TLS handshake, and what the poller was asked for.
   var transport: Transport?
-  var token: UInt64 = 0
   var interest: Poller.Interest = []
   /// Why the latest address failed.
   var lastError: SystemError?
-
-  /// A socket that tries to connect.
-  final class Candidate {
-    private var socket: Socket?
-    let number: CInt
-
-    init(_ socket: consuming Socket) {
-      number = socket.number
-      self.socket = .some(socket)
-    }
-
-    func take() -> Socket? { socket.take() }
-  }
 
   init(id: ConnectionID, key: PoolKey, timeouts: Timeouts) {
     self.id = id
@@ -52,8 +50,9 @@ final class Opening {
 
   var phase: Phase {
     switch state {
-    case .resolving: .resolve
+    case .resolvingDestination, .resolving: .resolve
     case .connecting: .connect
+    case .proxying: .proxy
     case .handshaking: .tls
     }
   }

@@ -14,18 +14,45 @@ struct Transport: ~Copyable {
     case end
   }
 
-  let socket: Socket
+  /// How often one turn reads for a handshake, 64 KiB at a time: 4, for a chain of certificates of 100 KiB and the rest.
+  private static let handshakeReadsMax = 4
+  /// How many bytes TLS may have answered that the peer doesn't take: 16 KiB, 600 key updates, where servers that mean
+  /// well ask for one in 2^24 records. A peer could fill the memory otherwise.
+  private static let answerBytesMax = 16 * 1024
+
+  let socket: any StreamSocket
   private var tls: TLSSession?
   private var outbox: [UInt8] = []  // as it goes onto the wire
   private var sentCount = 0
+  /// Bytes that TLS has answered of its own accord since the outbox was empty.
+  private var answerBytes = 0
 
-  init(_ socket: consuming Socket, tls: consuming TLSSession?) {
+  init(_ socket: any StreamSocket, tls: consuming TLSSession?) {
     self.socket = socket
     self.tls = tls
   }
 
   /// Bytes that were queued and not sent yet.
   var unsentCount: Int { outbox.count - sentCount }
+
+  /// Whether bytes go through TLS.
+  var isEncrypted: Bool {
+    switch tls {
+    case .some: true
+    case .none: false
+    }
+  }
+
+  /// Whether bytes from the peer lie in TLS that nobody has read yet.
+  var hasUnreadInput: Bool {
+    switch tls {
+    case .some(let session): session.hasUnreadInput
+    case .none: false
+    }
+  }
+
+  /// Whether a file could be sent now without passing through this process.
+  var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
 
   /// What was agreed on, or nil without TLS.
   var tlsInfo: TLSInfo? {
@@ -67,6 +94,7 @@ struct Transport: ~Copyable {
     // Not emptied in place: without TLS it shares its memory with the request that queued it.
     outbox = []
     sentCount = 0
+    answerBytes = 0
   }
 
   /// Receives plaintext into `buffer`; `ciphertext` is room for what arrives through TLS.
@@ -75,21 +103,43 @@ struct Transport: ~Copyable {
   ) throws(Failure) -> Received {
     guard tls != nil else { return try receiveFromSocket(into: &buffer) }
     while true {
+      let step: TLSSession.ReadStep?
       do {
-        switch try tls?.read(into: &buffer) {
-        case .bytes(let count): return .bytes(count)
-        case .closed: return .end
-        case .needMoreBytes, nil: break
-        }
+        // TLS answers of its own accord, to a key update for instance.
+        defer { takeAnswers() }
+        step = try tls?.read(into: &buffer)
       } catch {
         throw .tls(error)
+      }
+      guard answerBytes <= Self.answerBytesMax else { throw .tls(Self.unreadAnswers) }
+      switch step {
+      case .bytes(let count): return .bytes(count)
+      case .closed: return .end
+      case .needMoreBytes, nil: break
       }
       guard try feedTLS(&ciphertext) else { return .nothing }
     }
   }
 
+  private mutating func takeAnswers() {
+    let before = outbox.count
+    tls?.drainOutput(into: &outbox)
+    answerBytes += outbox.count - before
+  }
+
+  private static var unreadAnswers: TLSError {
+    TLSError(
+      code: .protocolViolation,
+      message: "The server asked for TLS messages (key updates) and doesn't read them; \(answerBytesMax) bytes of "
+        + "answers may wait for it. Fix the server.")
+  }
+
   /// Goes on with the TLS handshake; returns whether it is done. Call `flush` behind it.
+  ///
+  /// It may return before everything that is there was read, so that a peer which sends without end neither keeps the
+  /// loop from others nor from the handshake's deadline.
   mutating func handshake(ciphertext: inout [UInt8]) throws(Failure) -> Bool {
+    var readCount = 0
     while true {
       do {
         defer { tls?.drainOutput(into: &outbox) }
@@ -103,8 +153,14 @@ struct Transport: ~Copyable {
         throw .tls(error)
       }
       try flush()
-      guard try feedTLS(&ciphertext) else { return false }
+      guard readCount < Self.handshakeReadsMax, try feedTLS(&ciphertext) else { return false }
+      readCount += 1
     }
+  }
+
+  /// Gives back memory that an idle connection doesn't need.
+  mutating func releaseIdleMemory() {
+    tls?.releaseIdleMemory()
   }
 
   /// Tells the peer that nothing more will come, as far as that is possible without waiting.

@@ -13,7 +13,7 @@ public struct RedirectRule: Sendable, Hashable {
   /// The request that a response redirects to, or nil if it is to be taken as it is.
   ///
   /// `count` is the number of redirects followed so far. Throws `.tooManyRedirects`, `.redirectRefused`, or
-  /// `.malformedResponse` if the target can't be requested.
+  /// `.malformedResponse` if the target can't be requested, or `.bodyNotReplayable`.
   public func next(
     after head: ResponseHead, to request: EngineRequest, count: Int
   ) throws(EngineError) -> EngineRequest? {
@@ -34,9 +34,13 @@ public struct RedirectRule: Sendable, Hashable {
     guard allowsDowngrade || origin.scheme == .http || next.uri.origin.scheme == .https else {
       throw EngineError(.redirectRefused, .receive, origin, delivery: .responseBegan)
     }
+    if !Self.becomesGet(head.status, request.method), !request.body.isReplayable {
+      throw EngineError(.bodyNotReplayable, .receive, origin, delivery: .responseBegan)
+    }
     if Self.becomesGet(head.status, request.method) {
       next.method = "GET"
       next.body = RequestBody()
+      next.bodyCoding = nil
       for name in Self.contentFields { next.fields.remove(name) }
     }
     if next.uri.origin != origin {

@@ -26,7 +26,7 @@ func withSession<Value>(
 
 /// Calls `body` with a server whose connections run `handler`, and stops it then.
 func withOrigin<Value>(
-  tls: TLSIdentity? = nil, address: String = "127.0.0.1", _ handler: @escaping @Sendable (Peer) throws -> Void,
+  tls: ServerIdentity? = nil, address: String = "127.0.0.1", _ handler: @escaping @Sendable (Peer) throws -> Void,
   _ body: (OriginServer) async throws -> Value
 ) async throws -> Value {
   let origin = try OriginServer(tls: tls, address: address, handler: handler)
@@ -52,7 +52,7 @@ func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) asyn
 
 /// Calls `body` with a server that answers every request with what `reply` makes of it, and stops it then.
 func withServer<Value>(
-  tls: TLSIdentity? = nil, address: String = "127.0.0.1",
+  tls: ServerIdentity? = nil, address: String = "127.0.0.1",
   _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply,
   _ body: (OriginServer) async throws -> Value
 ) async throws -> Value {

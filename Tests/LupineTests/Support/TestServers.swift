@@ -38,6 +38,14 @@ enum TestServers {
   /// The authority that signed the certificates of `TLS`.
   static var authority: String { "\(folder)/pki/ca.crt" }
 
+  /// The Unix socket at which nginx listens too.
+  static var nginxSocket: String {
+    get async throws {
+      _ = try await nginx
+      return "\(folder)/nginx.sock"
+    }
+  }
+
   private static let folder =
     ProcessInfo.processInfo.environment["LUPINE_SERVERS"] ?? "/tmp/lupine-servers-\(getuid())"
 

@@ -1,0 +1,155 @@
+// A form as bytes, in memory or in a file.
+//
+// multipart-body := dash-boundary CRLF body-part *(CRLF dash-boundary CRLF body-part) CRLF dash-boundary "--" CRLF
+// (RFC 2046 §5.1.1, without preamble and epilogue)
+
+public import Foundation
+import Glibc
+
+extension MultipartFormData {
+  /// The whole form in memory. For a large one ``writeEncodedData(to:)`` needs less.
+  ///
+  /// - Throws: `AFError.multipartEncodingFailed`: the first append's that failed; `.bodyPartInputStreamCreationFailed`
+  ///   or `.inputStreamReadFailed` if a part can't be read; the latter with `UnexpectedInputStreamLength` if a part is
+  ///   shorter or longer than announced.
+  public func encode() throws -> Data {
+    var encoded = Data()
+    try write(refusingLongParts: true) { piece in encoded.append(piece) }
+    return encoded
+  }
+
+  /// Writes the form into a new file, in pieces, so that it takes no more memory however long it is.
+  ///
+  /// Of a part that is longer than announced only the announced bytes are written. The file may be read and written by
+  /// this user alone; if writing fails, it is removed.
+  ///
+  /// - Throws: `AFError.multipartEncodingFailed`: what ``encode()`` throws, except for a part that is too long;
+  ///   `.outputStreamFileAlreadyExists`, `.outputStreamURLInvalid`, `.outputStreamCreationFailed` or
+  ///   `.outputStreamWriteFailed` if the file can't be made or written.
+  public func writeEncodedData(to fileURL: URL) throws {
+    if let appendError { throw appendError }
+    let file = try makeFile(at: fileURL)
+    do {
+      try write(to: file)
+    } catch {
+      try? fileManager.removeItem(at: fileURL)
+      throw error
+    }
+  }
+
+  /// Writes the form and closes the file, for some file systems tell only then that they couldn't keep it.
+  func write(to file: FileHandle) throws(AFError) {
+    func checked(_ change: () throws -> Void) throws(AFError) {
+      do {
+        try change()
+      } catch {
+        throw .multipartEncodingFailed(reason: .outputStreamWriteFailed(error: error))
+      }
+    }
+    try write(refusingLongParts: false) { piece throws(AFError) in try checked { try file.write(contentsOf: piece) } }
+    try checked { try file.close() }
+  }
+
+  private func makeFile(at fileURL: URL) throws(AFError) -> FileHandle {
+    if fileManager.fileExists(atPath: fileURL.path) {
+      throw .multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: fileURL))
+    }
+    guard fileURL.isFileURL else {
+      throw .multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
+    }
+    // O_EXCL, so that nobody's file is written to that was made, or linked, since the look above.
+    let descriptor = open(fileURL.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)
+    if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
+    if errno == EEXIST {
+      throw .multipartEncodingFailed(reason: .outputStreamFileAlreadyExists(at: fileURL))
+    }
+    throw .multipartEncodingFailed(reason: .outputStreamCreationFailed(for: fileURL))
+  }
+
+  private func write(
+    refusingLongParts: Bool, to output: (Data) throws(AFError) -> Void
+  ) throws(AFError) {
+    if let appendError { throw appendError }
+    for (index, part) in parts.enumerated() {
+      let delimiter = (index == 0 ? "" : "\r\n") + "--\(boundary)\r\n"
+      try output(Data((delimiter + part.headerText).utf8))
+      try part.copyBody(refusingMore: refusingLongParts, to: output)
+    }
+    if !parts.isEmpty { try output(Data("\r\n--\(boundary)--\r\n".utf8)) }
+  }
+}
+
+/// One part of a form: its headers, and where its body comes from.
+struct MultipartBodyPart {
+  enum Body {
+    case data(Data)
+    case file(URL)
+    case stream(InputStream)
+  }
+
+  let headers: HTTPHeaders
+  /// Bytes of the body as they were announced, or counted, when the part was appended.
+  let length: UInt64
+  let body: Body
+
+  /// *(field-name ": " field-value CRLF) CRLF
+  var headerText: String {
+    headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
+  }
+
+  /// Hands the body to `output` in pieces: `length` bytes of it, or an error. What comes behind them is left unread, or
+  /// refused.
+  func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
+    switch body {
+    case .data(let data):
+      try output(data)
+    case .file(let url):
+      guard let file = try? FileHandle(forReadingFrom: url) else {
+        throw .multipartEncodingFailed(reason: .bodyPartInputStreamCreationFailed(for: url))
+      }
+      try copy(refusingMore: refusingMore, to: output) { count in try file.read(upToCount: count) ?? Data() }
+    case .stream(let stream):
+      if stream.streamStatus == .notOpen { stream.open() }
+      defer { stream.close() }
+      try copy(refusingMore: refusingMore, to: output) { count in try stream.readData(upToCount: count) }
+    }
+  }
+
+  private func copy(
+    refusingMore: Bool, to output: (Data) throws(AFError) -> Void, from read: (Int) throws -> Data
+  ) throws(AFError) {
+    var bytesRead: UInt64 = 0
+    while refusingMore ? bytesRead <= length : bytesRead < length {
+      // Whether there is more shows only when it is asked for.
+      let bytesWanted = refusingMore ? Self.pieceBytes : Int(min(UInt64(Self.pieceBytes), length - bytesRead))
+      let piece: Data
+      do {
+        piece = try read(bytesWanted)
+      } catch {
+        throw .multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+      }
+      if piece.isEmpty { break }
+      bytesRead += UInt64(piece.count)
+      try output(piece)
+    }
+    guard bytesRead == length else {
+      let error = AFError.UnexpectedInputStreamLength(bytesExpected: length, bytesRead: bytesRead)
+      throw .multipartEncodingFailed(reason: .inputStreamReadFailed(error: error))
+    }
+  }
+
+  /// Bytes that are read at once; at 64 KiB the system calls no longer show.
+  private static let pieceBytes = 65_536
+}
+
+extension InputStream {
+  /// Bytes of an open stream, at most `count` of them and none at its end.
+  fileprivate func readData(upToCount count: Int) throws -> Data {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let bytesRead = read(&bytes, maxLength: count)
+    if bytesRead >= 0 { return Data(bytes.prefix(bytesRead)) }
+    // Foundation on Linux traps when a stream is asked for an error that it doesn't have.
+    if streamStatus == .error, let streamError { throw streamError }
+    throw CocoaError(.fileReadUnknown)
+  }
+}

@@ -1,0 +1,90 @@
+// Which exit status an engine's error becomes.
+
+import LupineEngine
+
+extension ExitCode {
+  /// `options` tell what the engine was given, where its error doesn't.
+  init(_ error: EngineError, _ options: Options) {
+    self =
+      switch error.code {
+      case .invalidRequest: .usage
+      case .hostNotFound, .resolveFailed: error.isProxysLookup ? .proxyNotResolved : .hostNotResolved
+      case .connectionRefused: .notConnected
+      case .connectFailed: error.isSourcesFault ? .interfaceFailed : .notConnected
+      case .proxyFailed: Self.forProxy(error)
+      case .tlsFailed: Self.forTLS(error, options)
+      case .timedOut: .timedOut
+      case .connectionLost: Self.forLostConnection(error)
+      case .malformedResponse: .receiveFailed
+      case .decodingFailed: .undecodableBody
+      case .tooManyRedirects: .tooManyRedirects
+      case .bodyUnreadable: .unreadableInput
+      case .bodyNotReplayable: .bodyNotReplayable
+      case .cancelled, .redirectRefused, .bodyTooLarge, .outOfResources, .tooManyWaiting, .shutDown: .other
+      }
+  }
+
+  private static func forProxy(_ error: EngineError) -> ExitCode {
+    guard case .proxy(let cause) = error.cause else { return .proxyFailed }
+    return switch cause.cause {
+    // A variable of the environment, since options were checked before.
+    case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength:
+      .proxyNotResolved
+    case .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod, .unexpectedAuthenticationVersion,
+      .credentialsRefused, .refusedBySOCKS, .unexpectedAddressType, .credentialsRequired, .refused, .wire, .truncated:
+      .proxyFailed
+    }
+  }
+
+  private static func forTLS(_ error: EngineError, _ options: Options) -> ExitCode {
+    guard case .tls(let cause) = error.cause else { return .handshakeFailed }
+    return switch cause.code {
+    case .certificateExpired, .certificateNotYetValid, .hostMismatch, .selfSigned, .unknownAuthority,
+      .certificateInvalid, .refusedByVerifier:
+      .certificateNotVerified
+    case .ocsp: .staplingFailed
+    case .configuration: forConfiguration(options)
+    case .protocolVersion, .alert, .notTLS, .handshakeFailed, .truncated, .protocolViolation, .closed:
+      error.phase == .tls ? .handshakeFailed : .receiveFailed
+    }
+  }
+
+  /// The error doesn't tell which of the settings can't be used: each kind is tried by itself, without a connection.
+  private static func forConfiguration(_ options: Options) -> ExitCode {
+    func isUsable(_ configuration: TLSConfiguration) -> Bool { (try? TLSContext(client: configuration)) != nil }
+    guard let all = try? TLSConfiguration(options) else { return .unusableIdentity }
+    let ciphers = TLSConfiguration(
+      verification: .none, cipherList: all.cipherList, cipherSuites: all.cipherSuites, groups: all.groups)
+    if !isUsable(ciphers) { return .unusableCiphers }
+    if !isUsable(TLSConfiguration(verification: .none, identity: all.identity)) { return .unusableIdentity }
+    if !isUsable(TLSConfiguration(verification: .none, keyLogFile: all.keyLogFile)) { return .writeError }
+    if !isUsable(TLSConfiguration(trustRoots: all.trustRoots, verification: all.verification)) {
+      return .unusableTrustRoots
+    }
+    // What is left is a host that TLS can't verify.
+    return .handshakeFailed
+  }
+
+  private static func forLostConnection(_ error: EngineError) -> ExitCode {
+    if error.phase == .tls { return .handshakeFailed }
+    return switch error.cause {
+    case .wire(.truncatedHead(received: 0)): .emptyReply
+    case .wire(.truncatedBody): .partialBody
+    default: .receiveFailed
+    }
+  }
+}
+
+extension EngineError {
+  // For a socks5 proxy the origin is looked up too, and first; the error doesn't say whose lookup it was.
+  fileprivate var isProxysLookup: Bool {
+    guard let proxy else { return false }
+    return proxy.scheme != .socks5 || SocketAddress(numeric: origin.host, port: 0) != nil
+  }
+
+  // The address or the interface that connections leave from, by the names of the calls that set it.
+  fileprivate var isSourcesFault: Bool {
+    guard case .system(let error) = cause else { return false }
+    return error.call.hasPrefix("bind to ") || error.call.hasPrefix("setsockopt(SO_BINDTODEVICE")
+  }
+}

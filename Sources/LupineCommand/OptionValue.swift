@@ -1,0 +1,121 @@
+// The values of options that have a notation of their own.
+
+import LupineEngine
+
+enum OptionValue {
+  /// Digits before the decimal point of a number of seconds: 9, which is 31 years.
+  static let secondsDigitsMax = 9
+  /// What Linux takes for the time until a keep-alive probe, in seconds (TCP_KEEPIDLE, tcp(7)).
+  static let keepAliveSeconds = 1...32_767
+
+  /// Reads a decimal number of seconds above zero; what is finer than a nanosecond is cut off.
+  static func seconds(_ text: String, of option: OptionName) throws(CommandError) -> Duration {
+    let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+    let whole = parts[0]
+    let fraction = parts.count > 1 ? parts[1] : ""[...].utf8
+    let isNumber = (whole.count + fraction.count) > 0 && (Array(whole) + fraction).allSatisfy { $0 &- 0x30 < 10 }
+    guard isNumber, whole.count <= secondsDigitsMax else {
+      throw .usage("--\(option.rawValue) takes a number of seconds such as 2.5, not \"\(text)\"")
+    }
+    func number(_ digits: some Sequence<UInt8>) -> Int64 { digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) } }
+    let nanoseconds = number(Array((Array(fraction.prefix(9)) + Array(repeating: 0x30, count: 9)).prefix(9)))
+    let duration = Duration.seconds(number(whole)) + .nanoseconds(nanoseconds)
+    guard duration > .zero else { throw .usage("--\(option.rawValue) has to be more than 0 seconds") }
+    return duration
+  }
+
+  /// Reads the time of --keepalive-time, which counts for the first probe and between two, as in curl.
+  static func keepAlive(_ text: String) throws(CommandError) -> SocketOptions.KeepAlive {
+    guard let seconds = number(text, in: keepAliveSeconds) else {
+      throw .usage("--keepalive-time takes 1 to 32767 whole seconds, not \"\(text)\"")
+    }
+    return SocketOptions.KeepAlive(idle: .seconds(seconds), interval: .seconds(seconds))
+  }
+
+  /// Reads HOST:PORT:ADDRESS[,ADDRESS]...; an IPv6 address may stand in brackets.
+  static func override(_ text: String) throws(CommandError) -> HostOverride {
+    let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+    guard parts.count == 3, !parts[0].isEmpty, !"+-[".contains(parts[0].first ?? "+"),
+      let port = number(parts[1], in: 1...65_535)
+    else { throw .usage("--resolve takes HOST:PORT:ADDRESS, not \"\(text)\"") }
+    guard SocketAddress(numeric: String(parts[0]), port: 0) == nil else {
+      throw .usage("--resolve is for names, and \(parts[0]) is never looked up")
+    }
+    var addresses: [SocketAddress] = []
+    for part in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
+      let isBracketed = part.first == "[" && part.last == "]" && part.contains(":")
+      guard let address = SocketAddress(numeric: String(isBracketed ? part.dropFirst().dropLast() : part), port: 0)
+      else { throw .usage("\"\(part)\" in --resolve isn't an address") }
+      addresses.append(address)
+    }
+    return HostOverride(host: String(parts[0]), port: UInt16(port), addresses: addresses)
+  }
+
+  /// Takes a socket's path in the engine's notation.
+  static func socketPath(_ path: String, of option: OptionName) throws(CommandError) -> String {
+    guard SocketAddress(socketPath: path) != nil else {
+      throw .usage("--\(option.rawValue) takes 1 to \(SocketAddress.socketPathBytesMax) bytes")
+    }
+    return path
+  }
+
+  /// Reads a proxy's URL, or what stands in one behind the scheme.
+  static func proxy(_ text: String, scheme: Proxy.Scheme? = nil) throws(CommandError) -> Proxy {
+    // A second scheme would be taken for a host.
+    guard scheme == nil || !text.contains("://") else {
+      throw .usage("a SOCKS proxy's option takes HOST:PORT; a URL is for --proxy")
+    }
+    do throws(ProxyError) {
+      return try Proxy((scheme.map { $0.rawValue + "://" } ?? "") + text)
+    } catch {
+      throw CommandError(.usage, error.description)
+    }
+  }
+
+  /// The same proxy with other credentials.
+  static func proxy(_ proxy: Proxy, login: ProxyLogin) throws(CommandError) -> Proxy {
+    do throws(ProxyError) {
+      return try Proxy(
+        proxy.scheme, host: proxy.host, port: proxy.port, user: login.user, password: login.password)
+    } catch {
+      throw CommandError(.usage, error.description)
+    }
+  }
+
+  /// Reads USER:PASSWORD; nothing is escaped. An error doesn't repeat it.
+  static func login(_ text: String) throws(CommandError) -> ProxyLogin {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2, !parts[0].isEmpty else { throw .usage("--proxy-user takes USER:PASSWORD") }
+    return ProxyLogin(user: String(parts[0]), password: String(parts[1]))
+  }
+
+  static func coding(_ name: String) throws(CommandError) -> ContentCoding {
+    guard let coding = ContentCoding(name: name) else {
+      throw .usage("--encode takes gzip, deflate or br, not \"\(name)\"")
+    }
+    return coding
+  }
+
+  static func certificateKind(_ name: String) throws(CommandError) -> IdentityFiles.Kind {
+    guard let kind = IdentityFiles.Kind(rawValue: name.uppercased()) else {
+      throw .usage("--cert-type takes PEM or P12, not \"\(name)\"")
+    }
+    return kind
+  }
+
+  /// Nil is the newest that there is.
+  static func newestVersion(_ text: String) throws(CommandError) -> TLSVersion? {
+    switch text {
+    case "default": return nil
+    case "1.2": return .v1_2
+    case "1.3": return .v1_3
+    case "1.0", "1.1": throw .usage("TLS \(text) isn't spoken (RFC 8996); --tls-max takes 1.2, 1.3 or default")
+    default: throw .usage("--tls-max takes 1.2, 1.3 or default, not \"\(text)\"")
+    }
+  }
+
+  private static func number(_ text: some StringProtocol, in range: ClosedRange<Int>) -> Int? {
+    guard text.utf8.allSatisfy({ $0 &- 0x30 < 10 }), let number = Int(text), range.contains(number) else { return nil }
+    return number
+  }
+}

@@ -1,0 +1,34 @@
+// What --trace tells: the engine's steps, one line each, with the time since the command began.
+
+import LupineEngine
+
+enum TraceReport {
+  static func line(_ event: TraceEvent, since start: Instant) -> String {
+    let time = (event.time - start).millisecondsText.indented(to: 10)
+    return "\(time) ms  \(text(event.kind))".printable + "\n"
+  }
+
+  private static func text(_ kind: TraceEvent.Kind) -> String {
+    switch kind {
+    case .exchangeStarted(let id, let method, let uri): "request \(id) begins: \(method) \(uri)"
+    case .exchangeWaits(let id): "request \(id) waits for a connection"
+    case .connectionStarted(let id, let origin, let request): "connection \(id) to \(origin) for request \(request)"
+    case .hostResolved(let id, let host, let addresses):
+      "connection \(id): \(host.isEmpty ? "the socket" : host) is \(addresses.map(\.host).joined(separator: ", "))"
+    case .addressTried(let id, let address): "connection \(id) tries \(address)"
+    case .addressFailed(let id, let error): "connection \(id) can't: \(error)"
+    case .tunnelOpened(let id, let proxy): "connection \(id) has a tunnel through \(proxy)"
+    case .handshakeDone(let id, let tls): "connection \(id) speaks \(tls.protocolVersion) with \(tls.cipherSuite)"
+    case .connectionOpened(let id): "connection \(id) is open"
+    case .connectionFailed(let id, let error): "connection \(id) failed: \(error)"
+    case .requestStarted(let id, let connection, let isReused):
+      "request \(id) goes out on connection \(connection)\(isReused ? ", which is reused" : "")"
+    case .requestSent(let id): "request \(id) is sent"
+    case .headReceived(let id, let status): "request \(id) is answered: \(status)"
+    case .exchangeRestarted(let id): "request \(id) is sent again"
+    case .exchangeEnded(let id, nil): "request \(id) is complete"
+    case .exchangeEnded(let id, let error?): "request \(id) failed: \(error)"
+    case .connectionClosed(let id, let reason): "connection \(id) is closed: \(reason.rawValue)"
+    }
+  }
+}

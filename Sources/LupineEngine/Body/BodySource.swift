@@ -1,0 +1,229 @@
+// Reads a request's body from its start to its end, in the form in which it goes onto the wire.
+
+internal import LupineCoding
+internal import LupineReactor
+internal import LupineWire
+
+/// One pass over a body: its segments, compressed and chunked if that is asked for.
+struct BodySource: ~Copyable {
+  /// What a pull came to.
+  enum Pulled: Equatable {
+    /// Bytes were appended, or the end was reached.
+    case more
+    /// The producer has nothing yet; it will tell the loop.
+    case nothingYet
+  }
+
+  private let segments: [RequestBody.Segment]
+  private let isChunked: Bool
+  private let inbox: Inbox
+  private let exchange: ExchangeID
+  private var encoder: ContentEncoder?
+  /// Whether the present file lies where the kernel can't send from.
+  private var hasUnsendableFile = false
+
+  private var index = 0
+  private var offset: UInt64 = 0
+  private var file: File?
+  private var writer: BodyWriter?
+  /// Whether everything has been pulled.
+  private(set) var isExhausted: Bool
+  /// Whether a producer has begun that can't begin again.
+  private(set) var isSpent = false
+  /// Bytes of the body without its framing.
+  private(set) var byteCount: UInt64 = 0
+
+  /// The exchange is told through the inbox when a producer has more after a pull came to nothing.
+  init(
+    _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
+  ) throws(Failure) {
+    segments = body.segments
+    let isChunked = isFramed && (coding != nil || body.byteCount == nil)
+    self.isChunked = isChunked
+    // Of the body, not of what was just set: reading that here, Swift 6.3 releases it once too often when it optimises.
+    isExhausted = body.segments.isEmpty && !isChunked
+    self.exchange = exchange
+    self.inbox = inbox
+    if let coding {
+      do {
+        encoder = try ContentEncoder(coding)
+      } catch {
+        throw .coding(error)
+      }
+    }
+  }
+
+  /// From how many bytes on a file is sent past this process, 128 KiB: with less, reading it costs fewer system calls.
+  static let directFileBytesMin: UInt64 = 128 * 1024
+
+  /// Whether a file comes next whose bytes go onto the wire as they are, and enough of them to be sent directly.
+  var isAtDirectFile: Bool {
+    guard !isChunked, !hasUnsendableFile, index < segments.count, case .file(_, let count) = segments[index] else {
+      return false
+    }
+    return count - offset >= Self.directFileBytesMin
+  }
+
+  /// Sends bytes of the file that comes next; returns how many the kernel took, nil if none fitted.
+  ///
+  /// 0: this file can't be sent directly, and has to be pulled.
+  mutating func sendFile(to socket: any StreamSocket, countMax: Int) throws(Failure) -> Int? {
+    guard case .file(let path, let total) = segments[index] else { preconditionFailure("no file comes next") }
+    try open(path)
+    do {
+      let count = Int(min(total - offset, UInt64(countMax)))
+      let taken: Int? =
+        switch file {
+        case .some(let file): try socket.send(file, from: offset, count: count)
+        case .none: nil
+        }
+      guard let sent = taken else { return nil }
+      byteCount += UInt64(sent)
+      advance(by: UInt64(sent), of: total)
+      isExhausted = index == segments.count
+      return sent
+    } catch {
+      if error.isNotSupported {
+        hasUnsendableFile = true
+        return 0
+      }
+      throw error.isFilesFault ? .bodyUnreadable(error) : .system(error)
+    }
+  }
+
+  /// Appends about `countMax` bytes to `output`.
+  mutating func pull(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
+    guard isChunked else { return try pullSegments(countMax, into: &output) }
+    var content: [UInt8] = []
+    let pulled = try pullSegments(countMax, into: &content)
+    if encoder != nil { content = try encode(content) }
+    byteCount += UInt64(content.count)
+    ChunkedEncoder.append(content.span, to: &output)
+    if isExhausted { ChunkedEncoder.appendEnd(to: &output) }
+    return pulled
+  }
+
+  /// Appends the segments' bytes as they are.
+  private mutating func pullSegments(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
+    let start = output.count
+    defer { if !isChunked { byteCount += UInt64(output.count - start) } }
+    var pulled = Pulled.more
+    while pulled == .more, index < segments.count, output.count - start < countMax {
+      let room = countMax - (output.count - start)
+      switch segments[index] {
+      case .bytes(let bytes):
+        let end = min(bytes.count, Int(offset) + room)
+        output.append(contentsOf: bytes[Int(offset)..<end])
+        advance(by: UInt64(end) - offset, of: UInt64(bytes.count))
+      case .file(let path, let count):
+        try readFile(path, min(UInt64(room), count - offset), of: count, into: &output)
+      case .produced(let producer):
+        pulled = try take(from: producer, into: &output)
+      }
+    }
+    isExhausted = index == segments.count
+    return pulled
+  }
+
+  private mutating func advance(by count: UInt64, of total: UInt64) {
+    offset += count
+    if offset == total { nextSegment() }
+  }
+
+  private mutating func nextSegment() {
+    index += 1
+    offset = 0
+    hasUnsendableFile = false
+    file = nil
+    writer = nil
+  }
+
+  private mutating func open(_ path: String) throws(Failure) {
+    guard file == nil else { return }
+    do {
+      file = try File(reading: path)
+    } catch {
+      throw .bodyUnreadable(Self.naming(path, error))
+    }
+  }
+
+  // A body may have many files.
+  private static func naming(_ path: String, _ error: SystemError) -> SystemError {
+    SystemError(call: "\(error.call) \(path)", code: error.code)
+  }
+
+  private mutating func readFile(
+    _ path: String, _ count: UInt64, of total: UInt64, into output: inout [UInt8]
+  ) throws(Failure) {
+    try open(path)
+    var got = 0
+    do {
+      if count > 0 { got = try file?.read(Int(count), at: offset, into: &output) ?? 0 }
+    } catch {
+      throw .bodyUnreadable(Self.naming(path, error))
+    }
+    guard got > 0 || count == 0 else { throw .bodyUnreadable(.fileEnded(path)) }
+    advance(by: UInt64(got), of: total)
+  }
+
+  private mutating func take(
+    from producer: RequestBody.Producer, into output: inout [UInt8]
+  ) throws(Failure) -> Pulled {
+    if writer == nil {
+      let fresh = BodyWriter { [inbox, exchange] in inbox.send(.bodyReady(exchange)) }
+      writer = fresh
+      isSpent = isSpent || !producer.isReplayable
+      producer.begin(fresh)
+    }
+    guard let writer else { preconditionFailure("a producer without a writer") }
+    let taken: BodyWriter.Taken
+    do {
+      taken = try writer.take()
+    } catch {
+      throw .bodyFailed(error)
+    }
+    switch taken {
+    case .nothing:
+      return .nothingYet
+    case .bytes(let bytes):
+      offset += UInt64(bytes.count)
+      if let declared = producer.byteCount, offset > declared {
+        throw .bodyLengthWrong(declared: declared, produced: offset)
+      }
+      if output.isEmpty { output = bytes } else { output += bytes }
+    case .end:
+      if let declared = producer.byteCount, offset < declared {
+        throw .bodyLengthWrong(declared: declared, produced: offset)
+      }
+      nextSegment()
+    }
+    return .more
+  }
+
+  // A coding's output may be held back in the encoder; its end comes with the body's.
+  private mutating func encode(_ content: [UInt8]) throws(Failure) -> [UInt8] {
+    var output: [UInt8] = []
+    var scratch = [UInt8](repeating: 0, count: 16 * 1024)
+    do {
+      var used = 0
+      while used < content.count, let step = try encoder?.encode(content.span.bytes.extracting(used...), into: &scratch)
+      {
+        used += step.consumed
+        output += scratch[..<step.produced]
+      }
+      while isExhausted, let step = try encoder?.finish(into: &scratch) {
+        output += scratch[..<step.produced]
+        if step.isDone { break }
+      }
+    } catch {
+      throw .coding(error)
+    }
+    return output
+  }
+
+  /// The exchange is over: a producer hears that nobody takes its bytes.
+  mutating func abandon() {
+    writer?.abandon()
+    writer = nil
+  }
+}

@@ -1,0 +1,85 @@
+// How connections come to be and go, whatever the reason; their books are kept here.
+
+internal import LupineReactor
+internal import LupineWire
+
+extension PoolState {
+  /// How many connections there are in all, those being opened included.
+  var connectionCount: Int { connections.count }
+
+  func id(of connection: Int) -> ConnectionID {
+    ConnectionID(serial: connections[connection].serial, slot: connection)
+  }
+
+  /// Where the connection stands. Traps on the name of one that was closed.
+  func slot(of id: ConnectionID) -> Int {
+    precondition(
+      id.slot < connections.upperBound && connections[id.slot].serial == id.serial, "\(id) was closed before")
+    return id.slot
+  }
+
+  /// Writes something down in the books of an origin, and in those of all.
+  mutating func count(_ origin: Int, _ change: (inout ConnectionCounters) -> Void) {
+    change(&origins[origin].counters)
+    change(&total)
+  }
+
+  /// Opens a connection for an origin's first unattended waiter.
+  mutating func open(_ origin: Int) -> Action {
+    guard let asker = origins[origin].firstUnattended else { preconditionFailure("a connection is opened for nobody") }
+    lastConnection = lastConnection == ConnectionID.serialMax ? 1 : lastConnection + 1
+    let connection = connections.insert(
+      PooledConnection(serial: lastConnection, origin: origin, state: .opening(asker: nil)))
+    origins[origin].connectionCount += 1
+    count(origin) { $0.opening += 1 }
+    strain?.permits -= 1
+    attend(asker, by: connection)
+    settle(origin)
+    return .connect(id(of: connection), for: waiters[asker].exchange)
+  }
+
+  /// Closes a connection that has been opened.
+  mutating func close(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
+    actions.append(.close(id(of: connection), reason))
+    remove(connection, reason)
+    permitOpening()
+  }
+
+  /// Gives a connection up that is being opened on behalf of nobody. The origin is yet to be settled.
+  mutating func abandon(_ connection: Int, _ actions: inout [Action]) {
+    actions.append(.abandon(id(of: connection)))
+    count(connections[connection].origin) { $0.openingsAbandoned += 1 }
+    removeOpening(connection)
+    permitOpening()
+  }
+
+  /// Forgets a connection that was being opened. Its asker and the origin are yet to be settled.
+  mutating func removeOpening(_ connection: Int) {
+    let origin = connections[connection].origin
+    guard case .opening(let asker) = connections[connection].state else { preconditionFailure("it was opened before") }
+    if let asker {
+      waiters[asker].opening = nil
+    } else {
+      originLinks.remove(connection, from: &origins[origin].orphans)
+    }
+    count(origin) { $0.opening -= 1 }
+    origins[origin].connectionCount -= 1
+    connections.remove(connection, leaving: PooledConnection())
+  }
+
+  /// Forgets a connection that has been opened.
+  mutating func remove(_ connection: Int, _ reason: CloseReason) {
+    let origin = connections[connection].origin
+    if case .idle = connections[connection].state { unlinkIdle(connection) }
+    if connections[connection].isAging { unwatchAge(connection) }
+    count(origin) { $0.closed[reason, default: 0] += 1 }
+    origins[origin].connectionCount -= 1
+    connections.remove(connection, leaving: PooledConnection())
+    settle(origin)
+  }
+
+  mutating func unlinkIdle(_ connection: Int) {
+    originLinks.remove(connection, from: &origins[connections[connection].origin].idle)
+    idleLinks.remove(connection, from: &idle)
+  }
+}

@@ -1,0 +1,86 @@
+// Which hosts are reached without the proxy: NO_PROXY, read as curl reads it.
+
+/// A list of hosts that are reached directly.
+public struct ProxyBypass: Sendable, Hashable {
+  private struct Entry: Sendable, Hashable {
+    /// In lower case, without the dot in front and the dot behind; compared with names.
+    let name: [UInt8]
+    /// Compared with addresses; nil if the entry isn't one.
+    let block: Block?
+  }
+
+  /// The addresses that agree with `address` in the first `bitCount` bits.
+  private struct Block: Sendable, Hashable {
+    let address: NumericAddress
+    let bitCount: Int
+
+    // address [ "/" 1*3DIGIT ]
+    init?(_ text: Substring.UTF8View) {
+      let slash = text.firstIndex(of: UInt8(ascii: "/"))
+      var host = slash.map { text[..<$0] } ?? text
+      if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") { host = host.dropFirst().dropLast() }
+      guard let address = NumericAddress(Substring(host)) else { return nil }
+      self.address = address
+      let width = address.bytes.count * 8
+      guard let slash else {
+        bitCount = width
+        return
+      }
+      let digits = text[slash...].dropFirst()
+      guard digits.allSatisfy({ $0 &- 0x30 < 10 }), let count = Int(Substring(digits)), count <= width else {
+        return nil
+      }
+      bitCount = count
+    }
+
+    func contains(_ address: NumericAddress) -> Bool { address.isIn(self.address, bitCount: bitCount) }
+  }
+
+  private let entries: [Entry]
+  private let isEverything: Bool
+
+  /// No host.
+  public static let none = ProxyBypass("")
+
+  /// Reads a list as in the environment variable NO_PROXY: entries separated by commas or blanks, case ignored.
+  ///
+  /// - "*" alone: every host. It has no meaning inside a longer list or entry.
+  /// - A name: the host and all below it. A dot in front makes no difference: ".example.com" is "example.com".
+  /// - An address: that address. IPv6 may stand in brackets.
+  /// - A block such as "10.0.0.0/8" or "fd00::/8": every address in it. Names are not looked up for this.
+  ///
+  /// A port can't be given: "example.com:80" is no host's name and matches nothing. Nor does any other entry that
+  /// can't be understood.
+  public init(_ list: String) {
+    let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\t")]
+    let texts = list.lowercased()[...].utf8.split { separators.contains($0) }
+    isEverything = texts.count == 1 && texts[0].elementsEqual("*".utf8)
+    entries = texts.map { Self.entry($0) }
+  }
+
+  /// Whether that host is reached directly: a name or an address, IPv6 without brackets.
+  public func contains(host: String) -> Bool {
+    if isEverything { return true }
+    if entries.isEmpty { return false }
+    if let address = NumericAddress(host) {
+      return entries.contains { $0.block?.contains(address) ?? false }
+    }
+    var name = [UInt8](host.lowercased().utf8)
+    if name.last == UInt8(ascii: ".") { name.removeLast() }
+    return entries.contains { Self.isSame(name, orBelow: $0.name) }
+  }
+
+  private static func isSame(_ name: [UInt8], orBelow domain: [UInt8]) -> Bool {
+    guard !domain.isEmpty, name.count >= domain.count, name.suffix(domain.count).elementsEqual(domain) else {
+      return false
+    }
+    return name.count == domain.count || name[name.count - domain.count - 1] == UInt8(ascii: ".")
+  }
+
+  private static func entry(_ text: Substring.UTF8View) -> Entry {
+    var name = text
+    if name.last == UInt8(ascii: ".") { name = name.dropLast() }
+    if name.first == UInt8(ascii: ".") { name = name.dropFirst() }
+    return Entry(name: [UInt8](name), block: Block(text))
+  }
+}

@@ -1,0 +1,186 @@
+// What goes wrong with proxies: cause, place and remedy.
+
+public import LupineWire
+
+/// A proxy that can't be used: its address is wrong, or it refused.
+public struct ProxyError: Error, Sendable, Hashable {
+  /// What is wrong.
+  public enum Cause: Sendable, Hashable {
+    // The proxy's URL.
+    /// The host is none.
+    case malformedHost
+    /// The port isn't a number from 1 to 65535, or is left out behind a colon.
+    case malformedPort
+    /// Another scheme than http, socks5 and socks5h.
+    case unsupportedScheme(String)
+    /// User or password isn't UTF-8 when it is percent-decoded.
+    case malformedCredentials
+    /// A colon in the user's name, which Basic credentials can't hold (RFC 7617 §2).
+    case colonInUser
+    /// User or password for SOCKS has fewer than 1 or more than 255 bytes (RFC 1929 §2).
+    case credentialsLength
+
+    // SOCKS 5.
+    /// The destination's name, in bytes.
+    case hostNameTooLong(Int)
+    /// The reply begins with another version than 5.
+    case notSOCKS5(version: UInt8)
+    /// The proxy accepts none of the ways to log in that were offered (RFC 1928 §3).
+    case noAcceptableMethod(hasCredentials: Bool)
+    /// It chose one that wasn't offered.
+    case unexpectedMethod(UInt8)
+    /// Its reply to user and password begins with another version than 1.
+    case unexpectedAuthenticationVersion(UInt8)
+    /// It refused user and password, with this status (RFC 1929 §2).
+    case credentialsRefused(status: UInt8)
+    /// It opened no connection.
+    case refusedBySOCKS(SOCKS5Refusal)
+    /// Its reply has an address of a type that RFC 1928 §5 doesn't know.
+    case unexpectedAddressType(UInt8)
+
+    // HTTP CONNECT.
+    /// 407; the schemes that the proxy offers.
+    case credentialsRequired(schemes: [String], hadCredentials: Bool)
+    /// Another status than 2xx and 407 to CONNECT.
+    case refused(status: Int)
+    /// Its reply to CONNECT breaks HTTP.
+    case wire(WireError)
+
+    // Either.
+    /// The proxy closed the connection after that many bytes of its reply.
+    case truncated(received: Int)
+  }
+
+  /// What is wrong.
+  public let cause: Cause
+  /// Where: the proxy without its credentials, or the environment variable that names it.
+  public let place: String
+
+  init(_ cause: Cause, _ place: String) {
+    self.cause = cause
+    self.place = place
+  }
+}
+
+/// Why a SOCKS 5 proxy opened no connection: the reply field of RFC 1928 §6.
+public enum SOCKS5Refusal: Sendable, Hashable {
+  /// 1: the proxy failed.
+  case generalFailure
+  /// 2: its rules forbid the destination.
+  case notAllowed
+  /// 3: it can't reach the destination's network.
+  case networkUnreachable
+  /// 4: it can't reach the destination, or doesn't know its name.
+  case hostUnreachable
+  /// 5: nobody listens at the destination.
+  case connectionRefused
+  /// 6: a packet went too far.
+  case timeToLiveExpired
+  /// 7: it doesn't support CONNECT.
+  case commandNotSupported
+  /// 8: it doesn't take this kind of address.
+  case addressTypeNotSupported
+  /// A code that the RFC doesn't assign.
+  case unassigned(UInt8)
+
+  /// Nil for 0, which is no refusal.
+  init?(code: UInt8) {
+    switch code {
+    case 0: return nil
+    case 1: self = .generalFailure
+    case 2: self = .notAllowed
+    case 3: self = .networkUnreachable
+    case 4: self = .hostUnreachable
+    case 5: self = .connectionRefused
+    case 6: self = .timeToLiveExpired
+    case 7: self = .commandNotSupported
+    case 8: self = .addressTypeNotSupported
+    default: self = .unassigned(code)
+    }
+  }
+}
+
+extension ProxyError: CustomStringConvertible {
+  /// One line: where, what, and what to do.
+  public var description: String { "\(place): \(explanation)" }
+
+  private var explanation: String {
+    switch cause {
+    case .malformedHost:
+      "the host isn't a name or an address. Write scheme://user:password@host:port, with user and password escaped."
+    case .malformedPort: "the port isn't a number from 1 to 65535. Write scheme://user:password@host:port."
+    case .unsupportedScheme("https"):
+      "a proxy that is itself spoken to by TLS isn't supported. Use http://, which tunnels https unread."
+    case .unsupportedScheme(let scheme) where ["socks", "socks4", "socks4a"].contains(scheme):
+      "SOCKS 4 isn't supported. Use socks5:// or socks5h://."
+    case .unsupportedScheme(let scheme):
+      "the scheme \"\(scheme)\" isn't a proxy's. Use http://, socks5:// or socks5h://."
+    case .malformedCredentials: "user or password isn't UTF-8 when percent-decoded. Escape their UTF-8 bytes."
+    case .colonInUser: "the user's name has a colon, which Basic credentials can't hold (RFC 7617 §2). Use another."
+    case .credentialsLength:
+      "SOCKS 5 needs both user and password, of 1 to 255 bytes each (RFC 1929 §2). Correct them, or leave both out."
+    case .hostNameTooLong(let count):
+      "the destination's name has \(count) bytes, and SOCKS 5 takes 255 (RFC 1928 §5). Use socks5://."
+    case .notSOCKS5(let version):
+      "the reply begins with \(hex(version)), not with SOCKS version 5. Check the proxy's scheme and port."
+    case .noAcceptableMethod(hasCredentials: false):
+      "the proxy accepts none of the offered ways to log in (RFC 1928 §3). Give it a user and a password."
+    case .noAcceptableMethod(hasCredentials: true):
+      "the proxy takes neither nobody nor a user with a password (RFC 1928 §3). Look at its configuration."
+    case .unexpectedMethod(let method):
+      "the proxy chose the authentication method \(hex(method)), which wasn't offered (RFC 1928 §3). Fix the proxy."
+    case .unexpectedAuthenticationVersion(let version):
+      "the reply to user and password begins with \(hex(version)), not with 0x01 (RFC 1929 §2). Fix the proxy."
+    case .credentialsRefused: "the proxy refused user and password. Correct them."
+    case .refusedBySOCKS(let refusal): refusal.explanation
+    case .unexpectedAddressType(let type):
+      "the reply's address has the unknown type \(hex(type)) (RFC 1928 §5). Fix the proxy."
+    case .credentialsRequired(let schemes, let hadCredentials):
+      Self.explain(schemes: schemes, hadCredentials: hadCredentials)
+    case .refused(let status):
+      "the proxy answered CONNECT with \(status). Check that it may connect to this host and port; see its log."
+    case .wire(let error) where error.isCallersFault: "CONNECT can't be written. \(error)"
+    case .wire(let error): "the reply to CONNECT is wrong. \(error)"
+    case .truncated(let received):
+      "the proxy closed the connection after \(received) bytes of its reply. Check its scheme and port; see its log."
+    }
+  }
+
+  private static func explain(schemes: [String], hadCredentials: Bool) -> String {
+    let offer = schemes.isEmpty ? "names no scheme" : "offers \(schemes.joined(separator: ", "))"
+    let isBasicOffered = schemes.contains { $0.lowercased() == "basic" }
+    let remedy =
+      if !isBasicOffered {
+        "Let it offer Basic, the one scheme that is supported."
+      } else if hadCredentials {
+        "Correct user and password."
+      } else {
+        "Write them into the proxy's URL: http://user:password@host:port."
+      }
+    return hadCredentials
+      ? "the proxy refused the credentials (407) and \(offer). \(remedy)"
+      : "the proxy asks for credentials (407) and \(offer). \(remedy)"
+  }
+
+  private func hex(_ byte: UInt8) -> String {
+    "0x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+  }
+}
+
+extension SOCKS5Refusal {
+  fileprivate var explanation: String {
+    switch self {
+    case .generalFailure: "the proxy failed (SOCKS reply 1). Look at its log."
+    case .notAllowed: "the proxy's rules forbid this destination (SOCKS reply 2). Change them, or go around it."
+    case .networkUnreachable: "the proxy can't reach the destination's network (SOCKS reply 3). Look at its routes."
+    case .hostUnreachable:
+      "the proxy can't reach the destination, or doesn't know its name (SOCKS reply 4). Check the host."
+    case .connectionRefused: "nobody listens at the destination (SOCKS reply 5). Check host and port."
+    case .timeToLiveExpired: "a packet to the destination went too far (SOCKS reply 6). Look at the proxy's routes."
+    case .commandNotSupported: "the proxy doesn't support CONNECT (SOCKS reply 7). Use another."
+    case .addressTypeNotSupported:
+      "the proxy doesn't take this kind of address (SOCKS reply 8). Try socks5h:// instead of socks5://, or vice versa."
+    case .unassigned(let code): "the proxy refused with the unassigned SOCKS reply \(code). Look at its log."
+    }
+  }
+}

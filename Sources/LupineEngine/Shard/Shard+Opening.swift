@@ -1,0 +1,283 @@
+// Opening connections: resolve, connect, ask a proxy, TLS. Each phase has its own deadline.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineTLS
+internal import LupineWire
+
+extension Shard {
+  /// Begins to open a connection on behalf of an exchange.
+  func open(_ id: ConnectionID, for exchange: Exchange) {
+    let opening = Opening(id: id, key: exchange.key, timeouts: exchange.request.timeouts)
+    openings[id] = opening
+    let origin = opening.key.origin
+    trace(.connectionStarted(connection: UInt64(id.serial), origin: origin, exchange: exchange.id))
+    if let path = origin.socketPath ?? configuration.socketPath { return connect(opening, socketPath: path) }
+    switch opening.key.route {
+    case .tunnel(let proxy) where proxy.scheme == .socks5:
+      resolve(opening, origin.host, port: origin.port, .resolvingDestination)
+    case .forward(let proxy), .tunnel(let proxy):
+      resolve(opening, proxy.host, port: proxy.port, .resolving)
+    case .direct:
+      resolve(opening, origin.host, port: origin.port, .resolving)
+    }
+  }
+
+  private func connect(_ opening: Opening, socketPath: String) {
+    guard let address = SocketAddress(socketPath: socketPath) else {
+      return fail(opening, .connectFailed, cause: .system(.unusableSocketPath(socketPath)))
+    }
+    resolved(opening, .success([address]))
+  }
+
+  private func resolve(_ opening: Opening, _ host: String, port: UInt16, _ state: Opening.State) {
+    opening.state = state
+    opening.host = host
+    if let address = SocketAddress(numeric: host, port: port) { return resolved(opening, .success([address])) }
+    if opening.times.resolveStart == nil { opening.times.resolveStart = now }
+    enter(opening, state)
+    let answer = resolver.lookUp(host, port: port, now: now) { [inbox, id = opening.id] in
+      inbox.send(.resolved(id, $0))
+    }
+    if let answer { resolved(opening, answer) }
+  }
+
+  /// The addresses are known, or that there are none.
+  func resolved(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
+    if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
+    switch result {
+    case .success(let addresses):
+      trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: addresses))
+      if case .resolvingDestination = opening.state, let proxy = opening.key.route.proxy {
+        opening.destination = addresses[0]
+        return resolve(opening, proxy.host, port: proxy.port, .resolving)
+      }
+      opening.times.connectStart = now
+      enter(opening, .connecting(HappyEyeballs(reachable(addresses), now: now)))
+      tryAddresses(opening)
+    case .failure(let error):
+      let code: EngineError.Code =
+        switch error.kind {
+        case .unknownName: .hostNotFound
+        case .outOfResources: .outOfResources
+        case .temporary, .other: .resolveFailed
+        }
+      fail(opening, code, cause: .resolve(error))
+    }
+  }
+
+  /// Without those that the own address, if one is set, can't reach; unless that leaves none, so that an error says it.
+  private func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
+    guard let own = configuration.socket.localAddress else { return addresses }
+    let reachable = addresses.filter { $0.isIPv6 == own.isIPv6 }
+    return reachable.isEmpty ? addresses : reachable
+  }
+
+  private func tryAddresses(_ opening: Opening) {
+    guard case .connecting(var order) = opening.state else { return }
+    while true {
+      let step = order.step(now: now)
+      opening.state = .connecting(order)
+      switch step {
+      case .attempt(let address):
+        if !attempt(address, opening) { order.attemptFailed(now: now) }
+      case .wait(let until):
+        return setDeadline(opening, nextStart: until)
+      case .exhausted:
+        guard let error = opening.lastError else { preconditionFailure("no address was tried") }
+        // The host may have moved.
+        resolver.forget(opening.host)
+        let code: EngineError.Code =
+          error.isConnectionRefused ? .connectionRefused : error.isOutOfDescriptors ? .outOfResources : .connectFailed
+        return fail(opening, code, cause: .system(error))
+      }
+    }
+  }
+
+  private func attempt(_ address: SocketAddress, _ opening: Opening) -> Bool {
+    trace(.addressTried(connection: UInt64(opening.id.serial), address: address))
+    do {
+      let candidate = try network.connect(to: address, options: configuration.socket)
+      // The highest bit keeps these tokens apart from connections' identifiers.
+      candidateCount += 1
+      let token = candidateCount | 1 << 63
+      try network.watch(candidate.number, .writable, token: token)
+      opening.candidates[token] = candidate
+      candidates[token] = opening.id
+      return true
+    } catch {
+      note(error, opening)
+      return false
+    }
+  }
+
+  private func note(_ error: SystemError, _ opening: Opening) {
+    opening.lastError = error
+    trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
+  }
+
+  /// A socket has connected, or failed to.
+  func finishConnecting(_ opening: Opening, token: UInt64) {
+    candidates[token] = nil
+    guard case .connecting(var order) = opening.state,
+      let socket = opening.candidates.removeValue(forKey: token)
+    else { return }
+    do {
+      try socket.finishConnecting()
+      try network.rewatch(socket.number, .readable, token: opening.id.rawValue)
+    } catch {
+      note(error, opening)
+      order.attemptFailed(now: now)
+      opening.state = .connecting(order)
+      return tryAddresses(opening)
+    }
+    dropCandidates(opening)
+    opening.interest = .readable
+    if case .tunnel(let proxy) = opening.key.route {
+      beginTunnel(opening, proxy, socket)
+    } else {
+      beginTLS(opening, socket)
+    }
+  }
+
+  func beginTLS(_ opening: Opening, _ socket: any StreamSocket) {
+    guard let tls = opening.key.tls else {
+      opening.transport = Transport(socket, tls: nil)
+      return finish(opening)
+    }
+    opening.times.tlsStart = now
+    enter(opening, .handshaking)
+    do {
+      let origin = opening.key.origin
+      let session = try TLSSession(client: try tlsContexts.context(for: tls), host: origin.host, port: origin.port)
+      opening.transport = Transport(socket, tls: session)
+    } catch {
+      return fail(opening, .tlsFailed, cause: .tls(error))
+    }
+    continueHandshake(opening)
+  }
+
+  /// The socket of an opening can be read or written.
+  func proceed(_ opening: Opening) {
+    switch opening.state {
+    case .proxying: continueTunnel(opening)
+    case .handshaking: continueHandshake(opening)
+    case .resolvingDestination, .resolving, .connecting: break
+    }
+  }
+
+  private func continueHandshake(_ opening: Opening) {
+    var ciphertext = buffers.take()
+    defer { buffers.put(ciphertext) }
+    do {
+      let isDone = try opening.transport?.handshake(ciphertext: &ciphertext) ?? false
+      try opening.transport?.flush()
+      if isDone {
+        opening.times.tlsEnd = now
+        if let info = opening.transport?.tlsInfo {
+          trace(.handshakeDone(connection: UInt64(opening.id.serial), tls: info))
+        }
+        finish(opening)
+      } else {
+        watch(opening)
+      }
+    } catch {
+      fail(opening, error.code, cause: error.cause)
+    }
+  }
+
+  func watch(_ opening: Opening) {
+    let wanted: Poller.Interest = opening.transport?.unsentCount ?? 0 > 0 ? [.readable, .writable] : .readable
+    guard wanted != opening.interest, let number = opening.transport?.socket.number else { return }
+    opening.interest = wanted
+    do {
+      try network.rewatch(number, wanted, token: opening.id.rawValue)
+    } catch {
+      fail(opening, .outOfResources, cause: .system(error))
+    }
+  }
+
+  /// The connection can be used.
+  private func finish(_ opening: Opening) {
+    opening.times.connectEnd = now
+    guard let transport = opening.transport.take() else { return }
+    let connection = Connection(
+      id: opening.id, key: opening.key, transport: transport, limits: configuration.limits,
+      interest: opening.interest, opening: opening.times)
+    let asker = asker(of: opening)
+    remove(opening)
+    connections[opening.id] = connection
+    trace(.connectionOpened(connection: UInt64(opening.id.serial)))
+    // If somebody who has waited for longer gets the connection, the one that asked goes on waiting.
+    asker?.enter(.poolWait, now: now)
+    perform(pool.opened(opening.id, now: now), on: connection)
+    if let asker, asker.phase == .poolWait { rearm(asker) }
+  }
+
+  // MARK: Failure
+
+  /// A phase took too long, or the next address is to be tried.
+  func expire(_ opening: Opening) {
+    if let deadline = opening.phaseDeadline, deadline <= now {
+      // The host may have moved away from addresses that say nothing.
+      if opening.phase == .connect { resolver.forget(opening.host) }
+      let limit = opening.timeouts.limit(of: opening.phase)
+      fail(opening, .timedOut, cause: limit.map { .limit($0) })
+    } else {
+      tryAddresses(opening)
+    }
+  }
+
+  /// Gives a connection up that nobody needs any more.
+  func abandon(_ id: ConnectionID) {
+    if let opening = openings[id] { remove(opening) }
+  }
+
+  func fail(_ opening: Opening, _ code: EngineError.Code, cause: EngineError.Cause?) {
+    asker(of: opening)?.note(opening.times)
+    remove(opening)
+    let error = EngineError(
+      code, opening.phase, opening.key.origin, proxy: opening.key.route.proxy, cause: cause)
+    trace(.connectionFailed(connection: UInt64(opening.id.serial), error: error))
+    let isOutOfDescriptors =
+      switch cause {
+      case .system(let error): error.isOutOfDescriptors
+      case .resolve(let error): error.kind == .outOfResources
+      default: false
+      }
+    perform(
+      pool.openingFailed(opening.id, because: isOutOfDescriptors ? .outOfDescriptors : .unreachable, now: now),
+      failure: error)
+    watchPool()
+  }
+
+  private func remove(_ opening: Opening) {
+    dropCandidates(opening)
+    opening.transport = nil
+    openings[opening.id] = nil
+    deadlines.remove(.opening(opening.id))
+  }
+
+  private func dropCandidates(_ opening: Opening) {
+    for token in opening.candidates.keys { candidates[token] = nil }
+    opening.candidates = [:]
+  }
+
+  // MARK: Phases
+
+  func enter(_ opening: Opening, _ state: Opening.State) {
+    opening.state = state
+    opening.phaseDeadline = opening.timeouts.limit(of: opening.phase).map { now + $0 }
+    setDeadline(opening, nextStart: nil)
+    asker(of: opening)?.enter(opening.phase, now: now)
+  }
+
+  /// The exchange whose phase follows this opening's: the one that asked for it, or has inherited it, while it waits.
+  private func asker(of opening: Opening) -> Exchange? {
+    pool.asker(of: opening.id).flatMap { exchanges[$0] }
+  }
+
+  private func setDeadline(_ opening: Opening, nextStart: Instant?) {
+    let times = [opening.phaseDeadline, nextStart].compactMap(\.self)
+    deadlines.set(.opening(opening.id), to: times.min())
+  }
+}

@@ -1,0 +1,126 @@
+// Doing what the pool has decided.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineWire
+
+extension Shard {
+  /// Gets the exchange a connection, now or later.
+  func acquire(_ exchange: Exchange) {
+    switch pool.acquire(exchange.key, for: exchange.id, now: now) {
+    case .use(let id): start(exchange, on: id)
+    case .wait(let ticket, let actions):
+      exchange.ticket = ticket
+      exchange.enter(.poolWait, now: now)
+      if actions.isEmpty { trace(.exchangeWaits(exchange: exchange.id)) }
+      perform(actions)
+      watchPool()
+    case .refused(let refusal): refuse(exchange, refusal)
+    }
+    if exchanges[exchange.id] === exchange { rearm(exchange) }
+  }
+
+  /// Does what the pool has decided. `failure` says why the connection of a `.fail` couldn't be opened.
+  ///
+  /// What an action leads to is done behind it, not inside it: each of many waiters may fail at once. Closing leads to
+  /// nothing, and doesn't wait, so that nobody goes on with a connection that the pool has forgotten.
+  func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
+    guard !actions.isEmpty else { return }
+    for action in actions {
+      if case .close = action { perform(action, failure) } else { pendingActions.append((action, failure)) }
+    }
+    guard !isPerforming else { return }
+    isPerforming = true
+    defer { isPerforming = false }
+    while !pendingActions.isEmpty {
+      var batch: [(PoolState.Action, EngineError?)] = []
+      swap(&batch, &pendingActions)
+      for (action, failure) in batch { perform(action, failure) }
+    }
+  }
+
+  private func perform(_ action: PoolState.Action, _ failure: EngineError?) {
+    switch action {
+    case .use(let id, let exchange):
+      start(waiting(exchange), on: id)
+    case .connect(let id, let exchange):
+      open(id, for: waiting(exchange))
+    case .wait(let exchange):
+      let exchange = waiting(exchange)
+      trace(.exchangeWaits(exchange: exchange.id))
+      exchange.enter(.poolWait, now: now)
+      rearm(exchange)
+    case .close(let id, let reason):
+      if let connection = connections.removeValue(forKey: id) { close(connection, reason) }
+    case .abandon(let id): abandon(id)
+    case .fail(let exchange):
+      if let exchange = exchanges[exchange], let failure { finish(exchange, .failure(failure)) }
+    case .refuse(let exchange, let refusal): refuse(waiting(exchange), refusal)
+    }
+  }
+
+  func close(_ connection: Connection, _ reason: CloseReason) {
+    trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
+    connection.transport.sayGoodbye()
+  }
+
+  private func waiting(_ id: ExchangeID) -> Exchange {
+    guard let exchange = exchanges[id] else { preconditionFailure("the pool serves an exchange that has ended") }
+    return exchange
+  }
+
+  /// Lets go of a connection behind a complete response; whoever waits gets it.
+  func release(_ connection: Connection, closing reason: CloseReason?) {
+    connection.exchange = nil
+    guard !connection.isHandedOver else {
+      connections[connection.id] = nil
+      return close(connection, .upgraded)
+    }
+    perform(pool.release(connection.id, closing: reason, now: now), on: connection)
+  }
+
+  /// Does what the pool has decided about a connection that was opened or released.
+  func perform(_ released: PoolState.Released, on connection: Connection) {
+    switch released {
+    case .idle: break
+    case .use(let exchange): perform([.use(connection.id, by: exchange)])
+    case .actions(let actions): perform(actions)
+    }
+    if connection.exchange == nil, connections[connection.id] === connection { rest(connection) }
+  }
+
+  private func refuse(_ exchange: Exchange, _ refusal: PoolState.Refusal) {
+    let (code, cause): (EngineError.Code, EngineError.Cause?) =
+      switch refusal {
+      case .shuttingDown: (.shutDown, nil)
+      case .tooManyWaiters(let count): (.tooManyWaiting, .maximum(count))
+      }
+    finish(
+      exchange,
+      .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
+  }
+
+  /// A connection is idle: it is watched for its end, and not kept for ever.
+  func rest(_ connection: Connection) {
+    connection.transport.releaseIdleMemory()
+    updateInterest(connection)
+    watchPool()
+  }
+
+  /// Sets the pool's deadline if it has become earlier. A later one is found out when the earlier one passes.
+  func watchPool() {
+    guard let next = pool.nextDeadline, next < poolDeadline ?? Instant(nanoseconds: .max) else { return }
+    poolDeadline = next
+    deadlines.set(.pool, to: next)
+  }
+}
+
+extension CloseReason {
+  /// Why a connection is closed under an exchange that ends like that.
+  init(of code: EngineError.Code) {
+    switch code {
+    case .cancelled: self = .cancelled
+    case .timedOut: self = .timedOut
+    default: self = .exchangeFailed
+    }
+  }
+}

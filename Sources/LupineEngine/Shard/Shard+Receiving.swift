@@ -1,0 +1,186 @@
+// Responses in: bytes become events, and events go to the exchange.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineWire
+
+extension Shard {
+  /// Reads what has arrived. `isFailing`: nothing can be sent any more, so that nothing is answered.
+  func receive(_ connection: Connection, isFailing: Bool = false) {
+    var buffer = buffers.take()
+    var ciphertext = buffers.take()
+    defer {
+      buffers.put(buffer)
+      buffers.put(ciphertext)
+    }
+    var total = 0
+    while total < Self.bytesPerTurnMax {
+      do {
+        switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
+        case .nothing: return isFailing ? () : flushAnswers(connection)
+        case .end: return receiveEnd(connection)
+        case .bytes(let count):
+          total += count
+          connection.mayHoldMore = count == buffer.count
+          process(connection, buffer.span.extracting(0..<count))
+          guard readsOn(connection) else { return updateInterest(connection) }
+          guard count == buffer.count || connection.key.tls != nil else { return }
+        }
+      } catch {
+        guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
+        return fail(exchange, error)
+      }
+    }
+    // Others first. What TLS has decrypted by now is announced by no event of the socket.
+    postponed.append(connection.id)
+  }
+
+  /// Whether what comes next on a connection can be dealt with now.
+  private func readsOn(_ connection: Connection) -> Bool {
+    guard connections[connection.id] === connection else { return false }
+    if let exchange = connection.exchange { return !exchange.isHeld }
+    // If it is neither drained nor idle, the pool has given it to an exchange that is yet to be started on it.
+    return connection.drainCredit != nil || pool.isIdle(connection.id)
+  }
+
+  /// Reads on where a turn had no time for more.
+  func receivePostponed() {
+    var ids: [ConnectionID] = []
+    swap(&ids, &postponed)
+    for id in ids {
+      if let connection = connections[id], connection.exchange?.isHeld != true { receive(connection) }
+    }
+  }
+
+  /// Reads events out of received plaintext.
+  func process(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
+    guard let exchange = connection.exchange else {
+      return connection.drainCredit == nil ? lose(connection, .unsolicitedBytes) : drain(connection, bytes)
+    }
+    if exchange.delivery != .responseBegan {
+      exchange.delivery = .responseBegan
+      exchange.metrics.responseStart = now
+    }
+    exchange.enter(.receive, now: now)
+    if connection.isHandedOver { return passOn(bytes, exchange, connection) }
+    var cursor = 0
+    do {
+      while connection.exchange === exchange {
+        switch try connection.next(bytes, at: &cursor) {
+        case .needMoreBytes:
+          rearm(exchange)
+          // What came may have been just as much as the sink had room for.
+          if exchange.isHeld { updateInterest(connection) }
+          // Behind everything that came, since sending may fail and then reads on.
+          if exchange.phase == .send { pump(connection) }
+          return
+        case .informational(let head): receive(informational: head, exchange, connection)
+        case .head(let head, let framing, let codings): try receive(head, framing, codings, exchange, connection)
+        case .body(let range):
+          var scratch = buffers.take()
+          defer { buffers.put(scratch) }
+          try exchange.receive(body: bytes.extracting(range), scratch: &scratch)
+          if exchange.hasKept {
+            connection.unread.append(copying: bytes, cursor..<bytes.count)
+            return updateInterest(connection)
+          }
+        case .end(let trailers, let reason): end(exchange, connection, trailers, closing: reason)
+        case .handedOver(let head):
+          try handOver(head, exchange, connection)
+          if connection.exchange === exchange, cursor < bytes.count {
+            process(connection, bytes.extracting(cursor..<bytes.count))
+          }
+          // Behind everything that came, for the reason above.
+          if connection.exchange === exchange { pump(connection) }
+          return
+        }
+      }
+      if connection.exchange == nil, connection.drainCredit != nil {
+        drain(connection, bytes.extracting(cursor..<bytes.count))
+      }
+    } catch {
+      fail(exchange, error)
+    }
+  }
+
+  private func receive(informational head: ResponseHead, _ exchange: Exchange, _ connection: Connection) {
+    trace(.headReceived(exchange: exchange.id, status: head.status))
+    exchange.sink.receive(informational: head)
+    if head.status == 100, exchange.expectation == .waiting { exchange.expectation = .none }
+    let isWaiting = exchange.expectation == .waiting
+    // What was pulled from the body may still wait for the kernel.
+    let isSent = exchange.metrics.requestEnd != nil
+    exchange.enter(isWaiting ? .awaitContinue : isSent ? .firstByte : .send, now: now)
+  }
+
+  private func receive(
+    _ head: ResponseHead, _ framing: BodyFraming, _ codings: [TransferCoding], _ exchange: Exchange,
+    _ connection: Connection
+  ) throws(Failure) {
+    trace(.headReceived(exchange: exchange.id, status: head.status))
+    if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
+      // RFC 9110 §10.1.1: sent again without what can't be met.
+      detach(exchange, connection)
+      return sendAgain(exchange, isExpecting: false)
+    }
+    if exchange.expectation != .none { exchange.expectation = .refused }
+    let disposition = try exchange.receive(head: head, framing: framing, transferCodings: codings)
+    if disposition == .discard, connection.exchange === exchange { discardBody(exchange) }
+  }
+
+  private func receiveEnd(_ connection: Connection) {
+    guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
+    if connection.isHandedOver { return end(exchange, connection, Fields(), closing: .upgraded) }
+    do {
+      if case .end(let trailers, let reason) = try connection.end() {
+        end(exchange, connection, trailers, closing: reason)
+      }
+    } catch {
+      fail(exchange, error)
+    }
+  }
+
+  /// Why a connection can't be used again though its response was well-formed: more than that response has come.
+  ///
+  /// Asked for only if something may lie ready that nobody has looked at: further records in TLS, or what didn't fit the
+  /// buffer. A request that waits would take it for its response (RFC 9112 §9.2).
+  func surplus(on connection: Connection) -> CloseReason? {
+    guard connection.mayHoldMore || connection.transport.hasUnreadInput else { return nil }
+    var buffer = buffers.take()
+    var ciphertext = buffers.take()
+    defer {
+      buffers.put(buffer)
+      buffers.put(ciphertext)
+    }
+    do {
+      return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
+      case .nothing: nil
+      case .bytes: .unsolicitedBytes
+      case .end: .closedByPeer
+      }
+    } catch {
+      return .closedByPeer
+    }
+  }
+
+  func end(
+    _ exchange: Exchange, _ connection: Connection, _ trailers: Fields, closing reason: CloseReason?
+  ) {
+    do {
+      try exchange.finishBody()
+    } catch {
+      return fail(exchange, error)
+    }
+    let reason = reason ?? surplus(on: connection)
+    exchange.metrics.responseEnd = now
+    exchange.metrics.closeReason = reason
+    exchange.connection = nil
+    // Released before the sink hears the end, so that its next request finds the connection idle.
+    release(connection, closing: reason)
+    finish(exchange, .success(trailers))
+  }
+
+  // TLS answers of its own accord, to a key update for instance.
+  private func flushAnswers(_ connection: Connection) {
+    if connection.transport.unsentCount > 0 { pump(connection) }
+  }
+}

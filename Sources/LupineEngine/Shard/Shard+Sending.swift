@@ -1,0 +1,123 @@
+// Requests out: the head, then the body as fast as the kernel takes it.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineWire
+
+extension Shard {
+  /// A body is pulled from its source while fewer bytes than this wait to be sent.
+  private static let lowWaterBytes = 64 * 1024
+  /// How much is read from, or written to, one connection before others get their turn.
+  static let bytesPerTurnMax = 1024 * 1024
+
+  /// Sends the exchange's request on a connection that serves nobody else.
+  func start(_ exchange: Exchange, on id: ConnectionID) {
+    guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
+    connection.exchange = exchange
+    connection.useCount += 1
+    connection.wire.start(
+      method: exchange.request.method, closes: exchange.request.asksForClose,
+      upgrades: exchange.request.offersUpgrade)
+    exchange.begin(on: connection, now: now)
+    trace(
+      .requestStarted(
+        exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))
+    do {
+      try connection.transport.queue(exchange.headBytes)
+    } catch {
+      return fail(exchange, error)
+    }
+    pump(connection)
+    if exchanges[exchange.id] === exchange { rearm(exchange) }
+  }
+
+  /// Sends as much as the kernel takes.
+  func pump(_ connection: Connection) {
+    do {
+      if let exchange = connection.exchange {
+        try pump(exchange, connection)
+      } else {
+        try connection.transport.flush()
+      }
+      updateInterest(connection)
+    } catch {
+      guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
+      // The server may have answered before it closed, so its bytes come first, unless others have to go before them.
+      // Not if the body is what failed, which is no answer's fault.
+      if case .system = error, !exchange.isHeld { receive(connection, isFailing: true) }
+      if connection.exchange === exchange { fail(exchange, error) }
+    }
+  }
+
+  private func pump(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
+    var sentCount = 0
+    while sentCount < Self.bytesPerTurnMax {
+      if exchange.hasBodyToSend, connection.transport.canSendFiles, exchange.body.isAtDirectFile {
+        guard let sent = try sendFile(exchange, connection, Self.bytesPerTurnMax - sentCount) else { return }
+        sentCount += sent
+        continue
+      }
+      try pull(exchange, connection)
+      let queued = connection.transport.unsentCount
+      if queued == 0 { break }
+      defer { if connection.transport.unsentCount < queued { exchange.noteSent() } }
+      try connection.transport.flush()
+      let unsent = connection.transport.unsentCount
+      sentCount += queued - unsent
+      if unsent < queued, exchange.phase == .send || exchange.phase == .receive {
+        exchange.enter(exchange.phase, now: now)
+      }
+      if unsent > 0 { return }
+    }
+    if exchange.expectation == .waiting, exchange.phase == .send {
+      exchange.enter(.awaitContinue, now: now)
+      rearm(exchange)
+    }
+    // The body of a request that offers another protocol is what is said in that protocol.
+    guard exchange.body.isExhausted || exchange.expectation == .upgrade, exchange.metrics.requestEnd == nil else {
+      return
+    }
+    exchange.metrics.requestEnd = now
+    trace(.requestSent(exchange: exchange.id))
+    connection.wire.requestSent()
+    if exchange.phase == .send { exchange.enter(.firstByte, now: now) }
+    rearm(exchange)
+  }
+
+  /// Sends a part of a file from the kernel's memory; nil if the kernel takes none.
+  private func sendFile(_ exchange: Exchange, _ connection: Connection, _ countMax: Int) throws(Failure) -> Int? {
+    guard let sent = try exchange.body.sendFile(to: connection.transport.socket, countMax: countMax) else {
+      return nil
+    }
+    exchange.metrics.requestBodyBytes = exchange.body.byteCount
+    guard sent > 0 else { return 0 }
+    exchange.noteSent()
+    if exchange.phase == .send || exchange.phase == .receive { exchange.enter(exchange.phase, now: now) }
+    return sent
+  }
+
+  private func pull(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
+    while exchange.hasBodyToSend, connection.transport.unsentCount < Self.lowWaterBytes {
+      // It has to wait until the rest is sent.
+      if !connection.transport.isEncrypted, exchange.body.isAtDirectFile { return }
+      var bytes: [UInt8] = []
+      let pulled = try exchange.body.pull(Self.lowWaterBytes, into: &bytes)
+      exchange.metrics.requestBodyBytes = exchange.body.byteCount
+      if !bytes.isEmpty { try connection.transport.queue(bytes) }
+      let wasAwaiting = exchange.isAwaitingProducer
+      exchange.isAwaitingProducer = pulled == .nothingYet
+      if wasAwaiting, !exchange.isAwaitingProducer {
+        exchange.enter(exchange.phase, now: now)
+        rearm(exchange)
+      }
+      if pulled == .nothingYet { return }
+    }
+  }
+
+  /// Sends the body without the server's leave, which hasn't come in time.
+  func sendUnasked(_ exchange: Exchange) {
+    exchange.expectation = .none
+    exchange.enter(.send, now: now)
+    if let connection = exchange.connection { pump(connection) }
+    if exchanges[exchange.id] === exchange { rearm(exchange) }
+  }
+}

@@ -1,0 +1,305 @@
+// One loop's share of the engine: its exchanges, its connections, their deadlines.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineTLS
+internal import LupineWire
+
+/// Everything that happens on one loop, driven by `turn`; touched by one thread at a time.
+///
+/// It reads no clock and opens no socket but through its network, so that a simulation can drive it.
+final class Shard {
+  enum Command: Sendable {
+    case submit(ExchangeID, EngineRequest, any ResponseSink, credit: Int)
+    case cancel(ExchangeID)
+    case setPaused(ExchangeID, Bool)
+    case grant(ExchangeID, Int)
+    case discardBody(ExchangeID)
+    case bodyReady(ExchangeID)
+    case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
+    case count(@Sendable (PoolCounters) -> Void)
+    case shutDown(isGraceful: Bool, completion: (@Sendable () -> Void)?)
+  }
+
+  /// What a deadline is for.
+  enum DeadlineKey: Hashable {
+    case exchange(ExchangeID)
+    case opening(ConnectionID)
+    case draining(ConnectionID)
+    case pool
+  }
+
+  let configuration: EngineConfiguration
+  private let proxyRules: ProxyRules
+  private let index: Int
+  let network: any Network
+  let resolver: NameService
+  let tlsContexts: TLSContexts
+  /// Where commands from other threads come in.
+  let inbox: Inbox
+
+  var now: Instant
+  var pool: PoolState
+  var deadlines = DeadlineQueue<DeadlineKey>()
+  var exchanges: [ExchangeID: Exchange] = [:]
+  var connections: [ConnectionID: Connection] = [:]
+  var openings: [ConnectionID: Opening] = [:]
+  /// Which opening a connecting socket belongs to, by its poller token.
+  var candidates: [UInt64: ConnectionID] = [:]
+  var candidateCount: UInt64 = 0
+  var buffers = Buffers()
+  /// Connections on which there is more to read than one turn has time for.
+  var postponed: [ConnectionID] = []
+  /// What the pool has decided and was not done yet, with the reason for failures.
+  var pendingActions: [(PoolState.Action, EngineError?)] = []
+  var isPerforming = false
+  /// The deadline that is set for the pool; it is too early rather than too late.
+  var poolDeadline: Instant?
+  private var commands: [Command] = []
+  /// Who wants to know that everything is over, if the shard is being shut down.
+  private var shutdownCompletions: [@Sendable () -> Void]?
+  private var isStopped = false
+
+  init(
+    _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, network: any Network,
+    resolver: NameService, tlsContexts: TLSContexts, inbox: Inbox
+  ) {
+    self.configuration = configuration
+    self.index = index
+    self.proxyRules = proxyRules
+    self.network = network
+    self.resolver = resolver
+    self.tlsContexts = tlsContexts
+    self.inbox = inbox
+    now = network.now
+    pool = PoolState(configuration.pool)
+  }
+
+  /// Takes the commands that have come; they are carried out in the next turn. Returns whether there are any.
+  ///
+  /// To be called before the events of that turn are fetched: what a peer had sent, or that it had closed, when a
+  /// request was submitted, is known before that request gets a connection.
+  func gather() -> Bool {
+    inbox.take(into: &commands)
+    return !commands.isEmpty
+  }
+
+  /// Does what has become due; returns when it wants to be called again at the latest.
+  func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
+    self.now = now
+    // Before the commands, so that no connection that has ended, or said something, is given to a new request.
+    for event in events { handle(event) }
+    receivePostponed()
+    var commands: [Command] = []
+    swap(&commands, &self.commands)
+    for command in commands {
+      // Behind one that has ended the shard, the others are answered as those that come later.
+      if isStopped { inbox.refuse(command) } else { handle(command) }
+    }
+    // Emptied, so that what came with them goes when its exchange does.
+    commands.removeAll(keepingCapacity: true)
+    swap(&commands, &self.commands)
+    // What was due in this turn, too, has ended with the shard.
+    guard !isStopped else { return nil }
+    expireDeadlines()
+    if shutdownCompletions != nil, exchanges.isEmpty { stop() }
+    return postponed.isEmpty ? deadlines.earliest : now
+  }
+
+  /// Tells the tracer, if there is one.
+  func trace(_ kind: @autoclosure () -> TraceEvent.Kind) {
+    if let tracer = configuration.tracer { tracer(TraceEvent(time: now, loop: index, kind: kind())) }
+  }
+
+  private func handle(_ event: Poller.Event) {
+    now = network.now
+    let id = ConnectionID(rawValue: event.token)
+    if let connection = connections[id] {
+      if event.isWritable { pump(connection) }
+      // An error is reported even if nothing was asked for; what a held sink has no room for has to come first.
+      let isHeld = connection.exchange?.isHeld == true
+      if event.isReadable, !isHeld, connections[id] === connection { receive(connection) }
+    } else if let opening = openings[id] {
+      proceed(opening)
+    } else if let id = candidates[event.token], let opening = openings[id] {
+      finishConnecting(opening, token: event.token)
+    }
+  }
+
+  private func handle(_ command: Command) {
+    switch command {
+    case .submit(let id, let request, let sink, let credit): submit(id, request, sink, credit)
+    case .cancel(let id):
+      if let exchange = exchanges[id] { fail(exchange, .cancelled) }
+    case .setPaused(let id, let isPaused):
+      guard let exchange = exchanges[id] else { return }
+      changeRoom(of: exchange) { $0.isPaused = isPaused }
+    case .grant(let id, let count):
+      guard let exchange = exchanges[id] else { return }
+      changeRoom(of: exchange) { exchange in
+        exchange.credit = exchange.credit.addingReportingOverflow(count).overflow ? .max : exchange.credit + count
+      }
+    case .discardBody(let id):
+      guard let exchange = exchanges[id] else { return }
+      let connection = exchange.connection
+      discardBody(exchange)
+      if let connection { drainKept(connection) }
+    case .bodyReady(let id):
+      guard let exchange = exchanges[id], let connection = exchange.connection else { return }
+      pump(connection)
+    case .resolved(let id, let result):
+      if let opening = openings[id] { resolved(opening, result) }
+    case .count(let completion): completion(pool.counters())
+    case .shutDown(let isGraceful, let completion): shutDown(isGraceful: isGraceful, completion)
+    }
+  }
+
+  private func shutDown(isGraceful: Bool, _ completion: (@Sendable () -> Void)?) {
+    shutdownCompletions = (shutdownCompletions ?? []) + [completion].compactMap(\.self)
+    if isGraceful { perform(pool.beginShutdown()) } else { stop() }
+  }
+
+  // Past the pool, which would open connections for those who wait.
+  private func stop() {
+    isStopped = true
+    network.stop()
+    for connection in connections.values {
+      connection.exchange = nil
+      close(connection, .shutdown)
+    }
+    connections = [:]
+    openings = [:]
+    for exchange in exchanges.values {
+      let error = EngineError(
+        .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
+        wasReused: exchange.metrics.isReusedConnection)
+      exchange.connection = nil
+      finish(exchange, .failure(error))
+    }
+    inbox.close()
+    let completions = shutdownCompletions ?? []
+    shutdownCompletions = nil
+    for completion in completions { completion() }
+  }
+
+  private func submit(_ id: ExchangeID, _ request: EngineRequest, _ sink: any ResponseSink, _ credit: Int) {
+    let origin = request.uri.origin
+    do {
+      var key = try key(for: origin)
+      if request.rawBytes != nil { key.exclusiveTo = id }
+      let exchange = try Exchange(
+        id: id, request: request, key: key, sink: sink, credit: credit, codingLimits: configuration.codings,
+        inbox: inbox, now: now)
+      exchanges[id] = exchange
+      trace(.exchangeStarted(exchange: id, method: request.method, uri: request.uri))
+      acquire(exchange)
+    } catch {
+      var metrics = ExchangeMetrics(start: now)
+      metrics.end = now
+      sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
+    }
+  }
+
+  private func key(for origin: Origin) throws(Failure) -> PoolKey {
+    let proxy: Proxy?
+    do {
+      proxy = origin.socketPath == nil && configuration.socketPath == nil ? try proxyRules.proxy(for: origin) : nil
+    } catch {
+      throw .proxy(error)
+    }
+    return PoolKey(
+      origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
+  }
+
+  // MARK: The ends of an exchange
+
+  /// Ends an exchange with an error, unless it may be sent again.
+  func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
+    let error = EngineError(
+      code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
+      delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
+    if let connection = exchange.connection {
+      connection.exchange = nil
+      exchange.connection = nil
+      release(connection, closing: CloseReason(of: code))
+    } else if let ticket = exchange.ticket {
+      perform(pool.cancel(ticket))
+    }
+    if ReplayRule.allows(
+      error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: !exchange.body.isSpent)
+    {
+      sendAgain(exchange, isExpecting: true)
+    } else {
+      finish(exchange, .failure(error))
+    }
+  }
+
+  /// Begins anew with an exchange that has let go of its connection.
+  func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
+    do {
+      try exchange.rewind(isExpecting: isExpecting, now: now)
+    } catch {
+      return fail(exchange, error)
+    }
+    trace(.exchangeRestarted(exchange: exchange.id))
+    acquire(exchange)
+  }
+
+  /// Ends an exchange with a failure of a layer below.
+  func fail(_ exchange: Exchange, _ failure: Failure) {
+    fail(exchange, failure.code, cause: failure.cause)
+  }
+
+  /// Tells the sink; the exchange must have let go of its connection.
+  func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
+    exchanges[exchange.id] = nil
+    deadlines.remove(.exchange(exchange.id))
+    exchange.body.abandon()
+    exchange.metrics.end = now
+    trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
+    exchange.sink.finish(result, exchange.metrics)
+  }
+
+  // MARK: Deadlines
+
+  /// Sets the exchange's deadline if it has become earlier. A later one is found out when the earlier one passes.
+  func rearm(_ exchange: Exchange) {
+    guard let deadline = exchange.deadline else { return }
+    if let armed = exchange.armedDeadline, armed <= deadline { return }
+    exchange.armedDeadline = deadline
+    deadlines.set(.exchange(exchange.id), to: deadline)
+  }
+
+  private func expireDeadlines() {
+    guard let earliest = deadlines.earliest, earliest <= now else { return }
+    while let key = deadlines.popExpired(now: now) {
+      switch key {
+      case .exchange(let id):
+        guard let exchange = exchanges[id] else { continue }
+        exchange.armedDeadline = nil
+        if let deadline = exchange.deadline, deadline <= now {
+          if exchange.phase == .awaitContinue, !exchange.hasPassedTotal(now: now) {
+            sendUnasked(exchange)
+            continue
+          }
+          fail(exchange, .timedOut, cause: exchange.passedLimit(now: now))
+        } else {
+          rearm(exchange)
+        }
+      case .opening(let id):
+        if let opening = openings[id] { expire(opening) }
+      case .draining(let id):
+        if let connection = connections[id] { stopDraining(connection) }
+      case .pool:
+        poolDeadline = nil
+        perform(pool.expire(now: now))
+        watchPool()
+      }
+    }
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
+  }
+}

@@ -1,0 +1,175 @@
+// Names to addresses for the loops: overrides, then what is remembered, then a lookup that is shared by all who wait.
+
+internal import Synchronization
+
+/// Answers what the addresses of a host are, at once or later; shared by all loops.
+///
+/// Its resolver may be slow, silent or wrong: a lookup that takes too long is given up, and an answer that comes behind
+/// that is dropped. When the service is released, its lookups are given up, and those who wait hear nothing more.
+package final class NameService: Sendable {
+  /// The addresses, at least one, or why there are none.
+  package typealias Answer = Result<[SocketAddress], ResolveError>
+  /// Takes an answer, on any thread.
+  package typealias Completion = @Sendable (Answer) -> Void
+  /// Starts to look a name up, without waiting for the answer; returns what gives the lookup up.
+  package typealias Source = @Sendable (_ name: String, _ completion: @escaping Completion) -> @Sendable () -> Void
+
+  /// How many may wait for one lookup: 10,000. Those who have lost patience are still counted.
+  package static let waitersMax = 10_000
+
+  private struct Lookup {
+    let id: UInt64
+    let start: Instant
+    var waiters: [Waiter]
+    var giveUp: (@Sendable () -> Void)?
+  }
+
+  private struct Waiter {
+    let port: UInt16
+    let completion: Completion
+
+    func take(_ answer: Answer) { completion(answer.withPort(port)) }
+  }
+
+  private struct State {
+    var cache: AddressCache
+    var lookups: [String: Lookup] = [:]
+    /// When to give each lookup up.
+    var deadlines = DeadlineQueue<String>()
+    var lookupCount: UInt64 = 0
+  }
+
+  private enum Step {
+    case answer(Answer)
+    case wait
+    case start(id: UInt64)
+  }
+
+  private let overrides: [HostOverride]
+  private let source: Source
+  private let state: Mutex<State>
+
+  /// Creates a service that asks the configuration's resolver, or the system.
+  package convenience init(_ configuration: ResolverConfiguration = ResolverConfiguration()) {
+    if let resolver = configuration.resolver {
+      self.init(configuration, source: Self.source(resolver))
+    } else {
+      let system = SystemResolver()
+      self.init(configuration, source: { system.start($0, completion: $1) })
+    }
+  }
+
+  /// Creates a service with another source, such as a simulated one; the configuration's resolver isn't asked.
+  package init(_ configuration: ResolverConfiguration, source: @escaping Source) {
+    overrides = configuration.overrides
+    self.source = source
+    state = Mutex(State(cache: AddressCache(configuration)))
+  }
+
+  deinit {
+    let lookups = state.withLock { Array($0.lookups.values) }
+    for lookup in lookups { lookup.giveUp?() }
+  }
+
+  /// The addresses of a name, with the port, if they are known. Otherwise nil, and `completion` is called later: once
+  /// at the most, on any thread, perhaps before this returns.
+  package func lookUp(
+    _ host: String, port: UInt16, now: Instant, completion: @escaping Completion
+  ) -> Answer? {
+    let name = host.lowercased()
+    if let override = overrides.first(where: { $0.matches(name, port: port) }) {
+      return Answer.success(override.addresses).checked.withPort(port)
+    }
+    let (step, overdue) = state.withLock { state in
+      let overdue = Self.takeOverdue(&state, now)
+      return (Self.step(&state, name, Waiter(port: port, completion: completion), now), overdue)
+    }
+    for lookup in overdue { fail(lookup) }
+    switch step {
+    case .answer(let answer): return answer.withPort(port)
+    case .wait: return nil
+    case .start(let id): start(name, id)
+    }
+    return nil
+  }
+
+  /// Forgets a name's addresses, because none of them could be connected to.
+  package func forget(_ host: String) {
+    state.withLock { $0.cache.remove(host.lowercased()) }
+  }
+
+  private static func step(_ state: inout State, _ name: String, _ waiter: Waiter, _ now: Instant) -> Step {
+    if let answer = state.cache.answer(for: name, now: now) { return .answer(answer) }
+    if let waiting = state.lookups[name]?.waiters.count {
+      guard waiting < waitersMax else {
+        return .answer(.failure(ResolveError(.outOfResources, "\(waiting) wait for this name already")))
+      }
+      state.lookups[name]?.waiters.append(waiter)
+      return .wait
+    }
+    state.lookupCount += 1
+    state.lookups[name] = Lookup(id: state.lookupCount, start: now, waiters: [waiter])
+    state.deadlines.set(name, to: now + ResolverConfiguration.lookupTimeMax)
+    return .start(id: state.lookupCount)
+  }
+
+  private func start(_ name: String, _ id: UInt64) {
+    let giveUp = source(name) { [weak self] in self?.finish(name, id, $0.checked) }
+    state.withLock { state in
+      if state.lookups[name]?.id == id { state.lookups[name]?.giveUp = giveUp }
+    }
+  }
+
+  private func finish(_ name: String, _ id: UInt64, _ answer: Answer) {
+    let waiters: [Waiter] = state.withLock { state in
+      // Answered before, or given up.
+      guard let lookup = state.lookups[name], lookup.id == id else { return [] }
+      state.lookups[name] = nil
+      state.deadlines.remove(name)
+      state.cache.store(answer, for: name, askedAt: lookup.start)
+      return lookup.waiters
+    }
+    for waiter in waiters { waiter.take(answer) }
+  }
+
+  private static func takeOverdue(_ state: inout State, _ now: Instant) -> [Lookup] {
+    var overdue: [Lookup] = []
+    while let name = state.deadlines.popExpired(now: now) {
+      if let lookup = state.lookups.removeValue(forKey: name) { overdue.append(lookup) }
+    }
+    return overdue
+  }
+
+  private func fail(_ lookup: Lookup) {
+    lookup.giveUp?()
+    let seconds = ResolverConfiguration.lookupTimeMax.components.seconds
+    let error = ResolveError(.temporary, "the resolver hasn't answered within \(seconds) s")
+    for waiter in lookup.waiters { waiter.take(.failure(error)) }
+  }
+
+  private static func source(_ resolver: any HostResolver) -> Source {
+    { name, completion in
+      // Requests wait for it, whatever their priority.
+      let task = Task.detached(priority: .high) {
+        do throws(ResolveError) {
+          completion(.success(try await resolver.addresses(of: name)))
+        } catch {
+          completion(.failure(error))
+        }
+      }
+      return { task.cancel() }
+    }
+  }
+}
+
+extension NameService.Answer {
+  /// No more addresses than are tried, in their order, and an error in place of none.
+  fileprivate var checked: Self {
+    flatMap { addresses in
+      let addresses = HappyEyeballs.order(addresses)
+      return addresses.isEmpty ? .failure(ResolveError(.unknownName, "the name has no address")) : .success(addresses)
+    }
+  }
+
+  fileprivate func withPort(_ port: UInt16) -> Self { map { $0.map { $0.withPort(port) } } }
+}

@@ -1,0 +1,88 @@
+// Cipher lists, cipher suites and groups. OpenSSL skips what it doesn't know, so that a misspelt name would go unnoticed:
+// each part is tried on its own first.
+
+import CLupineOpenSSL
+
+extension TLSContext {
+  static func restrictCiphers(_ configuration: TLSConfiguration, _ context: OpaquePointer) throws(TLSError) {
+    if let list = configuration.cipherList { try setCipherList(list, context) }
+    if let suites = configuration.cipherSuites { try setCipherSuites(suites, context) }
+    if let groups = configuration.groups { try setGroups(groups, context) }
+  }
+
+  /// TLS 1.2's.
+  private static func setCipherList(_ list: String, _ context: OpaquePointer) throws(TLSError) {
+    let parts = list.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
+    let scratch = try scratch()
+    for part in parts.map({ String($0) ?? "" }) {
+      // "!" and "-" take away, which may well find nothing; "+" moves; "@" gives a command.
+      if part.hasPrefix("!") || part.hasPrefix("-") || part.hasPrefix("@") { continue }
+      let name = part.hasPrefix("+") ? String(part.dropFirst()) : part
+      guard !name.utf8.contains(0), SSL_CTX_set_cipher_list(scratch.pointer, name) == 1 else {
+        throw .configurationFromQueue("cipherList: OpenSSL has no cipher \"\(part)\"; see `openssl ciphers -v`.")
+      }
+    }
+    guard !parts.isEmpty, !list.utf8.contains(0), SSL_CTX_set_cipher_list(context, list) == 1 else {
+      throw .configurationFromQueue("cipherList \"\(list)\" leaves no cipher. Leave it nil for OpenSSL's default.")
+    }
+  }
+
+  /// TLS 1.3's.
+  private static func setCipherSuites(_ suites: [String], _ context: OpaquePointer) throws(TLSError) {
+    guard !suites.isEmpty else {
+      throw .configuration(
+        "cipherSuites is empty. Leave it nil for OpenSSL's default, or set maximumVersion to TLS 1.2.")
+    }
+    let scratch = try scratch()
+    for suite in suites {
+      // A name that OpenSSL doesn't know gives an empty list, and no error.
+      guard isName(suite), SSL_CTX_set_ciphersuites(scratch.pointer, suite) == 1, has(suite, scratch.pointer) else {
+        throw .configurationFromQueue(
+          "cipherSuites: OpenSSL has no TLS 1.3 suite \"\(suite)\"; see `openssl ciphers -s -tls1_3`.")
+      }
+    }
+    guard SSL_CTX_set_ciphersuites(context, suites.joined(separator: ":")) == 1 else {
+      throw .configurationFromQueue("cipherSuites can't be set.")
+    }
+  }
+
+  private static func setGroups(_ groups: [String], _ context: OpaquePointer) throws(TLSError) {
+    guard !groups.isEmpty else {
+      throw .configuration("groups is empty, and a key exchange needs one. Leave it nil for OpenSSL's default.")
+    }
+    let scratch = try scratch()
+    for group in groups {
+      guard isName(group), lupine_ctx_set_groups(scratch.pointer, group) == 1 else {
+        throw .configurationFromQueue("groups: OpenSSL has no group \"\(group)\"; X25519 and P-256 are usual ones.")
+      }
+    }
+    guard lupine_ctx_set_groups(context, groups.joined(separator: ":")) == 1 else {
+      throw .configurationFromQueue("groups: the list is too long, or names a group twice.")
+    }
+  }
+
+  /// One name and not a list of them, which OpenSSL would take as well.
+  private static func isName(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
+  }
+
+  private static func has(_ suite: String, _ context: OpaquePointer) -> Bool {
+    guard let ciphers = SSL_CTX_get_ciphers(context) else { return false }
+    return (0..<max(OPENSSL_sk_num(ciphers), 0)).contains { index in
+      // SAFETY: the stack of ciphers belongs to the context; names are OpenSSL's statics.
+      guard let cipher = OPENSSL_sk_value(ciphers, index), let name = SSL_CIPHER_get_name(OpaquePointer(cipher)) else {
+        return false
+      }
+      return String(cString: name) == suite
+    }
+  }
+
+  /// A context that parts of lists are tried on.
+  private static func scratch() throws(TLSError) -> Owned {
+    ERR_clear_error()
+    guard let context = Owned(SSL_CTX_new(TLS_client_method()), freeing: SSL_CTX_free) else {
+      throw .configurationFromQueue("OpenSSL made no context; check its configuration file.")
+    }
+    return context
+  }
+}

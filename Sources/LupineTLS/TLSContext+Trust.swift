@@ -1,0 +1,61 @@
+// The certificates that a chain may end in.
+
+import CLupineOpenSSL
+import Glibc
+
+extension TLSContext {
+  static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
+    guard !sources.isEmpty else {
+      throw .configuration(
+        "trustRoots is empty, so that no certificate could be accepted. Use [.system], or name a file.")
+    }
+    for source in sources { try trust(source, context) }
+    guard sources.contains(where: { $0 != .system }) else { return }
+    // What was named on purpose is trusted as it is, also an intermediate or a server's own certificate.
+    X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN))
+  }
+
+  private static func trust(_ source: TLSConfiguration.TrustSource, _ context: OpaquePointer) throws(TLSError) {
+    ERR_clear_error()
+    switch source {
+    case .system:
+      guard SSL_CTX_set_default_verify_paths(context) == 1 else {
+        throw .configurationFromQueue("The system's trust roots can't be loaded.")
+      }
+    case .file(let path):
+      guard SSL_CTX_load_verify_file(context, path) == 1 else {
+        throw .configurationFromQueue("The trust roots can't be read from \(path); it must be a PEM file.")
+      }
+    case .directory(let path):
+      // OpenSSL looks into the directory only once it needs an issuer, and then a wrong path looks like an unknown CA.
+      guard let directory = opendir(path) else {
+        throw .configuration(
+          "The directory of trust roots \(path) can't be opened: \(lastSystemError()). Check the path.")
+      }
+      closedir(directory)
+      guard SSL_CTX_load_verify_dir(context, path) == 1 else {
+        throw .configurationFromQueue("The trust roots in \(path) can't be used.")
+      }
+    case .pem(let text):
+      let count = try PEM.forEachCertificate(in: text) { certificate throws(TLSError) in
+        try add(certificate, context)
+      }
+      guard count > 0 else {
+        throw .configuration("The trust roots hold no certificate. Pass PEM text with BEGIN CERTIFICATE lines.")
+      }
+    case .der(let bytes):
+      guard let certificate = Certificate(der: bytes) else {
+        throw .configurationFromQueue(
+          "The trust root's \(bytes.count) bytes aren't one certificate in DER; pass each certificate on its own.")
+      }
+      try add(certificate.pointer, context)
+    }
+  }
+
+  private static func add(_ certificate: OpaquePointer, _ context: OpaquePointer) throws(TLSError) {
+    // SAFETY: the store belongs to the context and takes a reference of its own.
+    guard X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate) == 1 else {
+      throw .configurationFromQueue("A trust root can't be added.")
+    }
+  }
+}

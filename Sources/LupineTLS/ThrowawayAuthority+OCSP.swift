@@ -1,0 +1,65 @@
+// OCSP responses of a throwaway authority, good ones and others, for tests.
+
+import CLupineOpenSSL
+import Glibc
+
+extension ThrowawayAuthority {
+  /// What a response says of a certificate (RFC 6960 §2.2).
+  package enum OCSPStatus: Sendable {
+    case good, revoked, unknown
+
+    fileprivate var number: Int32 {
+      switch self {
+      case .good: V_OCSP_CERTSTATUS_GOOD
+      case .revoked: V_OCSP_CERTSTATUS_REVOKED
+      case .unknown: V_OCSP_CERTSTATUS_UNKNOWN
+      }
+    }
+  }
+
+  /// Makes a response in DER about a certificate of this authority's. The times are seconds from now; without a
+  /// `responder` this authority signs, and `hashIsSHA256` is how the certificate is named in it.
+  package func ocspResponse(
+    for identity: Identity, _ status: OCSPStatus = .good, thisUpdate: Int = -60, nextUpdate: Int? = 3600,
+    responder: Identity? = nil, hashIsSHA256: Bool = false
+  ) throws(TLSError) -> [UInt8] {
+    let leaf = try identity.material().leaf
+    let issuer = try self.identity.material().leaf
+    let signer = try (responder ?? self.identity).material()
+    ERR_clear_error()
+    guard let basic = Owned(OCSP_BASICRESP_new(), freeing: OCSP_BASICRESP_free),
+      let name = Owned(
+        OCSP_cert_to_id(hashIsSHA256 ? EVP_sha256() : EVP_sha1(), leaf.pointer, issuer.pointer),
+        freeing: OCSP_CERTID_free)
+    else { throw .outOfMemory("an OCSP response") }
+    let start = time(adding: thisUpdate)
+    let end = nextUpdate.flatMap { time(adding: $0) }
+    let revoked = status == .revoked ? time(adding: -3600) : nil
+    defer {
+      for time in [start, end, revoked] { ASN1_STRING_free(time) }
+    }
+    // SAFETY: the response copies identifier and times, and takes references of the signer's certificate.
+    guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
+      OCSP_basic_sign(basic.pointer, signer.leaf.pointer, signer.key, EVP_sha256(), nil, 0) == 1
+    else { throw .configurationFromQueue("A throwaway OCSP response can't be made.") }
+    return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
+  }
+
+  /// What a responder sends that doesn't answer, such as 3 for tryLater (RFC 6960 §4.2.1).
+  package static func ocspRefusal(status: Int32) -> [UInt8] { encode(status, nil) }
+
+  private static func encode(_ status: Int32, _ basic: OpaquePointer?) -> [UInt8] {
+    guard let response = Owned(OCSP_response_create(status, basic), freeing: OCSP_RESPONSE_free) else { return [] }
+    return der(of: response.pointer, i2d_OCSP_RESPONSE)
+  }
+}
+
+private func time(adding seconds: Int) -> UnsafeMutablePointer<ASN1_GENERALIZEDTIME>? {
+  ASN1_GENERALIZEDTIME_adj(nil, time(nil), 0, seconds)
+}
+
+extension ThrowawayAuthority.Identity {
+  fileprivate func material() throws(TLSError) -> KeyMaterial {
+    try TLSIdentity(certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM).material
+  }
+}

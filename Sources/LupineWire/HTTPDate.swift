@@ -1,0 +1,206 @@
+// HTTP-date (RFC 9110 §5.6.7): IMF-fixdate is written, and the two obsolete forms are read as well.
+
+/// A point in time as HTTP's fields hold it, to the second.
+///
+/// The years 1 to 9999 can be written; there is no time zone but GMT.
+public struct HTTPDate: Sendable, Hashable {
+  /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds; negative before.
+  public let secondsSince1970: Int64
+
+  /// Creates a date; nil outside the years 1 to 9999, which the format can't hold.
+  public init?(secondsSince1970: Int64) {
+    guard CalendarTime.secondsRange.contains(secondsSince1970) else { return nil }
+    self.secondsSince1970 = secondsSince1970
+  }
+
+  /// Reads one of the three forms; nil for anything else.
+  ///
+  /// Case, white space and the number of digits have to be as the grammar says; days have to exist, and a four-digit
+  /// year's day name has to be the date's (RFC 5322 §3.3). `now`, in seconds since 1970, decides which century the
+  /// two-digit year of an RFC 850 date is in: the one that puts it at most 50 years into the future.
+  public init?(_ text: String, now: Int64) {
+    var reader = DateReader(text)
+    guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
+    self.init(secondsSince1970: time.secondsSince1970)
+  }
+}
+
+extension HTTPDate: Comparable {
+  /// Whether the left date is the earlier one.
+  public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
+}
+
+extension HTTPDate: CustomStringConvertible {
+  /// The date as IMF-fixdate, as it is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  public var description: String {
+    let time = CalendarTime(secondsSince1970: secondsSince1970)
+    let (day, month) = (DateReader.dayNames[time.weekday].prefix(3), DateReader.monthNames[time.month - 1])
+    let clock = "\(padded(time.hour, 2)):\(padded(time.minute, 2)):\(padded(time.second, 2))"
+    return "\(day), \(padded(time.day, 2)) \(month) \(padded(time.year, 4)) \(clock) GMT"
+  }
+
+  private func padded(_ number: Int, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+  }
+}
+
+/// A date of the Gregorian calendar and a time of day.
+private struct CalendarTime {
+  /// 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
+  static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
+  let year: Int
+  let month: Int  // 1...12
+  let day: Int  // 1...31
+  let hour: Int
+  let minute: Int
+  let second: Int  // 60 in a leap second
+
+  private static let monthStarts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
+  private static let dayOf1970 = 719_162  // days from 0001-01-01, a Monday
+
+  /// Nil if there is no such day or time.
+  init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    guard 1...9999 ~= year, 1...12 ~= month, 1...Self.length(ofMonth: month, year) ~= day, 0...23 ~= hour,
+      0...59 ~= minute, 0...59 ~= second || (hour, minute, second) == (23, 59, 60)
+    else { return nil }
+    (self.year, self.month, self.day) = (year, month, day)
+    (self.hour, self.minute, self.second) = (hour, minute, second)
+  }
+
+  /// `secondsSince1970` has to be in `secondsRange`.
+  init(secondsSince1970: Int64) {
+    let seconds = Int(secondsSince1970) + Self.dayOf1970 * 86_400
+    var days = seconds / 86_400
+    // Whole cycles of 400, 100, 4 years and 1 year; the last day of a leap year would begin a fifth one.
+    let cycles = days / 146_097
+    days %= 146_097
+    let centuries = min(days / 36_524, 3)
+    days -= centuries * 36_524
+    let olympiads = days / 1461
+    days %= 1461
+    let years = min(days / 365, 3)
+    days -= years * 365
+    let year = cycles * 400 + centuries * 100 + olympiads * 4 + years + 1
+    let month = (1...12).last { Self.start(ofMonth: $0, year) <= days } ?? 1
+    (self.year, self.month, day) = (year, month, days - Self.start(ofMonth: month, year) + 1)
+    (hour, minute, second) = (seconds % 86_400 / 3600, seconds % 3600 / 60, seconds % 60)
+  }
+
+  var secondsSince1970: Int64 {
+    Int64((daysSinceYear1 - Self.dayOf1970) * 86_400 + hour * 3600 + minute * 60 + second)
+  }
+
+  /// 0 for Monday.
+  var weekday: Int { daysSinceYear1 % 7 }
+
+  private var daysSinceYear1: Int {
+    let past = year - 1
+    return past * 365 + past / 4 - past / 100 + past / 400 + Self.start(ofMonth: month, year) + day - 1
+  }
+
+  private static func start(ofMonth month: Int, _ year: Int) -> Int {
+    monthStarts[month - 1] + (month > 2 && isLeap(year) ? 1 : 0)
+  }
+
+  private static func length(ofMonth month: Int, _ year: Int) -> Int {
+    monthStarts[month] - monthStarts[month - 1] + (month == 2 && isLeap(year) ? 1 : 0)
+  }
+
+  private static func isLeap(_ year: Int) -> Bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+  }
+}
+
+/// Reads the three forms of a date, byte by byte; each from the start of the text to its end.
+private struct DateReader {
+  static let dayNames = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
+  static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+  private let text: Substring.UTF8View
+  private var rest: Substring.UTF8View
+
+  init(_ text: String) {
+    self.text = text[...].utf8
+    rest = self.text
+  }
+
+  // IMF-fixdate = day-name "," SP day SP month SP year SP time-of-day SP GMT
+  mutating func imfFixdate() -> CalendarTime? {
+    rest = text
+    guard let weekday = dayName(of: 3), skip(", "), let day = number(2), skip(" "), let month = month(), skip(" "),
+      let year = number(4), skip(" "), let clock = timeOfDay(), skip(" GMT"), rest.isEmpty
+    else { return nil }
+    return time(year, month, day, clock, on: weekday)
+  }
+
+  // asctime-date = day-name SP month SP ( 2DIGIT / ( SP 1DIGIT )) SP time-of-day SP year
+  mutating func asctimeDate() -> CalendarTime? {
+    rest = text
+    guard let weekday = dayName(of: 3), skip(" "), let month = month(), skip(" "),
+      let day = skip(" ") ? number(1) : number(2), skip(" "), let clock = timeOfDay(), skip(" "),
+      let year = number(4), rest.isEmpty
+    else { return nil }
+    return time(year, month, day, clock, on: weekday)
+  }
+
+  // rfc850-date = day-name-l "," SP day "-" month "-" 2DIGIT SP time-of-day SP GMT
+  mutating func rfc850Date(now: Int64) -> CalendarTime? {
+    rest = text
+    // The day name would be wrong for the years that the rule below moves to another century.
+    guard dayName(of: nil) != nil, skip(", "), let day = number(2), skip("-"), let month = month(), skip("-"),
+      let shortYear = number(2), skip(" "), let clock = timeOfDay(), skip(" GMT"), rest.isEmpty
+    else { return nil }
+    let range = CalendarTime.secondsRange
+    let today = CalendarTime(secondsSince1970: min(max(now, range.lowerBound), range.upperBound))
+    // "more than 50 years in the future": compared part by part, since years differ in length.
+    let isLater =
+      (month, day, clock.hour, clock.minute, clock.second)
+      > (today.month, today.day, today.hour, today.minute, today.second)
+    let last = isLater ? today.year + 49 : today.year + 50
+    return time(last - (last - shortYear) % 100, month, day, clock, on: nil)
+  }
+
+  private func time(
+    _ year: Int, _ month: Int, _ day: Int, _ clock: (hour: Int, minute: Int, second: Int), on weekday: Int?
+  ) -> CalendarTime? {
+    let time = CalendarTime(
+      year: year, month: month, day: day, hour: clock.hour, minute: clock.minute, second: clock.second)
+    guard let time, weekday == nil || weekday == time.weekday else { return nil }
+    return time
+  }
+
+  // time-of-day = hour ":" minute ":" second
+  private mutating func timeOfDay() -> (hour: Int, minute: Int, second: Int)? {
+    guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2) else {
+      return nil
+    }
+    return (hour, minute, second)
+  }
+
+  /// The day's number, 0 for Monday, by its whole name or as many letters of it.
+  private mutating func dayName(of letters: Int?) -> Int? {
+    Self.dayNames.firstIndex { skip($0.prefix(letters ?? $0.count)) }
+  }
+
+  private mutating func month() -> Int? {
+    Self.monthNames.firstIndex { skip($0) }.map { $0 + 1 }
+  }
+
+  private mutating func number(_ digits: Int) -> Int? {
+    var number = 0
+    for _ in 0..<digits {
+      guard let byte = rest.first, byte &- 0x30 < 10 else { return nil }
+      number = number * 10 + Int(byte &- 0x30)
+      rest.removeFirst()
+    }
+    return number
+  }
+
+  private mutating func skip(_ expected: some StringProtocol) -> Bool {
+    guard rest.starts(with: expected.utf8) else { return false }
+    rest.removeFirst(expected.utf8.count)
+    return true
+  }
+}

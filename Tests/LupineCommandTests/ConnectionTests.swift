@@ -1,0 +1,122 @@
+// Ways to a server: proxies, addresses in place of lookups, Unix sockets, the own address.
+
+import Foundation
+@testable import LupineCommand
+import LupineEngine
+import Testing
+
+@Suite("Connections", .timeLimit(.minutes(1)))
+struct ConnectionTests {
+  init() throws { try Servers.require() }
+
+  private static let page = "\(Servers.nginx)/small.txt"
+  private static let securePage = "\(Servers.nginxTLS)/small.txt"
+
+  static let proxies: [(arguments: [String], shown: String)] = [
+    (["-x", Servers.httpProxy, page], "* forwarded by the proxy http://\(Servers.httpProxy)\n"),
+    (["-x", Servers.httpProxy, "-k", securePage], "* through a tunnel of the proxy http://\(Servers.httpProxy)\n"),
+    (
+      ["-x", Servers.httpProxyWithLogin, "-U", "user:pass", page],
+      "* forwarded by the proxy http://\(Servers.httpProxyWithLogin)\n"
+    ),
+    (
+      ["-x", "http://u:p@" + Servers.httpProxyWithLogin, "-U", "user:pass", "-k", securePage],
+      "* through a tunnel of the proxy http://\(Servers.httpProxyWithLogin)\n"
+    ),
+    (
+      ["-x", "http://user:p%61ss@" + Servers.httpProxyWithLogin, page],
+      "* forwarded by the proxy http://\(Servers.httpProxyWithLogin)\n"
+    ),
+    (["--socks5", Servers.socksProxy, page], "* through a tunnel of the proxy socks5://\(Servers.socksProxy)\n"),
+    (
+      ["--socks5-hostname", Servers.socksProxy, "-k", securePage],
+      "* through a tunnel of the proxy socks5h://\(Servers.socksProxy)\n"
+    ),
+    (
+      ["--socks5", Servers.socksProxyWithLogin, "-U", "user:pass", page],
+      "* through a tunnel of the proxy socks5://\(Servers.socksProxyWithLogin)\n"
+    ),
+    (
+      ["-x", "nothing.invalid", "-x", "socks5h://user:pass@" + Servers.socksProxyWithLogin, page],
+      "* through a tunnel of the proxy socks5h://\(Servers.socksProxyWithLogin)\n"
+    ),
+  ]
+
+  @Test("a request goes through the proxy that is given last", arguments: proxies)
+  func proxy(arguments: [String], shown: String) async throws {
+    let run = try await lupine(["-v"] + arguments)
+    #expect(run.status == 0 && run.output == "small\n", "\(run.errors)")
+    #expect(run.errors.contains(shown), "\(run.errors)")
+  }
+
+  // The command's line in sh, and whether the proxy is used, which nobody serves.
+  static let bypasses: [(line: String, isProxied: Bool)] = [
+    ("http_proxy=127.0.0.1:1 $lupine", true),
+    ("http_proxy=127.0.0.1:1 $lupine -x ''", false),
+    ("http_proxy=127.0.0.1:1 $lupine --noproxy '*'", false),
+    ("http_proxy=127.0.0.1:1 no_proxy=127.0.0.1 $lupine", false),
+    ("http_proxy=127.0.0.1:1 no_proxy=127.0.0.1 $lupine --noproxy ''", true),
+    ("http_proxy=127.0.0.1:1 NO_PROXY=127.0.0.1 $lupine --noproxy other.test", true),
+    ("$lupine -x 127.0.0.1:1", true),
+    ("$lupine -x 127.0.0.1:1 --noproxy other.test,127.0.0.0/8", false),
+    ("no_proxy=127.0.0.1 $lupine -x 127.0.0.1:1", false),
+    ("NO_PROXY=127.0.0.1 $lupine -x 127.0.0.1:1 --noproxy ''", true),
+  ]
+
+  @Test("proxies of the environment have exceptions, and options win", arguments: bypasses)
+  func exceptions(line: String, isProxied: Bool) async throws {
+    let run = try await shell("unset no_proxy NO_PROXY; \(line) \(Self.page)")
+    #expect(run.status == (isProxied ? 7 : 0), "\(run.errors)")
+    #expect(run.output == (isProxied ? "" : "small\n"))
+  }
+
+  @Test("a variable that is no proxy's URL has its status and one line")
+  func malformedVariable() async throws {
+    let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
+    #expect(run.status == 5 && run.hasOneErrorLine)
+    #expect(run.errors.contains("http_proxy: the host isn't a name or an address") && !run.errors.contains("secret"))
+  }
+
+  @Test("addresses are used in place of a lookup: a later one before an earlier, a name before any")
+  func overrides() async throws {
+    let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+    let server = try CannedServer(replies: [reply, reply])
+    let port = server.port
+    let named = [
+      "--resolve", "Some.Test:\(port):127.0.0.1,[::1]", "--resolve", "*:\(port):192.0.2.1", "http://some.test:\(port)",
+    ]
+    let run = try await lupine(["--resolve", "some.test:\(port):192.0.2.1"] + named)
+    #expect(run.output == "ok", "\(run.errors)")
+    let any = try await lupine(["--resolve", "*:\(port):127.0.0.1", "http://other.test:\(port)"])
+    #expect(any.output == "ok", "\(any.errors)")
+    #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
+  }
+
+  @Test("a Unix socket is connected to, whatever the host and the environment's proxy")
+  func unixSocket() async throws {
+    let run = try await shell(
+      "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")
+    #expect(run.output == "small\n")
+    #expect(run.errors.contains("> Host: any.test\n") && run.errors.contains("unix:\(Servers.nginxSocket)"))
+    let missing = try await lupine(["--unix-socket", "/nowhere", "http://any.test/"])
+    #expect(missing.status == 7 && missing.errors.contains("(connect: No such file or directory)"))
+  }
+
+  @Test("an abstract socket isn't a file")
+  func abstractSocket() async throws {
+    let name = "lupine-" + UUID().uuidString
+    let server = try CannedServer(abstractName: name, replies: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
+    let run = try await lupine(["--abstract-unix-socket", name, "http://any.test/"])
+    #expect(run.output == "ok", "\(run.errors)")
+    #expect(server.requests.count == 1)
+    let file = try await lupine(["--unix-socket", "@" + name, "http://any.test/"])
+    #expect(file.status == 7 && file.errors.contains("No such file"))
+  }
+
+  @Test("connections leave from the address or the interface that is given")
+  func source() async throws {
+    let run = try await lupine(["-v", "--interface", "127.0.0.2", Self.page])
+    #expect(run.output == "small\n" && run.errors.contains(" from 127.0.0.2:"))
+    #expect(try await lupine(["--interface", "lo", Self.page]).output == "small\n")
+  }
+}

@@ -1,0 +1,86 @@
+// What the TLS options bring about: client certificates, versions, ciphers, stapling, key logs.
+
+import Foundation
+import Testing
+
+@Suite("TLS", .timeLimit(.minutes(1)))
+struct TLSTests {
+  init() throws { try Servers.require() }
+
+  private static let trust = ["--cacert", Servers.authority]
+
+  static let identities: [[String]] = [
+    ["-E", Servers.clientCertificate, "--key", Servers.clientKey],
+    ["--cert-type", "p12", "--cert", Servers.clientArchive + ":password"],
+    ["-E", Servers.clientArchive, "--cert-type", "P12", "--pass", "password"],
+    ["-E", Servers.clientArchive + ":wrong", "--cert-type", "P12", "--pass", "password"],
+  ]
+
+  @Test("a client shows its certificate", arguments: identities)
+  func identity(arguments: [String]) async throws {
+    let run = try await lupine(Self.trust + arguments + [Servers.clients])
+    #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
+  }
+
+  @Test("certificate and encrypted key may stand in one file, with a colon in its name")
+  func encryptedKey() async throws {
+    let folder = try Folder()
+    let run = try await shell(
+      """
+      cd \(folder.path) && openssl pkey -in \(Servers.clientKey) -aes128 -passout 'pass:a:b' -out key &&
+      cat \(Servers.clientCertificate) key > 'c:d' &&
+      $lupine --cacert \(Servers.authority) -E 'c\\:d:a:b' \(Servers.clients) &&
+      $lupine --cacert \(Servers.authority) -E 'c\\:d' \(Servers.clients)
+      """)
+    #expect(run.output.contains("CN=client"), "\(run.errors)")
+    #expect(run.status == 58 && run.errors.contains("The private key is encrypted"), "\(run.errors)")
+  }
+
+  static let settings: [([String], String)] = [
+    (["--tlsv1.2", Servers.tls12Only], "* TLSv1.2, "),
+    (["--tlsv1.3", Servers.tls13Only], "* TLSv1.3, "),
+    (["--tls-max", "1.2", Servers.nginxTLS], "* TLSv1.2, "),
+    (["--tls-max", "default", Servers.nginxTLS], "* TLSv1.3, "),
+    (
+      ["--tls-max", "1.2", "--ciphers", "ECDHE-ECDSA-AES128-GCM-SHA256", Servers.nginxTLS],
+      "* TLSv1.2, TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, "
+    ),
+    (
+      ["--tls13-ciphers", "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256", Servers.nginxTLS],
+      "* TLSv1.3, TLS_CHACHA20_POLY1305_SHA256, "
+    ),
+    (["--curves", "P-384:X25519", Servers.nginxTLS], ", secp384r1, "),
+    (["--cert-status", Servers.goodStaple], "* the stapled OCSP response says that it is good\n"),
+  ]
+
+  @Test("versions, ciphers, groups and stapling are as asked for", arguments: settings)
+  func setting(arguments: [String], shown: String) async throws {
+    let run = try await lupine(["-v"] + Self.trust + arguments)
+    #expect(run.status == 0 && run.errors.contains(shown), "\(run.errors)")
+  }
+
+  @Test("a folder of authorities is trusted, alone or beside a file")
+  func trustFolder() async throws {
+    let folder = try Folder()
+    let page = "\(Servers.nginxTLS)/small.txt"
+    let run = try await shell(
+      """
+      cd \(folder.path) && $lupine --capath . \(page); echo $? &&
+      cp \(Servers.authority) ca.crt && openssl rehash . && $lupine --capath . \(page) &&
+      $lupine --capath / --cacert \(Servers.authority) \(page)
+      """)
+    #expect(run.output == "60\nsmall\nsmall\n", "\(run.errors)")
+  }
+
+  @Test("secrets go to the file that SSLKEYLOGFILE names, and nowhere if it is empty")
+  func keyLog() async throws {
+    let folder = try Folder()
+    let page = "\(Servers.nginxTLS)/small.txt"
+    let run = try await shell(
+      "cd \(folder.path) && SSLKEYLOGFILE=keys $lupine -k \(page) && SSLKEYLOGFILE= $lupine -k \(page)")
+    #expect(run.status == 0 && run.output == "small\nsmall\n", "\(run.errors)")
+    #expect(try folder.read("keys").contains("CLIENT_TRAFFIC_SECRET_0 "))
+    let unusable = try await shell("SSLKEYLOGFILE=/nowhere/keys $lupine -k \(page)")
+    #expect(unusable.status == 23 && unusable.errors.contains("The environment's SSLKEYLOGFILE names it."))
+  }
+}

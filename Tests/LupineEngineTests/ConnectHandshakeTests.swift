@@ -1,0 +1,210 @@
+// CONNECT: what is asked of a proxy, and what its replies mean, in every split.
+
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("ConnectHandshake")
+struct ConnectHandshakeTests {
+  private func handshake(
+    _ proxy: String = "http://p:3128", to uri: String = "https://h", limits: Limits = Limits()
+  ) throws -> ConnectHandshake {
+    try ConnectHandshake(try Proxy(proxy), to: try URI(uri).origin, limits: limits)
+  }
+
+  /// The outcome of a reply: how many of its bytes belong to the proxy, or the error.
+  private func outcome(
+    _ reply: String, split: Int = 0, proxy: String = "http://p:3128", limits: Limits = Limits()
+  ) throws -> Result<Int, ProxyError> {
+    var handshake = try handshake(proxy, limits: limits)
+    let bytes = Array(reply.utf8)
+    var cursor = 0
+    do throws(ProxyError) {
+      let first = try handshake.receive(Array(bytes[..<split]).span, at: &cursor)
+      if first == .done { return .success(cursor) }
+      #expect(first == .needMoreBytes && cursor == split)
+      guard try handshake.receive(bytes.span, at: &cursor) == .done else { return .failure(handshake.receiveEnd()) }
+      return .success(cursor)
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  private func cause(_ reply: String, proxy: String = "http://p:3128", limits: Limits = Limits()) throws
+    -> ProxyError.Cause?
+  {
+    switch try outcome(reply, proxy: proxy, limits: limits) {
+    case .success: nil
+    case .failure(let error): error.cause
+    }
+  }
+
+  // MARK: What is sent
+
+  @Test(
+    "the request names the destination with its port, and nothing else",
+    arguments: [
+      ("https://h/secret?path", "h:443"), ("https://h:8443", "h:8443"), ("http://H", "h:80"),
+      ("https://[2001:DB8::1]", "[2001:db8::1]:443"), ("https://user:secret@h", "h:443"),
+    ])
+  func request(uri: String, authority: String) throws {
+    let text = String(decoding: try handshake(to: uri).opening, as: UTF8.self)
+    #expect(text == "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
+  }
+
+  @Test("the proxy's credentials are sent at once")
+  func credentials() throws {
+    let text = String(decoding: try handshake("http://user:pass@p").opening, as: UTF8.self)
+    #expect(
+      text == "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic dXNlcjpwYXNz\r\n\r\n")
+  }
+
+  @Test("a host that no URI could have is an error, not a trap", arguments: ["a b", "a\r\nEvil: 1", "ä"])
+  func impossibleHost(host: String) throws {
+    let (proxy, origin) = (try Proxy("http://p"), Origin(scheme: .https, host: host, port: 443))
+    do throws(ProxyError) {
+      _ = try ConnectHandshake(proxy, to: origin, limits: Limits())
+      Issue.record("CONNECT \(host) was written")
+    } catch {
+      #expect(error.description.contains("CONNECT can't be written"))
+    }
+  }
+
+  // MARK: What is received
+
+  @Test(
+    "any 2xx opens the tunnel behind its head, whatever its fields say of a body",
+    arguments: [
+      "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
+      "HTTP/1.1 299 X\r\nContent-Length: 5\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "HTTP/1.1 204 X\nConnection: close\n\n",
+      "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 X\r\nA: b\r\n\r\nHTTP/1.1 200 OK\r\nVia: x\r\n\r\n",
+    ])
+  func tunnels(reply: String) throws {
+    for split in 0...reply.utf8.count {
+      #expect(try outcome(reply + "\u{16}\u{3}\u{1}", split: split) == .success(reply.utf8.count), "split at \(split)")
+    }
+  }
+
+  @Test("another status is an error", arguments: [300, 301, 302, 400, 401, 403, 404, 405, 500, 502, 503, 504, 999])
+  func refusals(status: Int) throws {
+    let reply = "HTTP/1.1 \(status) X\r\nContent-Length: 3\r\nLocation: http://h/\r\n\r\nabc"
+    #expect(try cause(reply) == .refused(status: status))
+    #expect("\(ProxyError(.refused(status: status), "p"))".contains("\(status)"))
+  }
+
+  @Test(
+    "407 says what the proxy offers",
+    arguments: [
+      (["Basic realm=\"x\""], ["Basic"]), (["Negotiate"], ["Negotiate"]), ([], []), ([""], []), ([","], []),
+      (["Negotiate", "NTLM", "Basic realm=\"a, Digest b\""], ["Negotiate", "NTLM", "Basic"]),
+      (["Digest realm=\"x\", qop=\"auth,auth-int\", nonce=abc , algorithm = MD5, Basic realm=y"], ["Digest", "Basic"]),
+      (["Digest realm=\"a\\\", Fake b\", BASIC"], ["Digest", "BASIC"]),
+      (["Negotiate oRswGaADCg==,Basic"], ["Negotiate", "Basic"]),
+      (["Basic realm=\"unfinished, Digest x"], ["Basic"]), (["Basic, Basic"], ["Basic"]),
+      (["\"quoted\", Basic"], ["Basic"]),
+      (
+        [String(repeating: "x", count: 33) + ", " + String(repeating: "y", count: 32)],
+        [String(repeating: "y", count: 32)]
+      ),
+      (["a,b,c,d,e,f,g,h,i,j"], ["a", "b", "c", "d", "e", "f", "g", "h"]),
+    ])
+  func authentication(fields: [String], schemes: [String]) throws {
+    let lines = fields.map { "Proxy-Authenticate: \($0)\r\n" }.joined()
+    let reply = "HTTP/1.1 407 X\r\n\(lines)Content-Length: 0\r\n\r\n"
+    #expect(try cause(reply) == .credentialsRequired(schemes: schemes, hadCredentials: false))
+    #expect(
+      try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
+  }
+
+  @Test("the errors about credentials say what to do")
+  func authenticationTexts() {
+    func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
+      "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
+    }
+    #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy asks for credentials (407) and offers basic."))
+    #expect(text(["Basic"], true).contains("refused the credentials"))
+    #expect(text(["Negotiate", "NTLM"], false).contains("Let it offer Basic"))
+    #expect(text([], false).contains("names no scheme"))
+  }
+
+  @Test("informational replies have a limit")
+  func informational() throws {
+    var limits = Limits()
+    limits.informationalMax = 2
+    let interim = "HTTP/1.1 100 Continue\r\n\r\n"
+    #expect(try cause(interim + interim + "HTTP/1.1 200 X\r\n\r\n", limits: limits) == nil)
+    #expect(try cause(interim + interim + interim, limits: limits) == .wire(.tooManyInformational(limit: 2)))
+  }
+
+  @Test("a reply that isn't HTTP's, or has no end, is an error")
+  func malformed() throws {
+    #expect(try cause("SSH-2.0-OpenSSH\r\n") == .wire(.notHTTP(prefix: "SSH-2.0-OpenSSH")))
+    #expect(try cause("\u{5}\u{0}") == .wire(.notHTTP(prefix: "??")))
+    #expect(try cause("HTTP/1.1 200 X\r\na b: c\r\n\r\n") == .wire(.spaceBeforeColon(offset: 17)))
+    #expect(try cause("HTTP/1.1 101 X\r\n\r\n") == .wire(.unexpectedUpgrade))
+    var limits = Limits()
+    limits.headBytesMax = 64
+    let endless = "HTTP/1.1 200 X\r\nA: " + String(repeating: "x", count: 100)
+    #expect(try cause(endless, limits: limits) == .wire(.headTooLarge(limit: 64)))
+  }
+
+  @Test("a reply that is cut short says after how many bytes")
+  func truncations() throws {
+    let reply = "HTTP/1.1 100 X\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n"
+    for length in 0..<reply.utf8.count {
+      let bytes = Array(reply.utf8.prefix(length))
+      var handshake = try handshake()
+      var cursor = 0
+      #expect(try handshake.receive(bytes.span, at: &cursor) == .needMoreBytes)
+      #expect(handshake.receiveEnd() == ProxyError(.truncated(received: length), "http://p:3128"))
+    }
+  }
+}
+
+@Suite("ProxyHandshake")
+struct ProxyHandshakeTests {
+  private func opening(_ proxy: String, address: String? = nil) throws -> [UInt8] {
+    let origin = try URI("https://h.example").origin
+    let handshake = try ProxyHandshake(try Proxy(proxy), to: origin, address: address, limits: Limits())
+    return handshake.opening
+  }
+
+  @Test("the scheme decides about the dialogue")
+  func openings() throws {
+    #expect(try opening("http://p").starts(with: "CONNECT h.example:443 ".utf8))
+    #expect(try opening("socks5://p") == [5, 1, 0])
+    #expect(try opening("socks5h://u:p@p") == [5, 2, 0, 2])
+  }
+
+  @Test("an error leaves the state as it was, so that the end can still be told")
+  func errors() throws {
+    for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
+      var handshake = try ProxyHandshake(
+        try Proxy(proxy), to: try URI("https://h").origin, address: nil, limits: Limits())
+      var cursor = 0
+      let bytes = Array(reply.utf8)
+      var wasRefused = false
+      do { _ = try handshake.receive(bytes.span, at: &cursor) } catch { wasRefused = true }
+      #expect(wasRefused)
+      guard case .truncated = handshake.receiveEnd().cause else {
+        Issue.record("another cause")
+        return
+      }
+    }
+  }
+
+  @Test("a name that was looked up here goes to a SOCKS proxy as its address, another as itself")
+  func addresses() throws {
+    func request(_ address: String?) throws -> [UInt8]? {
+      var handshake = try ProxyHandshake(
+        try Proxy("socks5://p"), to: try URI("https://h.example").origin, address: address, limits: Limits())
+      var cursor = 0
+      guard case .send(let bytes) = try handshake.receive([5, 0].span, at: &cursor) else { return nil }
+      return bytes
+    }
+    #expect(try request("10.0.0.1") == [5, 1, 0, 1, 10, 0, 0, 1, 1, 187])
+    #expect(try request(nil) == [5, 1, 0, 3, 9] + "h.example".utf8 + [1, 187])
+  }
+}

@@ -1,0 +1,124 @@
+// Expect: 100-continue, by a server that grants it, ignores it, refuses it, or doesn't know it.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("Expect: 100-continue", .timeLimit(.minutes(1)))
+struct ExpectationTests {
+  private func request(_ origin: OriginServer, wait: Duration = .seconds(60)) throws -> EngineRequest {
+    var request = EngineRequest(
+      method: "PUT", uri: try URI("\(origin.url)/"), fields: ["Expect": "100-continue"], body: RequestBody("content"))
+    request.timeouts.awaitContinue = wait
+    return request
+  }
+
+  @Test("the body follows the server's leave, and not before")
+  func granted() async throws {
+    let origin = try OriginServer { peer in
+      guard var request = try peer.readHead() else { return }
+      #expect(request.fields.first("Expect") == "100-continue")
+      #expect(request.fields.first("Content-Length") == "7")
+      try peer.send("HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
+      try peer.readBody(of: &request)
+      try peer.respond(body: request.body)
+    }
+    defer { origin.stop() }
+    let record = try await Engine().record(try request(origin))
+    #expect(record.text == "content")
+    #expect(record.informational == [103, 100])
+  }
+
+  @Test("a server that doesn't know it gets the body when the time is over")
+  func ignored() async throws {
+    let origin = try OriginServer.serving { .text("\(String(decoding: $0.body, as: UTF8.self))!") }
+    defer { origin.stop() }
+    let record = try await Engine().record(try request(origin, wait: .milliseconds(20)))
+    #expect(record.text == "content!")
+    #expect(record.metrics?.replayCount == 0)
+  }
+
+  @Test("a final response without leave means that the body isn't sent, and that the connection goes")
+  func refused() async throws {
+    let bytes = Mutex<Int?>(nil)
+    let left = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readHead() != nil else { return }
+      try peer.respond(status: 413, body: Array("too large".utf8))
+      let ending = try peer.awaitClose()
+      bytes.withLock { $0 = ending.byteCount }
+      left.open()
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let record = await engine.record(try request(origin))
+    #expect(record.head?.status == 413)
+    #expect(record.text == "too large")
+    await left.wait()
+    #expect(bytes.withLock { $0 } == 0)
+    #expect(record.metrics?.requestBodyBytes == 0)
+  }
+
+  @Test("417 is answered by sending the request again without it")
+  func failed() async throws {
+    let expectations = Mutex<[String]>([])
+    let origin = try OriginServer { peer in
+      while var request = try peer.readHead() {
+        expectations.withLock { $0.append(request.fields.first("Expect") ?? "-") }
+        if request.fields.contains("Expect") {
+          try peer.respond(status: 417)
+        } else {
+          try peer.readBody(of: &request)
+          try peer.respond(body: request.body)
+        }
+      }
+    }
+    defer { origin.stop() }
+    let record = try await Engine().record(try request(origin))
+    #expect(record.head?.status == 200)
+    #expect(record.text == "content")
+    #expect(expectations.withLock { $0 } == ["100-continue", "-"])
+    #expect(record.metrics?.replayCount == 1)
+    #expect(record.finishCount == 1)
+  }
+
+  @Test("417 without an expectation is a response like others")
+  func unrelated() async throws {
+    let origin = try OriginServer.serving { _ in Reply(status: 417) }
+    defer { origin.stop() }
+    let request = EngineRequest(method: "PUT", uri: try URI("\(origin.url)/"), body: RequestBody("content"))
+    #expect(try await Engine().record(request).head?.status == 417)
+  }
+
+  @Test("a connection that closes meanwhile is an error of its phase")
+  func lost() async throws {
+    let origin = try OriginServer { peer in
+      guard try peer.readHead() != nil else { return }
+      peer.close()
+    }
+    defer { origin.stop() }
+    let error = try await Engine().record(try request(origin)).error
+    #expect(error?.code == .connectionLost)
+    #expect(error?.phase == .awaitContinue)
+  }
+
+  @Test("the total time holds while leave is waited for")
+  func total() async throws {
+    let origin = try OriginServer { peer in _ = try peer.awaitClose() }
+    defer { origin.stop() }
+    var request = try request(origin)
+    request.timeouts.total = .milliseconds(30)
+    let error = try await Engine().record(request).error
+    #expect(error?.code == .timedOut)
+    #expect(error?.phase == .awaitContinue)
+  }
+
+  @Test("without a body there is nothing to wait with, and the field isn't sent")
+  func noBody() async throws {
+    let origin = try OriginServer.serving { .text($0.fields.first("Expect") ?? "none") }
+    defer { origin.stop() }
+    let request = EngineRequest(uri: try URI("\(origin.url)/"), fields: ["Expect": "100-continue"])
+    #expect(try await Engine().record(request).text == "none")
+  }
+}

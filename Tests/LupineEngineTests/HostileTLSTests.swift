@@ -1,0 +1,80 @@
+// What a transport makes of TLS peers that send what costs them nothing and this side something.
+
+import LupineReactor
+import LupineTLS
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A transport through TLS")
+struct HostileTLSTests {
+  private let socket = ScriptedSocket(number: 3)
+
+  private func transport() throws -> Transport {
+    var configuration = TLSConfiguration()
+    configuration.verification = .none
+    let context = try TLSContext(client: configuration)
+    return Transport(socket, tls: try TLSSession(client: context, host: "localhost", port: 443))
+  }
+
+  @Test("goes back to its loop while a peer sends without an end in place of a handshake")
+  func endlessHandshake() throws {
+    var transport = try transport()
+    var buffer = [UInt8](repeating: 0, count: Buffers.byteCount)
+    // HelloRequests (RFC 5246 §7.4.1.1), which a client in its handshake has to ignore.
+    let ignored: [UInt8] = [22, 3, 3, 0, 4, 0, 0, 0, 0]
+    let byteCount = 16 * 1024 * 1024
+    socket.arrivals = [.bytes(Array(repeatElement(ignored, count: byteCount / ignored.count).joined()))]
+    let isDone = try transport.handshake(ciphertext: &buffer)
+    #expect(!isDone)
+    #expect(!socket.arrivals.isEmpty)
+  }
+
+  @Test("gives up a peer that asks for answers and doesn't read them")
+  func unreadAnswers() throws {
+    let authority = try ThrowawayAuthority()
+    let identity = try authority.issue(names: ["localhost"], addresses: [])
+    var server = try TLSSession(
+      server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
+    var transport = try transport()
+    var (ciphertext, plaintext) = (
+      [UInt8](repeating: 0, count: Buffers.byteCount), [UInt8](repeating: 0, count: Buffers.byteCount)
+    )
+    while try !transport.handshake(ciphertext: &ciphertext) { try exchange(&server) }
+    try transport.flush()
+    try exchange(&server)
+
+    socket.roomBytes = 0
+    let data: [UInt8] = [1]
+    var failure: Failure?
+    for _ in 0..<1000 where failure == nil {
+      for _ in 0..<32 {
+        let isQueued = server.requestKeyUpdate()
+        #expect(isQueued)
+      }
+      try server.write(data.span.bytes)
+      var output: [UInt8] = []
+      server.drainOutput(into: &output)
+      socket.arrivals.append(.bytes(output))
+      do throws(Failure) {
+        while try transport.receive(into: &plaintext, ciphertext: &ciphertext) != .nothing {}
+      } catch {
+        failure = error
+      }
+    }
+    #expect(failure?.code == .tlsFailed)
+    let unsentCount = transport.unsentCount
+    #expect(unsentCount < 64 * 1024)
+  }
+
+  /// Carries bytes to the server and back.
+  private func exchange(_ server: inout TLSSession) throws {
+    let sent = socket.sent
+    socket.sent = []
+    server.receive(sent.span.bytes)
+    _ = try server.handshake()
+    var output: [UInt8] = []
+    server.drainOutput(into: &output)
+    if !output.isEmpty { socket.arrivals.append(.bytes(output)) }
+  }
+}

@@ -1,0 +1,201 @@
+// Peers that misbehave before they have read a request: on accepting, and in the TLS handshake.
+
+import LupineEngine
+import LupineOrigin
+import LupineTLS
+import Testing
+
+extension Misbehaviour {
+  static let connecting = accepting + handshakes + cutFlights
+
+  private static let accepting: [Misbehaviour] = [
+    Misbehaviour(
+      name: "closes as soon as it has accepted", ending: .closes, outcome: .fails(.connectionLost, .firstByte)
+    ) { _ in },
+    Misbehaviour(
+      name: "resets as soon as it has accepted", ending: .resets, isForClearOnly: true,
+      // It depends on when the reset arrives.
+      outcome: .error([.connectFailed, .connectionLost], [.connect, .send, .firstByte])
+    ) { _ in },
+    Misbehaviour(
+      name: "resets when the request comes", ending: .resets, outcome: .fails(.connectionLost, .firstByte)
+    ) { _ = try $0.receive() },
+    Misbehaviour(
+      name: "speaks TLS where http is asked for", ending: .closes, isForClearOnly: true,
+      outcome: .fails(.connectionLost, .firstByte)
+    ) { peer in
+      // OpenSSL knows a request when it sees one, and says nothing to it.
+      do { try peer.startTLS(TestAuthority.identity()) } catch is TLSError {}
+    },
+    Misbehaviour(
+      name: "answers with TLS's alert where http is asked for", ending: .closes, told: "isn't HTTP",
+      isForClearOnly: true, outcome: .malformed
+    ) { peer in
+      _ = try peer.receive()
+      try peer.send([21, 3, 1, 0, 2, 2, 10])
+    },
+    Misbehaviour(
+      name: "speaks SSH, and first", told: "SSH-2.0", isForClearOnly: true, outcome: .malformed
+    ) { peer in
+      _ = try peer.receive()
+      try peer.send("SSH-2.0-OpenSSH_9.2\r\n")
+    },
+  ]
+
+  /// A peer that gets a ClientHello and does something else than shake hands.
+  private static func handshake(
+    _ name: String, then ending: Ending, told: String = "", _ outcome: Outcome, _ answer: [UInt8]
+  ) -> Misbehaviour {
+    Misbehaviour(name: name, way: .tls, stage: .connected, ending: ending, told: told, outcome: outcome) { peer in
+      _ = try peer.receive()
+      try peer.send(answer)
+    }
+  }
+
+  private static let handshakes: [Misbehaviour] = [
+    Misbehaviour(
+      name: "closes before it has read the ClientHello", way: .tls, stage: .connected, ending: .closes,
+      told: "during the TLS handshake", outcome: .fails(.connectionLost, .tls)
+    ) { _ in },
+    handshake("closes behind the ClientHello", then: .closes, .fails(.connectionLost, .tls), []),
+    handshake("resets behind the ClientHello", then: .resets, .fails(.connectionLost, .tls), []),
+    handshake(
+      "answers https in clear", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls),
+      Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8)),
+    handshake(
+      "answers the ClientHello with zeros", then: .holds, .fails(.tlsFailed, .tls), [UInt8](repeating: 0, count: 9)),
+    handshake(
+      "refuses the handshake (alert 40)", then: .closes, told: "alert 40", .fails(.tlsFailed, .tls),
+      [21, 3, 3, 0, 2, 2, 40]),
+    handshake(
+      "knows only versions that aren't spoken (alert 70)", then: .closes, told: "no TLS version",
+      .fails(.tlsFailed, .tls), [21, 3, 3, 0, 2, 2, 70]),
+    handshake(
+      "closes with a warning (alert 0)", then: .closes, .error([.tlsFailed, .connectionLost], [.tls]),
+      [21, 3, 3, 0, 2, 1, 0]),
+    handshake(
+      "sends a record longer than TLS allows", then: .holds, .fails(.tlsFailed, .tls),
+      [22, 3, 3, 0xFF, 0xFF] + [UInt8](repeating: 2, count: 9)),
+    handshake(
+      "sends data before the handshake is done", then: .holds, .fails(.tlsFailed, .tls), [23, 3, 3, 0, 2, 1, 1]),
+    certificate(
+      "shows another host's certificate", told: "127.0.0.1", try TestAuthority.identity(names: ["other"], addresses: [])
+    ),
+    certificate("shows an expired certificate", told: "expired", try TestAuthority.identity(validity: .expired)),
+    certificate("shows a certificate of an authority that nobody knows", told: "unknown authority", try .throwaway()),
+  ]
+
+  private static func certificate(
+    _ name: String, told: String, _ identity: @autoclosure @escaping @Sendable () throws -> ServerIdentity
+  ) -> Misbehaviour {
+    Misbehaviour(
+      name: name, way: .tls, stage: .connected, told: told, outcome: .fails(.tlsFailed, .tls)
+    ) { try $0.startTLS(identity()) }
+  }
+
+  /// The server's part of a handshake breaks off, in TLS 1.2 with its first and its second flight, in 1.3 with its one.
+  private static let cutFlights: [Misbehaviour] =
+    [1, 4, 5, 6, 100, 700].map { count in
+      Misbehaviour(
+        name: "breaks off behind \(count) bytes of its ServerHello", way: .tls, stage: .connected, ending: .closes,
+        outcome: .fails(.connectionLost, .tls)
+      ) { peer in
+        var server = try HandshakingServer(versions: .v1_2 ... .v1_3)
+        let flight = try server.flight(behind: peer.receive())
+        #expect(flight.count > 700)
+        try peer.send(Array(flight.prefix(count)))
+      }
+    } + [
+      Misbehaviour(
+        name: "breaks off one byte before the end of its flight in TLS 1.3", way: .tls, stage: .connected,
+        ending: .closes, outcome: .fails(.connectionLost, .tls)
+      ) { peer in
+        var server = try HandshakingServer(versions: .v1_3 ... .v1_3)
+        try peer.send(server.flight(behind: peer.receive()).dropLast())
+      },
+      Misbehaviour(
+        name: "damages the last byte of its flight in TLS 1.3", way: .tls, stage: .connected,
+        outcome: .fails(.tlsFailed, .tls)
+      ) { peer in
+        var server = try HandshakingServer(versions: .v1_3 ... .v1_3)
+        var flight = try server.flight(behind: peer.receive())
+        flight[flight.count - 1] ^= 1
+        try peer.send(flight)
+      },
+      Misbehaviour(
+        name: "closes behind its first flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
+        outcome: .fails(.connectionLost, .tls)
+      ) { peer in
+        var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
+        try peer.send(server.flight(behind: peer.receive()))
+      },
+      Misbehaviour(
+        name: "breaks off in its second flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
+        outcome: .fails(.connectionLost, .tls)
+      ) { peer in
+        var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
+        try peer.send(server.flight(behind: peer.receive()))
+        var second: [UInt8] = []
+        while second.isEmpty { second = try server.flight(behind: peer.receive()) }
+        try peer.send(second.dropLast())
+      },
+      Misbehaviour(
+        name: "closes without close_notify when the TLS handshake is done", way: .tls, stage: .opened, ending: .gone,
+        outcome: .fails(.connectionLost, .send, .firstByte)
+      ) { $0.closeWithoutNotify() },
+    ]
+}
+
+extension Peer {
+  fileprivate func send(_ bytes: ArraySlice<UInt8>) throws { try send(Array(bytes)) }
+}
+
+/// The authority that the engines of these tests trust.
+enum TestAuthority {
+  // Made once: keys take long.
+  private static let authority = Result { try ThrowawayAuthority() }
+  private static let good = Result { try certificate(names: [], addresses: ["127.0.0.1"]) }
+
+  static func certificate() throws -> ThrowawayAuthority.Identity { try good.get() }
+
+  private static func certificate(
+    names: [String], addresses: [String], validity: ThrowawayAuthority.Validity = .valid
+  ) throws -> ThrowawayAuthority.Identity {
+    try authority.get().issue(names: names, addresses: addresses, validity: validity)
+  }
+
+  static func identity() throws -> ServerIdentity {
+    try ServerIdentity(certificate(), authorityPEM: authority.get().certificatePEM)
+  }
+
+  static func identity(
+    names: [String] = [], addresses: [String] = ["127.0.0.1"], validity: ThrowawayAuthority.Validity = .valid
+  ) throws -> ServerIdentity {
+    try ServerIdentity(
+      certificate(names: names, addresses: addresses, validity: validity),
+      authorityPEM: authority.get().certificatePEM)
+  }
+}
+
+/// The server's side of a TLS handshake, whose bytes the script sends or doesn't.
+struct HandshakingServer: ~Copyable {
+  private var session: TLSSession
+
+  init(versions: ClosedRange<TLSVersion>) throws {
+    let identity = try TestAuthority.certificate()
+    session = try TLSSession(
+      server: TLSContext(
+        serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
+        applicationProtocols: ["http/1.1"], versions: versions))
+  }
+
+  /// What the server says to these bytes.
+  mutating func flight(behind received: [UInt8]) throws -> [UInt8] {
+    guard !received.isEmpty else { throw OriginError.truncatedRequest }
+    session.receive(received.span.bytes)
+    _ = try session.handshake()
+    var output: [UInt8] = []
+    session.drainOutput(into: &output)
+    return output
+  }
+}

@@ -1,0 +1,162 @@
+// Connections that a peer closes, cuts or talks on when it shouldn't, and what it says about keeping them (RFC 9112
+// §9).
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+extension Misbehaviour {
+  static let persistence = reused + idle + announced + closure + tampering
+
+  /// The request was answered well, on another connection.
+  private static let replayed = Outcome.response(status: 200, body: "clean main", .replaced)
+
+  /// A script that has read the request, on a connection that was used before.
+  private static func reused(
+    _ name: String, method: String, then ending: Ending, _ outcome: Outcome,
+    _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
+  ) -> Misbehaviour {
+    Misbehaviour(
+      name: name, stage: .used, ending: ending, outcome: outcome,
+      prepare: { method == "GET" ? () : $0.carry(method, RequestBody("pay")) },
+      script: { peer in
+        guard try peer.readRequest() != nil else { throw OriginError.truncatedRequest }
+        try script(peer)
+      })
+  }
+
+  private static let reused: [Misbehaviour] = [
+    reused("closes when a kept connection is used for GET", method: "GET", then: .closes, replayed),
+    reused("resets when a kept connection is used for GET", method: "GET", then: .resets, replayed),
+    reused("closes when a kept connection is used for PUT", method: "PUT", then: .closes, replayed),
+    reused("closes when a kept connection is used for DELETE", method: "DELETE", then: .closes, replayed),
+    reused(
+      "closes when a kept connection is used for POST", method: "POST", then: .closes,
+      .fails(.connectionLost, .firstByte)),
+    reused(
+      "resets when a kept connection is used for POST", method: "POST", then: .resets,
+      .fails(.connectionLost, .firstByte)),
+    reused(
+      "closes when a kept connection is used for PATCH", method: "PATCH", then: .closes,
+      .fails(.connectionLost, .firstByte)),
+    reused("breaks off its reply on a kept connection", method: "GET", then: .closes, .lost) {
+      try $0.send("HTTP/1.1 2")
+    },
+    reused(
+      "says 100 on a kept connection and closes", method: "GET", then: .closes, .fails(.connectionLost, .firstByte)
+    ) { try $0.send("HTTP/1.1 100 Continue\r\n\r\n") },
+    reused("answers garbage on a kept connection", method: "GET", then: .holds, .malformed) { try $0.send("garbage") },
+    reused("answers 408 on a kept connection", method: "GET", then: .closes, .closed("", status: 408)) {
+      try $0.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    },
+  ]
+
+  /// A script on a connection that serves nobody; the request comes when the client has closed it, where that shows.
+  private static func idle(
+    _ name: String, then ending: Ending, _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
+  ) -> Misbehaviour {
+    Misbehaviour(name: name, stage: .idle, ending: ending, outcome: replayed, script: script)
+  }
+
+  private static let idle: [Misbehaviour] = [
+    idle("closes an idle connection", then: .closes),
+    idle("resets an idle connection", then: .resets),
+    idle("sends a response on an idle connection", then: .holds) {
+      try $0.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+    },
+    idle("sends 408 on an idle connection and closes", then: .closes) {
+      try $0.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+    },
+    idle("sends an interim response on an idle connection", then: .holds) { try $0.send("HTTP/1.1 103 E\r\n\r\n") },
+    idle("sends an empty line on an idle connection", then: .holds) { try $0.send("\r\n") },
+    idle("sends one byte on an idle connection", then: .holds) { try $0.send([0]) },
+    idle("sends bytes without end on an idle connection", then: .holds) { peer in
+      while true { try peer.send([UInt8](repeating: 0, count: 65_536)) }
+    },
+    idle("closes an idle connection, with TLS without close_notify", then: .gone) { $0.closeWithoutNotify() },
+  ]
+
+  private static let announced: [Misbehaviour] = [
+    reply("says close and keeps the connection", say("Connection: close"), .closed("ok")),
+    reply("says CLOSE among other options", say("Connection: foo, CLOSE ,bar"), .closed("ok")),
+    reply("says keep-alive and close", say("Connection: keep-alive\r\nConnection: close"), .closed("ok")),
+    reply("says keep-alive and closes", say("Connection: keep-alive"), then: .closes, .closed("ok")),
+    reply("says nothing and closes", say("A: b"), then: .closes, .closed("ok")),
+    reply("speaks HTTP/1.0 and keeps the connection", say("A: b", version: "1.0"), .closed("ok")),
+    reply(
+      "speaks HTTP/1.0 and says keep-alive", say("Connection: Keep-Alive", version: "1.0"), then: .serves, .kept("ok")),
+    reply(
+      "speaks HTTP/1.0 and says keep-alive and close", say("Connection: keep-alive, close", version: "1.0"),
+      .closed("ok")),
+    reply(
+      "speaks HTTP/1.0, says keep-alive and gives no length", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok",
+      then: .closes, .closed("ok")),
+    reply("says close of the request's making", say("A: b"), .closed("ok"), { $0.fields = ["Connection": "close"] }),
+    reply("says not-close", say("Connection: not-close, closed"), then: .serves, .kept("ok")),
+  ]
+
+  private static func say(_ field: String, version: String = "1.1") -> String {
+    "HTTP/\(version) 200 OK\r\n\(field)\r\nContent-Length: 2\r\n\r\nok"
+  }
+
+  /// Through TLS alone: close_notify, or what stands in its place.
+  private static let closure: [Misbehaviour] = [
+    closing("closes without close_notify behind a length", .closed("ok")) { peer in
+      try peer.send(say("A: b"))
+      peer.closeWithoutNotify()
+    },
+    closing("closes without close_notify in a body that ends by closing", .lost) { peer in
+      try peer.send("HTTP/1.1 200 OK\r\n\r\nok")
+      peer.closeWithoutNotify()
+    },
+    closing("closes without close_notify in a body with a length", .lost) { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
+      peer.closeWithoutNotify()
+    },
+    closing("closes without close_notify behind the last chunk's line", .lost) { peer in
+      try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n")
+      peer.closeWithoutNotify()
+    },
+    closing("closes without close_notify in place of a reply", .fails(.connectionLost, .firstByte)) {
+      $0.closeWithoutNotify()
+    },
+  ]
+
+  private static func closing(
+    _ name: String, _ outcome: Outcome, _ script: @escaping @Sendable (Peer) throws -> Void
+  ) -> Misbehaviour {
+    Misbehaviour(
+      name: name, way: .tls, ending: .gone, outcome: outcome,
+      script: { peer in
+        guard try peer.readRequest() != nil else { throw OriginError.truncatedRequest }
+        try script(peer)
+      })
+  }
+
+  /// Through TLS alone: what stands on the wire isn't a record, or isn't one of this session.
+  private static let tampering: [Misbehaviour] = [
+    tamper("answers in clear under TLS", "", Array("HTTP/1.1 200 OK\r\n\r\n".utf8), .fails(.tlsFailed, .firstByte)),
+    tamper("goes on in clear in the head under TLS", "HTTP/1.1 200 OK\r\n", Array("A: b\r\n\r\n".utf8)),
+    tamper(
+      "goes on in clear in the body under TLS", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", Array("defghi".utf8)),
+    tamper(
+      "sends a record of another session's", "HTTP/1.1 200 OK\r\n\r\nabc",
+      [23, 3, 3, 0, 20] + [UInt8](repeating: 7, count: 20)),
+    tamper("sends a record without end under TLS", "HTTP/1.1 200 OK\r\n\r\nabc", [23, 3, 3, 0xFF, 0xFF]),
+    Misbehaviour(name: "speaks in clear on an idle connection under TLS", way: .tls, stage: .idle, outcome: replayed) {
+      try $0.sendUnencrypted(Array("HTTP/1.1 200 OK\r\n\r\nevil".utf8))
+    },
+  ]
+
+  private static func tamper(
+    _ name: String, _ text: String, _ bytes: [UInt8], _ outcome: Outcome = .fails(.tlsFailed, .receive)
+  ) -> Misbehaviour {
+    Misbehaviour(
+      name: name, way: .tls, outcome: outcome,
+      script: { peer in
+        guard try peer.readRequest() != nil else { throw OriginError.truncatedRequest }
+        if !text.isEmpty { try peer.send(text) }
+        try peer.sendUnencrypted(bytes)
+      })
+  }
+}

@@ -1,0 +1,120 @@
+// Peers that stop in the middle of each phase: the error names the phase and its limit.
+
+import LupineEngine
+import LupineOrigin
+import LupineTLS
+import Testing
+
+extension Misbehaviour {
+  static let stalls = replies + uploads + openings + totals
+
+  private static let limit = Duration.milliseconds(30)
+
+  /// A reply that isn't gone on with.
+  private static func stall(
+    _ name: String, _ text: String, _ phase: Phase = .receive,
+    _ path: any WritableKeyPath<Timeouts, Duration?> & Sendable = \.idle
+  ) -> Misbehaviour {
+    var stall = reply(name, text, .fails(.timedOut, phase), { $0.timeouts[keyPath: path] = limit })
+    stall.told = "0.03 s"
+    return stall
+  }
+
+  private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+  private static let replies: [Misbehaviour] = [
+    stall("stalls before its reply", "", .firstByte, \.firstByte),
+    stall("stalls behind an interim response", "HTTP/1.1 103 E\r\n\r\n", .firstByte, \.firstByte),
+    stall("stalls in the status line", "HTTP/1.1 2"),
+    stall("stalls in the head", "HTTP/1.1 200 OK\r\nA: b\r\n"),
+    stall("stalls before the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
+    stall("stalls in the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"),
+    stall("stalls in a body that ends by closing", "HTTP/1.1 200 OK\r\n\r\nabc"),
+    stall("stalls in a chunk size", chunked + "1"),
+    stall("stalls in a chunk", chunked + "9\r\nabc"),
+    stall("stalls behind a chunk", chunked + "3\r\nabc\r\n"),
+    stall("stalls before the final line", chunked + "3\r\nabc\r\n0\r\n"),
+    stall("stalls in a trailer", chunked + "3\r\nabc\r\n0\r\nA: b"),
+    stall("stalls in gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n\u{1F}"),
+  ]
+
+  private static let uploads: [Misbehaviour] = [
+    Misbehaviour(
+      name: "reads nothing of an upload", ending: .gone, told: "0.03 s", outcome: .fails(.timedOut, .send),
+      prepare: { request in
+        request.carry("PUT", RequestBody([UInt8](repeating: 1, count: 16 << 20)))
+        request.timeouts.send = limit
+      },
+      // Until the server is stopped; one that doesn't read can't see that the client gives up.
+      script: { peer in try peer.wait(for: Gate()) })
+  ]
+
+  private static func opening(
+    _ name: String, _ way: Way, _ phase: Phase, _ path: any WritableKeyPath<Timeouts, Duration?> & Sendable,
+    _ script: @escaping @Sendable (Peer) throws -> Void
+  ) -> Misbehaviour {
+    Misbehaviour(
+      name: name, way: way, stage: .connected, told: "0.03 s", outcome: .fails(.timedOut, phase),
+      prepare: { $0.timeouts[keyPath: path] = limit }, script: script)
+  }
+
+  private static let openings: [Misbehaviour] = [
+    opening("stalls before its ServerHello", .tls, .tls, \.tls) { _ in },
+    opening("stalls in its ServerHello", .tls, .tls, \.tls) { peer in
+      var server = try HandshakingServer(versions: .v1_2 ... .v1_3)
+      try peer.send(Array(server.flight(behind: peer.receive()).prefix(500)))
+    },
+    opening("stalls before its second flight in TLS 1.2", .tls, .tls, \.tls) { peer in
+      var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
+      try peer.send(server.flight(behind: peer.receive()))
+    },
+    opening("stalls before it answers CONNECT", .connect, .proxy, \.proxy) { _ = try $0.readHead() },
+    opening("stalls in its answer to CONNECT", .connect, .proxy, \.proxy) { peer in
+      _ = try peer.readHead()
+      try peer.send("HTTP/1.1 200 OK\r\n")
+    },
+    opening("stalls behind an interim answer to CONNECT", .connect, .proxy, \.proxy) { peer in
+      _ = try peer.readHead()
+      try peer.send("HTTP/1.1 100 Continue\r\n\r\n")
+    },
+    opening("stalls in the TLS behind CONNECT", .connect, .tls, \.tls) { peer in
+      _ = try peer.readHead()
+      try peer.send("HTTP/1.1 200 OK\r\n\r\n")
+    },
+    opening("stalls before it greets by SOCKS", .socks, .proxy, \.proxy) { _ in },
+    opening("stalls in its SOCKS reply", .socks, .proxy, \.proxy) { peer in
+      _ = try peer.receive()
+      try peer.send([5, 0])
+      _ = try peer.receive()
+      try peer.send([5, 0, 0, 1, 0, 0])
+    },
+  ]
+
+  /// Long enough for every phase before, and over all the same: bytes keep coming.
+  private static let total = Duration.milliseconds(500)
+
+  private static func drip(_ name: String, _ start: String, _ drop: String) -> Misbehaviour {
+    Misbehaviour(
+      name: name, told: "0.5 s", outcome: .fails(.timedOut, .receive), prepare: { $0.timeouts.total = total },
+      script: { peer in
+        _ = try peer.readRequest()
+        try peer.send(start)
+        while true { try peer.send(drop) }
+      })
+  }
+
+  private static var stallUntilTotal: Misbehaviour {
+    var stall = reply(
+      "stalls before its reply until the total time is over", "", .fails(.timedOut, .firstByte),
+      { $0.timeouts.total = total })
+    stall.told = "0.5 s"
+    return stall
+  }
+
+  private static let totals: [Misbehaviour] = [
+    stallUntilTotal,
+    drip("drips a body byte by byte", "HTTP/1.1 200 OK\r\nContent-Length: 999999999\r\n\r\n", "a"),
+    drip("drips chunks of one byte", chunked, "1\r\na\r\n"),
+    drip("drips a body that ends by closing", "HTTP/1.1 200 OK\r\n\r\n", "a"),
+  ]
+}

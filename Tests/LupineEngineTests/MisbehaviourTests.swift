@@ -1,0 +1,289 @@
+// Every misbehaviour of the tables against the engine, over sockets: each has its outcome, and all have in common that
+// the exchange ends once, that its connection goes where it should, and that the next request isn't touched by it.
+
+import Dispatch
+import Glibc
+import LupineEngine
+import LupineOrigin
+import LupineReactor
+import LupineTLS
+import Synchronization
+import Testing
+
+@Suite("A peer that misbehaves", .timeLimit(.minutes(5)))
+struct MisbehaviourTests {
+  static let all =
+    Misbehaviour.connecting + Misbehaviour.requests + Misbehaviour.heads + Misbehaviour.framings
+    + Misbehaviour.chunks + Misbehaviour.codings + Misbehaviour.persistence + Misbehaviour.stalls
+    + Misbehaviour.connectProxies + Misbehaviour.socksProxies
+  static let alsoTLS = all.filter { $0.way == .clear && !$0.isForClearOnly }
+
+  /// All of them, or each n-th: under a sanitizer, hundreds of handshakes one behind the other take minutes.
+  static let triedThroughTLS: [Misbehaviour] = {
+    let step = getenv("LUPINE_MISBEHAVIOURS_EVERY").flatMap { Int(String(cString: $0)) } ?? 1
+    return stride(from: 0, to: alsoTLS.count, by: max(step, 1)).map { alsoTLS[$0] }
+  }()
+
+  @Test("the tables are whole, and no name stands twice")
+  func tables() {
+    #expect(Self.all.count >= 100)
+    #expect(Self.alsoTLS.count >= 100)
+    #expect(Set(Self.all.map(\.name)).count == Self.all.count)
+  }
+
+  @Test("has the outcome that it should, once, and the next request a clean response", arguments: all)
+  func direct(_ misbehaviour: Misbehaviour) async throws {
+    try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
+  }
+
+  @Test("accepts nothing, until its backlog is full and nobody can connect any more")
+  func fullBacklog() async throws {
+    let listener = try Socket.listen(on: #require(SocketAddress(numeric: "127.0.0.1", port: 0)), backlog: 0)
+    let url = "http://\(try #require(listener.localAddress))"
+    var configuration = EngineConfiguration()
+    configuration.proxy = .none
+    let engine = try Engine(configuration: configuration)
+    // The kernel connects the first one all by itself, and keeps the next ones waiting.
+    for phase in [Phase.firstByte, .connect, .connect] {
+      var request = EngineRequest(uri: try URI("\(url)/"))
+      request.timeouts.firstByte = .milliseconds(30)
+      request.timeouts.connect = .milliseconds(30)
+      let error = await engine.record(request).error
+      #expect(error?.code == .timedOut)
+      #expect(error?.phase == phase)
+      #expect(error?.description.isOneLine(at: url) == true)
+    }
+    _ = try listener.accept()
+    let next = RecordingSink()
+    engine.submit(EngineRequest(uri: try URI("\(url)/next")), to: next)
+    let peer = try listener.accept()
+    var buffer = [UInt8](repeating: 0, count: 1000)
+    _ = try peer.receive(into: &buffer, from: 0)
+    _ = try peer.send(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), from: 0)
+    #expect(await next.outcome.text == "ok")
+  }
+
+  @Test("has the same outcome through TLS", arguments: triedThroughTLS)
+  func throughTLS(_ misbehaviour: Misbehaviour) async throws {
+    try await Stage.inTurn { try await Stage(misbehaviour, through: .tls).play() }
+  }
+}
+
+/// A peer that plays one misbehaviour, and an engine that meets it.
+private struct Stage {
+  /// A play needs four threads and ten descriptors.
+  private static let places = Places(16)
+  /// Seconds; a client on loopback takes none.
+  private static let patience = 10.0
+
+  let misbehaviour: Misbehaviour
+  let way: Misbehaviour.Way
+  let origin: OriginServer
+  let engine: Engine
+  /// Opened when the client has closed the connection on which the peer misbehaved.
+  let left: Gate
+
+  init(_ misbehaviour: Misbehaviour, through way: Misbehaviour.Way) throws {
+    self.misbehaviour = misbehaviour
+    self.way = way
+    let identity = try TestAuthority.identity()
+    let left = Gate()
+    self.left = left
+    origin = try OriginServer { peer in
+      if peer.connectionIndex >= misbehaviour.connectionCount {
+        try peer.open(way, identity)
+        return try peer.behave()
+      }
+      do {
+        try peer.misbehave(misbehaviour, way, identity)
+      } catch OriginError.stopped {
+        // The client kept its connection until the end.
+      } catch {
+        left.open()
+      }
+    }
+    var configuration = EngineConfiguration()
+    configuration.tls.trustRoots = [.pem(identity.authorityPEM)]
+    configuration.proxy =
+      switch way {
+      case .clear, .tls: .none
+      case .forward, .connect: .fixed(try Proxy(.http, host: "127.0.0.1", port: origin.port))
+      case .socks: .fixed(try Proxy(.socks5h, host: "127.0.0.1", port: origin.port))
+      }
+    engine = try Engine(configuration: configuration)
+  }
+
+  static func inTurn(_ body: () async throws -> Void) async throws {
+    await places.enter()
+    defer { Task { await places.leave() } }
+    try await body()
+  }
+
+  func play() async throws {
+    defer { origin.stop() }
+    if [.used, .idle].contains(misbehaviour.stage) {
+      #expect(await engine.record(try request("first")).text == "clean first")
+    }
+    if misbehaviour.stage == .idle { await awaitLeft() }
+    var main = try request("main")
+    misbehaviour.prepare(&main)
+    let sink = RecordingSink()
+    engine.submit(main, to: sink)
+    let record = await sink.outcome
+    let fate = check(record)
+    if fate == .closed { await awaitLeft() }
+    try await checkNext(fate)
+    #expect(await sink.outcome.finishCount == 1)
+  }
+
+  /// The client closes a connection that isn't to be used again, though the peer keeps it open.
+  private func awaitLeft() async {
+    guard misbehaviour.showsClosing else { return }
+    let over = Gate()
+    let waiting = Task { [left] in
+      await left.wait()
+      over.open()
+    }
+    // Without it, a client that forgets one connection would take all of the test's time.
+    DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { over.open() }
+    await over.wait()
+    waiting.cancel()
+    #expect(left.isOpen, "the client still holds its connection")
+  }
+
+  private func check(_ record: RecordingSink.Record) -> Misbehaviour.Fate {
+    switch misbehaviour.outcome {
+    case .response(let status, let body, let fate):
+      #expect(record.error == nil)
+      #expect(record.head?.status == status)
+      #expect(record.text == body)
+      #expect(record.trailers != nil)
+      return fate
+    case .error(let codes, let phases):
+      guard let error = record.error else {
+        Issue.record("it counts as a response: \(record.head?.status ?? 0) \(record.text.prefix(100))")
+        return .closed
+      }
+      #expect(codes.contains(error.code), "\(error.code): \(error)")
+      #expect(phases.contains(error.phase), "\(error.phase): \(error)")
+      #expect(error.wasReused == (misbehaviour.stage == .used))
+      if [.connect, .proxy, .tls].contains(error.phase) { #expect(error.delivery == .nothingSent) }
+      if error.phase == .receive { #expect(error.delivery == .responseBegan) }
+      #expect(error.description.isOneLine(at: place), "\(error)")
+      #expect(error.description.contains(misbehaviour.told), "\(error)")
+      #expect(record.trailers == nil)
+      return .closed
+    }
+  }
+
+  private func checkNext(_ fate: Misbehaviour.Fate) async throws {
+    var next = try request("next")
+    next.timeouts.total = .seconds(Self.patience)
+    let record = await engine.record(next)
+    #expect(record.error == nil)
+    #expect(record.head?.status == 200)
+    #expect(record.text == "clean next")
+    #expect(record.informational.isEmpty)
+    #expect(record.trailers?.isEmpty == true)
+    #expect(record.finishCount == 1)
+    #expect(record.metrics?.replayCount == 0)
+    #expect(record.metrics?.isReusedConnection == (fate != .closed))
+    #expect(origin.connectionCount == misbehaviour.connectionCount + (fate == .kept ? 0 : 1))
+  }
+
+  private func request(_ path: String) throws -> EngineRequest {
+    EngineRequest(uri: try URI("\(originURL)/\(path)"))
+  }
+
+  /// A proxy's requests go to a place where nobody is: it is the proxy that answers.
+  private var originURL: String {
+    switch way {
+    case .clear: "http://127.0.0.1:\(origin.port)"
+    case .tls: "https://127.0.0.1:\(origin.port)"
+    case .forward, .socks: "http://127.0.0.1:9"
+    case .connect: "https://127.0.0.1:9"
+    }
+  }
+
+  /// What an error's text has to begin with.
+  private var place: String {
+    switch way {
+    case .clear, .tls: originURL
+    case .forward, .connect: "\(originURL) through http://127.0.0.1:\(origin.port)"
+    case .socks: "\(originURL) through socks5h://127.0.0.1:\(origin.port)"
+    }
+  }
+}
+
+extension Peer {
+  /// Does what comes before the first request.
+  fileprivate func open(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
+    switch way {
+    case .clear, .forward: break
+    case .tls: try startTLS(identity)
+    case .connect:
+      guard try readHead() != nil else { throw OriginError.truncatedRequest }
+      try send("HTTP/1.1 200 Connection established\r\n\r\n")
+      try startTLS(identity)
+    case .socks:
+      _ = try receive()
+      try send([5, 0])
+      _ = try receive()
+      try send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  /// Answers requests as it should.
+  fileprivate func behave() throws {
+    try serve { .text("clean \($0.target.split(separator: "/").last ?? "")") }
+  }
+
+  /// Plays a misbehaviour up to the client's end of the connection, or until that can't be seen any more.
+  fileprivate func misbehave(
+    _ misbehaviour: Misbehaviour, _ way: Misbehaviour.Way, _ identity: ServerIdentity
+  ) throws {
+    if misbehaviour.stage != .connected { try open(way, identity) }
+    if [.used, .idle].contains(misbehaviour.stage) {
+      guard try readRequest() != nil else { throw OriginError.truncatedRequest }
+      try respond(body: Array("clean first".utf8))
+    }
+    try misbehaviour.script(self)
+    switch misbehaviour.ending {
+    case .serves:
+      if misbehaviour.stage == .connected { try startInner(way, identity) }
+      try behave()
+    case .resets: reset()
+    case .gone: break
+    case .closes, .holds:
+      if misbehaviour.ending == .closes { finishSending() }
+      let ending = try awaitClose()
+      // To the caller that is a client that has gone.
+      throw ending.cause == .stopped ? OriginError.stopped : OriginError.closed
+    }
+  }
+
+  /// What is left to do for a script that has opened the way to a proxy's destination.
+  private func startInner(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
+    if way == .connect { try startTLS(identity) }
+  }
+}
+
+/// A number of places, each for one at a time; whoever finds none free waits.
+private actor Places {
+  private var freeCount: Int
+  private var waiters: [CheckedContinuation<Void, Never>] = []
+
+  init(_ count: Int) { freeCount = count }
+
+  func enter() async {
+    if freeCount > 0 {
+      freeCount -= 1
+    } else {
+      await withCheckedContinuation { waiters.append($0) }
+    }
+  }
+
+  func leave() {
+    if waiters.isEmpty { freeCount += 1 } else { waiters.removeFirst().resume() }
+  }
+}

@@ -1,0 +1,155 @@
+// Runs a history of the pool that is written as text: an event, and the answer to it.
+
+import LupineReactor
+import LupineTLS
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+/// One history: events and answers as text, by default for a pool of at most 2 connections to an origin, for 10 s.
+///
+/// Events: "acquire KEY EXCHANGE", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID",
+/// "evict ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Asked: "next" (deadline, in seconds), "count" (of
+/// connections), "asker ID", "drained", "total", and "origins".
+struct PoolHistory: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  let limits: PoolLimits
+  let lines: [(event: String, answer: String)]
+
+  init(
+    _ name: String, max: Int = 2, total: Int = .max, idle: Int = 2, idleInAll: Int = .max, waiters: Int = 100,
+    age: Duration? = nil, uses: Int? = nil, remembered: Int = 10, _ lines: [(String, String)]
+  ) {
+    testDescription = name
+    var limits = PoolLimits()
+    limits.connectionsPerOriginMax = max
+    limits.connectionsMax = total
+    limits.idlePerOriginMax = idle
+    limits.idleMax = idleInAll
+    limits.idleTimeout = .seconds(10)
+    limits.connectionAgeMax = age
+    limits.usesPerConnectionMax = uses
+    limits.waitersMax = waiters
+    limits.originsRememberedMax = remembered
+    self.limits = limits
+    self.lines = lines
+  }
+
+  func run() throws {
+    var run = PoolRun(limits)
+    for (number, line) in lines.enumerated() {
+      let answer = try run.answer(line.event)
+      #expect(answer == line.answer, "line \(number + 1): \(line.event)")
+    }
+  }
+
+  // a, b and c differ in host and port; d is a's host with TLS, e and f with other settings of it.
+  static func key(_ letter: String) -> PoolKey {
+    switch letter {
+    case "c": PoolKey(origin: Origin(scheme: .http, host: "a", port: 8080), tls: nil)
+    case "d": PoolKey(origin: Origin(scheme: .https, host: "a", port: 80), tls: TLSConfiguration())
+    case "e": PoolKey(origin: Origin(scheme: .https, host: "a", port: 80), tls: TLSConfiguration(verification: .none))
+    case "f":
+      PoolKey(origin: Origin(scheme: .https, host: "a", port: 80), tls: TLSConfiguration(trustRoots: [.pem([1])]))
+    default: PoolKey(origin: Origin(scheme: .http, host: letter, port: 80), tls: nil)
+    }
+  }
+}
+
+/// A pool, and the names that it has given.
+private struct PoolRun {
+  private var pool: PoolState
+  private var now = Instant(nanoseconds: 0)
+  private var connections: [String: ConnectionID] = [:]
+  private var tickets: [String: Ticket] = [:]
+
+  init(_ limits: PoolLimits) {
+    pool = PoolState(limits)
+  }
+
+  mutating func answer(_ event: String) throws -> String {
+    let words = event.split(separator: " ").map(String.init)
+    func connection() throws -> ConnectionID { try #require(connections[words[1]], "\(event): no such connection") }
+    switch words[0] {
+    case "acquire":
+      let grant = pool.acquire(PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), now: now)
+      if case .wait(let ticket, _) = grant { tickets[words[2]] = ticket }
+      return text(grant)
+    case "opened": return text(pool.opened(try connection(), now: now), words[1])
+    case "failed":
+      return text(
+        pool.openingFailed(try connection(), because: words.count > 2 ? .outOfDescriptors : .unreachable, now: now))
+    case "release":
+      let reason = try words.count > 2 ? #require(CloseReason(rawValue: words[2]) as CloseReason?) : nil
+      return text(pool.release(try connection(), closing: reason, now: now), words[1])
+    case "detach": return text(pool.detach(try connection()))
+    case "evict": return text(pool.evict(try connection(), .closedByPeer))
+    case "cancel": return text(pool.cancel(try #require(tickets[words[1]], "\(event): it never waited")))
+    case "expire": return text(pool.expire(now: now))
+    case "shutdown": return text(pool.beginShutdown())
+    case "at":
+      now = Instant(nanoseconds: UInt64(try #require(Double(words[1])) * 1000) * 1_000_000)
+      return ""
+    case "next":
+      guard let next = pool.nextDeadline else { return "-" }
+      let seconds = Double(next.nanoseconds / 1_000_000) / 1000
+      return seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
+    case "count": return "\(pool.connectionCount)"
+    case "asker": return pool.asker(of: try connection()).map(String.init) ?? "-"
+    case "drained": return "\(pool.isDrained)"
+    case "total": return text(pool.counters().total)
+    case "origins":
+      return pool.counters().origins.map { "\($0.origin.authority): \(text($0.connections))" }.sorted().joined(
+        separator: "; ")
+    default: throw UnknownEvent(event: event)
+    }
+  }
+
+  private struct UnknownEvent: Error {
+    let event: String
+  }
+
+  private mutating func text(_ grant: PoolState.Grant) -> String {
+    switch grant {
+    case .use(let id): "use \(id.serial)"
+    case .wait(_, let actions): actions.isEmpty ? "wait" : text(actions)
+    case .refused(let refusal): "refused \(refusal)"
+    }
+  }
+
+  private mutating func text(_ released: PoolState.Released, _ id: String) -> String {
+    switch released {
+    case .idle: "idle"
+    case .use(let exchange): "use \(id) by \(exchange)"
+    case .actions(let actions): text(actions)
+    }
+  }
+
+  private mutating func text(_ actions: [PoolState.Action]) -> String {
+    actions.map { action in
+      switch action {
+      case .use(let id, let exchange): return "use \(id.serial) by \(exchange)"
+      case .connect(let id, let exchange):
+        connections["\(id.serial)"] = id
+        return "connect \(id.serial) for \(exchange)"
+      case .wait(let exchange): return "wait \(exchange)"
+      case .close(let id, let reason): return "close \(id.serial) \(reason.rawValue)"
+      case .abandon(let id): return "abandon \(id.serial)"
+      case .fail(let exchange): return "fail \(exchange)"
+      case .refuse(let exchange, let refusal): return "refuse \(exchange) \(refusal)"
+      }
+    }.joined(separator: "; ")
+  }
+
+  // What isn't 0.
+  private func text(_ counters: ConnectionCounters) -> String {
+    let numbers = [
+      ("idle", counters.idle), ("active", counters.active), ("opening", counters.opening),
+      ("waiting", counters.waiting), ("created", counters.created), ("reused", counters.reused),
+      ("failed", counters.openingsFailed), ("abandoned", counters.openingsAbandoned),
+    ]
+    let closed = counters.closed.map { ("\($0.key.rawValue)", $0.value) }.sorted { $0.0 < $1.0 }
+    return (numbers.filter { $0.1 > 0 } + closed).map { "\($0.0) \($0.1)" }.joined(separator: " ")
+  }
+}

@@ -1,0 +1,68 @@
+// What connections are never shared across: each setting that makes one connection differ from another.
+
+import LupineTLS
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("PoolKey")
+struct PoolKeyTests {
+  /// Ways to one server that differ in one thing each.
+  private static func keys() throws -> [(name: String, key: PoolKey)] {
+    let origin = Origin(scheme: .https, host: "a.example", port: 443)
+    let tls = TLSConfiguration()
+    var unverified = tls
+    unverified.verification = .none
+    var older = tls
+    older.maximumVersion = .v1_2
+    var private_ = tls
+    private_.trustRoots = [.pem([1])]
+    var both = tls
+    both.trustRoots = [.system, .pem([1])]
+    var stapled = tls
+    stapled.ocspStapling = .required
+    var named = tls
+    named.serverName = "b.example"
+    let proxy = try Proxy(.http, host: "proxy.example", port: 3128)
+    let known = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "p")
+    let otherPassword = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "q")
+    let otherPort = try Proxy(.http, host: "proxy.example", port: 3129)
+    let socks = try Proxy(.socks5, host: "proxy.example", port: 3128)
+    let socksNames = try Proxy(.socks5h, host: "proxy.example", port: 3128)
+    var exclusive = PoolKey(origin: origin, tls: tls)
+    exclusive.exclusiveTo = 7
+    return [
+      ("as it is", PoolKey(origin: origin, tls: tls)),
+      ("another host", PoolKey(origin: Origin(scheme: .https, host: "b.example", port: 443), tls: tls)),
+      ("another port", PoolKey(origin: Origin(scheme: .https, host: "a.example", port: 8443), tls: tls)),
+      ("in clear", PoolKey(origin: Origin(scheme: .http, host: "a.example", port: 443), tls: nil)),
+      ("a Unix socket", PoolKey(origin: Origin(scheme: .https, socketPath: "/run/a"), tls: tls)),
+      ("another Unix socket", PoolKey(origin: Origin(scheme: .https, socketPath: "/run/b"), tls: tls)),
+      ("not verified", PoolKey(origin: origin, tls: unverified)),
+      ("up to TLS 1.2", PoolKey(origin: origin, tls: older)),
+      ("own trust", PoolKey(origin: origin, tls: private_)),
+      ("more trust", PoolKey(origin: origin, tls: both)),
+      ("stapling required", PoolKey(origin: origin, tls: stapled)),
+      ("another name in TLS", PoolKey(origin: origin, tls: named)),
+      ("through a proxy", PoolKey(origin: origin, route: .tunnel(proxy), tls: tls)),
+      ("forwarded by a proxy", PoolKey(origin: origin, route: .forward(proxy), tls: tls)),
+      ("through it with credentials", PoolKey(origin: origin, route: .tunnel(known), tls: tls)),
+      ("through it with another password", PoolKey(origin: origin, route: .tunnel(otherPassword), tls: tls)),
+      ("through another proxy", PoolKey(origin: origin, route: .tunnel(otherPort), tls: tls)),
+      ("through SOCKS", PoolKey(origin: origin, route: .tunnel(socks), tls: tls)),
+      ("through SOCKS by name", PoolKey(origin: origin, route: .tunnel(socksNames), tls: tls)),
+      ("for one exchange alone", exclusive),
+    ]
+  }
+
+  @Test("connections that differ in anything that matters have pools of their own")
+  func distinct() throws {
+    let keys = try Self.keys()
+    for (index, one) in keys.enumerated() {
+      for other in keys[(index + 1)...] { #expect(one.key != other.key, "\(one.name) | \(other.name)") }
+    }
+    #expect(Set(keys.map(\.key)).count == keys.count)
+    #expect(try Set(Self.keys().map(\.key)) == Set(keys.map(\.key)))
+  }
+}

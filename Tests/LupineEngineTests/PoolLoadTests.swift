@@ -1,0 +1,144 @@
+// The pool with very many waiters, connections and origins: anything that looks through all of them takes minutes here.
+
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("PoolState under load", .timeLimit(.minutes(3)))
+struct PoolLoadTests {
+  private static let count = 100_000
+
+  @Test("100,000 wait for one connection, every other one gives up, and the others are served in order")
+  func waiters() throws {
+    var pool = PoolState(Self.limits(perOrigin: 1))
+    let now = Instant(nanoseconds: 0)
+    var tickets: [Ticket] = []
+    var connection: ConnectionID?
+    for exchange in 0..<UInt64(Self.count) {
+      guard case .wait(let ticket, let actions) = pool.acquire(Self.key(0), for: exchange, now: now) else {
+        throw Unexpected(what: "exchange \(exchange) doesn't wait")
+      }
+      tickets.append(ticket)
+      if case .connect(let id, _) = actions.first { connection = id }
+    }
+    guard case .refused = pool.acquire(Self.key(1), for: .max, now: now) else {
+      throw Unexpected(what: "it isn't refused")
+    }
+    // From the end, so that those in front of it stay for as long as possible.
+    for ticket in tickets.enumerated().filter({ $0.offset % 2 == 1 }).map(\.element).reversed() {
+      #expect(pool.cancel(ticket).isEmpty)
+    }
+    let id = try #require(connection)
+    var released = pool.opened(id, now: now)
+    for exchange in stride(from: 0, to: UInt64(Self.count), by: 2) {
+      guard released == .use(by: exchange) else { throw Unexpected(what: "\(released) in place of \(exchange)") }
+      released = pool.release(id, closing: nil, now: now)
+    }
+    #expect(released == .idle)
+    #expect(pool.counters().total.reused == Self.count / 2 - 1)
+  }
+
+  @Test("100,000 origins wait for one place, and get it in order")
+  func origins() throws {
+    var pool = PoolState(Self.limits(inAll: 1))
+    let now = Instant(nanoseconds: 0)
+    var connection: ConnectionID?
+    for exchange in 0..<UInt64(Self.count) {
+      guard case .wait(_, let actions) = pool.acquire(Self.key(exchange), for: exchange, now: now) else {
+        throw Unexpected(what: "exchange \(exchange) doesn't wait")
+      }
+      if case .connect(let id, _) = actions.first { connection = id }
+    }
+    for exchange in 0..<UInt64(Self.count) {
+      let id = try #require(connection)
+      guard pool.opened(id, now: now) == .use(by: exchange) else { throw Unexpected(what: "\(exchange) isn't served") }
+      let released = pool.release(id, closing: nil, now: now)
+      guard exchange + 1 < Self.count else { break }
+      guard case .actions(let actions) = released, actions.count == 2, actions[0] == .close(id, .totalLimit),
+        case .connect(let next, exchange + 1) = actions[1]
+      else { throw Unexpected(what: "\(released) behind \(exchange)") }
+      connection = next
+    }
+    #expect(pool.origins.count == pool.limits.originsRememberedMax)
+  }
+
+  @Test("100,000 connections are opened, become idle, are evicted and expire")
+  func connections() throws {
+    var pool = PoolState(Self.limits())
+    var now = Instant(nanoseconds: 0)
+    var ids: [ConnectionID] = []
+    for exchange in 0..<UInt64(Self.count) {
+      guard case .wait(_, let actions) = pool.acquire(Self.key(exchange % 50_000), for: exchange, now: now),
+        case .connect(let id, _) = actions.first
+      else { throw Unexpected(what: "nothing is opened for \(exchange)") }
+      ids.append(id)
+    }
+    for id in ids {
+      guard case .use = pool.opened(id, now: now) else { throw Unexpected(what: "nobody is served") }
+    }
+    for id in ids {
+      now = now + .microseconds(1)
+      guard pool.release(id, closing: nil, now: now) == .idle else { throw Unexpected(what: "it isn't idle") }
+      guard pool.nextDeadline != nil else { throw Unexpected(what: "nothing expires") }
+    }
+    for index in stride(from: 1, to: ids.count, by: 2) {
+      guard pool.evict(ids[index], .closedByPeer).count == 1 else { throw Unexpected(what: "it isn't closed") }
+    }
+    var expired: [PoolState.Action] = []
+    while let next = pool.nextDeadline { expired += pool.expire(now: next) }
+    #expect(expired == stride(from: 0, to: ids.count, by: 2).map { .close(ids[$0], .idleTimeout) })
+    #expect(pool.connectionCount == 0)
+  }
+
+  @Test("100,000 wait for a descriptor, and give up one by one while others look for one")
+  func descriptors() throws {
+    var pool = PoolState(Self.limits(perOrigin: 1_000))
+    var now = Instant(nanoseconds: 0)
+    var tickets: [Ticket] = []
+    var opening: [ConnectionID] = []
+    for exchange in 0..<UInt64(Self.count) {
+      guard case .wait(let ticket, let actions) = pool.acquire(Self.key(exchange % 100), for: exchange, now: now) else {
+        throw Unexpected(what: "exchange \(exchange) doesn't wait")
+      }
+      tickets.append(ticket)
+      if case .connect(let id, _) = actions.first { opening.append(id) }
+    }
+    for id in opening {
+      guard pool.openingFailed(id, because: .outOfDescriptors, now: now).count == 1 else {
+        throw Unexpected(what: "another one is tried at once")
+      }
+    }
+    for ticket in tickets.reversed() {
+      guard let next = pool.nextDeadline else { throw Unexpected(what: "nothing is tried any more") }
+      now = next
+      guard case .connect(let id, for: 0) = pool.expire(now: now).first else {
+        throw Unexpected(what: "nothing is tried")
+      }
+      guard pool.openingFailed(id, because: .outOfDescriptors, now: now) == [.wait(0)] else {
+        throw Unexpected(what: "it doesn't wait")
+      }
+      guard pool.cancel(ticket).isEmpty else { throw Unexpected(what: "giving up had a consequence") }
+    }
+    #expect(pool.nextDeadline == nil)
+  }
+
+  private struct Unexpected: Error {
+    let what: String
+  }
+
+  private static func limits(perOrigin: Int = .max, inAll: Int = .max) -> PoolLimits {
+    var limits = PoolLimits()
+    limits.connectionsPerOriginMax = perOrigin
+    limits.connectionsMax = inAll
+    limits.idlePerOriginMax = .max
+    limits.idleMax = .max
+    limits.waitersMax = count
+    return limits
+  }
+
+  private static func key(_ number: UInt64) -> PoolKey {
+    PoolKey(origin: Origin(scheme: .http, host: "host-\(number)", port: 80), tls: nil)
+  }
+}

@@ -1,0 +1,95 @@
+// Bypass lists: the table of what curl does, and addresses against what the C library reads.
+
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("ProxyBypass")
+struct ProxyBypassTests {
+  @Test("a host is reached directly or not, as in curl but for the marked ones", arguments: ProxyBypassVector.all)
+  func table(_ vector: ProxyBypassVector) throws {
+    let host = try URI("http://\(vector.host)/").origin.host
+    #expect(ProxyBypass(vector.list).contains(host: host) == vector.isDirect)
+  }
+
+  @Test("the table has both answers, and says where curl differs")
+  func tableIsTold() {
+    #expect(ProxyBypassVector.all.count(where: \.isDirect) > 40)
+    #expect(ProxyBypassVector.all.count { !$0.isDirect } > 40)
+    #expect(ProxyBypassVector.all.count { $0.isDirect != $0.isDirectInCurl } == 19)
+  }
+
+  @Test("the empty list excepts nothing")
+  func none() {
+    #expect(ProxyBypass.none == ProxyBypass(""))
+    #expect(!ProxyBypass.none.contains(host: "example.com"))
+    #expect(!ProxyBypass.none.contains(host: ""))
+  }
+
+  @Test("every length of a prefix, on both sides of its end")
+  func prefixes() {
+    for bitCount in 1...32 {
+      let list = ProxyBypass("255.255.255.255/\(bitCount)")
+      // Differs in the last bit of the prefix, and in the one behind.
+      #expect(!list.contains(host: Self.v4(.max ^ 1 << UInt32(32 - bitCount))), "\(bitCount)")
+      if bitCount < 32 { #expect(list.contains(host: Self.v4(.max ^ 1 << UInt32(31 - bitCount))), "\(bitCount)") }
+    }
+    for bitCount in 1...128 {
+      let list = ProxyBypass("::/\(bitCount)")
+      #expect(!list.contains(host: Self.v6(bit: bitCount - 1)), "\(bitCount)")
+      if bitCount < 128 { #expect(list.contains(host: Self.v6(bit: bitCount)), "\(bitCount)") }
+    }
+  }
+
+  private static func v4(_ bits: UInt32) -> String {
+    (0..<4).map { String(bits >> UInt32(24 - 8 * $0) & 255) }.joined(separator: ".")
+  }
+
+  /// The address of which that bit alone is set.
+  private static func v6(bit: Int) -> String {
+    (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
+  }
+
+  @Test("a list as long as an environment can hold is read, and looked through")
+  func longList() {
+    let list = ProxyBypass((0..<10_000).map { "host\($0).example" }.joined(separator: ","))
+    #expect(list.contains(host: "www.host9999.example"))
+    #expect(!list.contains(host: "host10000.example"))
+  }
+}
+
+@Suite("NumericAddress")
+struct NumericAddressTests {
+  @Test(
+    "what is read and what isn't agrees with the C library",
+    arguments: [
+      "0.0.0.0", "127.0.0.1", "255.255.255.255", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3",
+      "01.2.3.4", "1.2.3.04", "0x1.2.3.4", "1.2.3.+4", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4/8", "1", "", ".",
+      "::", "::1", "1::", ":", ":::", "::::", "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9",
+      "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "1::3:4:5:6:7:8", "1:2:3:4::5:6:7:8", "::1:2:3:4:5:6:7:8", "1::2::3",
+      "12345::", "0001::", "00001::", "g::", "fe80::1%lo", "fe80::1%1", "[::1]", "::+1", "::-1", "1:::2", ":1::2",
+      "1::2:",
+      "::1.2.3.4", "1:2:3:4:5:6:1.2.3.4", "1:2:3:4:5:6:7:1.2.3.4", "::1.2.3", "::1.2.3.4:5", "1.2.3.4::",
+      "::ffff:10.1.2.3", "1:2:3:4:5::1.2.3.4", "1:2:3:4:5:6::1.2.3.4", "::256.1.1.1", "ABCD:EF01::2345",
+      "1::\u{301}", "١.2.3.4",
+    ])
+  func agrees(text: String) {
+    let address = NumericAddress(text)
+    let expected = SocketAddress(numeric: text, port: 0)
+    #expect((address != nil) == (expected != nil))
+    guard let address, let expected else { return }
+    #expect(address.bytes.count == (expected.isIPv6 ? 16 : 4))
+    // The library's own spelling of the same address.
+    #expect(NumericAddress(expected.host) == address)
+  }
+
+  @Test("addresses become bytes in network order")
+  func bytes() throws {
+    #expect(try #require(NumericAddress("1.2.30.255")).bytes == [1, 2, 30, 255])
+    #expect(
+      try #require(NumericAddress("2001:db8::a:1.2.3.4")).bytes
+        == [0x20, 0x01, 0x0D, 0xB8, 0, 0, 0, 0, 0, 0, 0, 0x0A, 1, 2, 3, 4])
+  }
+}

@@ -1,0 +1,126 @@
+// Requests through proxies that a script plays: what goes to whom, what comes back, what goes wrong.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("Through a proxy", .timeLimit(.minutes(1)))
+struct ProxyFlowTests {
+  private func engine(_ proxy: OriginServer, _ scheme: Proxy.Scheme, user: String? = nil) throws -> Engine {
+    var configuration = EngineConfiguration()
+    let place = try Proxy(scheme, host: "127.0.0.1", port: proxy.port, user: user, password: user == nil ? "" : "pw")
+    configuration.proxy = .fixed(place)
+    return try Engine(configuration: configuration)
+  }
+
+  @Test("http is forwarded in absolute form, with the proxy's credentials and not the caller's for it")
+  func forward() async throws {
+    let heads = Mutex<[String]>([])
+    let proxy = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        heads.withLock { $0.append(String(decoding: request.rawHead, as: UTF8.self)) }
+        try peer.respond(body: Array("from the proxy".utf8))
+      }
+    }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, .http, user: "me")
+    let request = EngineRequest(
+      uri: try URI("http://origin.example:8080/path?q=1#f"),
+      fields: ["Proxy-Authorization": "Basic Zm9yOm90aGVy", "Authorization": "Bearer x"])
+    for _ in 0..<2 { #expect(await engine.record(request).text == "from the proxy") }
+    let head = try #require(heads.withLock { $0.last })
+    #expect(head.hasPrefix("GET http://origin.example:8080/path?q=1 HTTP/1.1\r\nHost: origin.example:8080\r\n"))
+    #expect(head.contains("Proxy-Authorization: Basic bWU6cHc=\r\n"))
+    #expect(!head.contains("Zm9y"))
+    #expect(head.contains("Authorization: Bearer x\r\n"))
+    #expect(proxy.connectionCount == 1)
+  }
+
+  @Test("a connection of one origin's isn't used for another behind the same proxy")
+  func notShared() async throws {
+    let proxy = try OriginServer.serving { .text($0.target) }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, .http)
+    #expect(try await engine.record("http://a.example/").text == "http://a.example/")
+    #expect(try await engine.record("http://b.example/").text == "http://b.example/")
+    #expect(proxy.connectionCount == 2)
+  }
+
+  @Test("https goes through a tunnel, in which the proxy sees neither target nor fields")
+  func connect() async throws {
+    let identity = try ServerIdentity.throwaway()
+    let seen = Mutex<[String]>([])
+    let proxy = try OriginServer { peer in
+      guard let request = try peer.readHead() else { return }
+      seen.withLock { $0.append(String(decoding: request.rawHead, as: UTF8.self)) }
+      try peer.send("HTTP/1.1 200 Connection established\r\nContent-Length: 5\r\n\r\n")
+      try peer.startTLS(identity)
+      while let inner = try peer.readRequest() {
+        try peer.respond(body: Array("\(inner.target) \(inner.fields.first("Proxy-Authorization") ?? "-")".utf8))
+      }
+    }
+    defer { proxy.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(try Proxy(.http, host: "127.0.0.1", port: proxy.port, user: "me", password: "pw"))
+    configuration.tls = TLSConfiguration(trustRoots: [.pem(identity.authorityPEM)])
+    let engine = try Engine(configuration: configuration)
+    let request = EngineRequest(
+      uri: try URI("https://localhost/secret"),
+      fields: ["Authorization": "Bearer x", "Proxy-Authorization": "Basic other"])
+    let record = await engine.record(request)
+    #expect(record.text == "/secret -")
+    #expect(
+      seen.withLock { $0 } == [
+        "CONNECT localhost:443 HTTP/1.1\r\nHost: localhost:443\r\nProxy-Authorization: Basic bWU6cHc=\r\n\r\n"
+      ])
+    let metrics = try #require(record.metrics)
+    #expect(metrics.proxyStart != nil && metrics.proxyEnd != nil && metrics.tlsEnd != nil)
+    #expect(metrics.proxy?.user == "me")
+  }
+
+  @Test(
+    "SOCKS 5 with user and password carries http, with the name or with the address",
+    arguments: [Proxy.Scheme.socks5, .socks5h])
+  func socks(scheme: Proxy.Scheme) async throws {
+    let seen = Mutex<[[UInt8]]>([])
+    let proxy = try OriginServer { peer in
+      let greeting = try peer.receive()
+      seen.withLock { $0.append(greeting) }
+      try peer.send([5, 2])
+      let credentials = try peer.receive()
+      seen.withLock { $0.append(credentials) }
+      try peer.send([1, 0])
+      let request = try peer.receive()
+      seen.withLock { $0.append(request) }
+      try peer.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+      while let request = try peer.readRequest() { try peer.respond(body: Array(request.target.utf8)) }
+    }
+    defer { proxy.stop() }
+    let engine = try engine(proxy, scheme, user: "me")
+    for _ in 0..<2 { #expect(try await engine.record("http://localhost:81/x").text == "/x") }
+    let said = seen.withLock { $0 }
+    #expect(said.count == 3)
+    #expect(said[0] == [5, 2, 0, 2])
+    #expect(said[1] == [1, 2] + Array("me".utf8) + [2] + Array("pw".utf8))
+    if scheme == .socks5h {
+      #expect(said[2] == [5, 1, 0, 3, 9] + Array("localhost".utf8) + [0, 81])
+    } else {
+      #expect(said[2] == [5, 1, 0, 1, 127, 0, 0, 1, 0, 81] || said[2].starts(with: [5, 1, 0, 4]))
+    }
+  }
+
+  @Test("hosts that the settings except are reached directly")
+  func bypass() async throws {
+    let proxy = try OriginServer.serving { _ in .text("proxy") }
+    defer { proxy.stop() }
+    let origin = try OriginServer.serving { _ in .text("origin") }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(
+      try Proxy(.http, host: "127.0.0.1", port: proxy.port), bypass: ProxyBypass("127.0.0.0/8"))
+    let engine = try Engine(configuration: configuration)
+    #expect(try await engine.record(origin.url).text == "origin")
+    #expect(try await engine.record("http://origin.example/").text == "proxy")
+  }
+}

@@ -1,0 +1,82 @@
+// What of a request's head goes to whom: directly, to a proxy that forwards, through a tunnel.
+
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("Route")
+struct ProxyRouteTests {
+  private let fields: Fields = [
+    "Host": "h", "Authorization": "for the origin", "proxy-authorization": "x", "Accept": "a",
+    "PROXY-CONNECTION": "keep-alive", "Proxy-Authorization": "y", "Proxy-Authorization-Not": "z",
+  ]
+
+  private func apply(_ route: Route, to uri: String, fields: Fields) throws -> RequestHead {
+    let uri = try URI(uri)
+    var head = RequestHead(method: "GET", target: uri.target, fields: fields)
+    route.apply(to: &head, origin: uri.origin)
+    return head
+  }
+
+  @Test("the way follows from the schemes")
+  func ways() throws {
+    let (http, https) = (try URI("http://h/").origin, try URI("https://h/").origin)
+    #expect(Route(to: http, by: nil) == .direct)
+    #expect(Route(to: https, by: nil) == .direct)
+    let proxy = try Proxy("http://p")
+    #expect(Route(to: http, by: proxy) == .forward(proxy))
+    #expect(Route(to: https, by: proxy) == .tunnel(proxy))
+    for socks in [try Proxy("socks5://p"), try Proxy("socks5h://p")] {
+      #expect(Route(to: http, by: socks) == .tunnel(socks))
+      #expect(Route(to: https, by: socks) == .tunnel(socks))
+    }
+  }
+
+  @Test("an origin never sees a proxy's fields, directly or through a tunnel")
+  func originFields() throws {
+    let routes: [Route] = [
+      .direct, .tunnel(try Proxy("http://u:p@p")), .tunnel(try Proxy("socks5://u:p@p")), .tunnel(try Proxy("http://p")),
+    ]
+    for route in routes {
+      let head = try apply(route, to: "https://h/x?y", fields: fields)
+      #expect(head.target == "/x?y")
+      #expect(
+        head.fields
+          == ["Host": "h", "Authorization": "for the origin", "Accept": "a", "Proxy-Authorization-Not": "z"])
+    }
+  }
+
+  @Test("a forwarding proxy gets the absolute form and its own credentials, and the caller's go nowhere")
+  func forward() throws {
+    let head = try apply(.forward(try Proxy("http://us%65r:p:w@p")), to: "http://H:8080/x?y#z", fields: fields)
+    #expect(head.target == "http://h:8080/x?y")
+    #expect(
+      head.fields
+        == [
+          "Host": "h", "Authorization": "for the origin", "Accept": "a", "Proxy-Authorization-Not": "z",
+          "Proxy-Authorization": "Basic dXNlcjpwOnc=",
+        ])
+    let open = try apply(.forward(try Proxy("http://p")), to: "http://h/", fields: fields)
+    #expect(!open.fields.contains("Proxy-Authorization"))
+    #expect(!open.fields.contains("Proxy-Connection"))
+  }
+
+  @Test(
+    "the absolute form",
+    arguments: [
+      ("http://h", "http://h/"), ("http://h?q", "http://h/?q"), ("http://h:80/a", "http://h/a"),
+      ("http://[::1]:81/a b", "http://[::1]:81/a%20b"), ("http://u:p@h/x", "http://h/x"),
+      ("http://h//x", "http://h//x"),
+    ])
+  func absoluteForm(uri: String, target: String) throws {
+    #expect(try apply(.forward(try Proxy("p")), to: uri, fields: Fields()).target == target)
+  }
+
+  @Test("a head without a proxy's fields stays as it is")
+  func untouched() throws {
+    let fields: Fields = ["Host": "h", "X": "1", "x": "2"]
+    #expect(try apply(.direct, to: "http://h/", fields: fields).fields == fields)
+    #expect(try apply(.forward(try Proxy("p")), to: "http://h/", fields: fields).fields == fields)
+  }
+}

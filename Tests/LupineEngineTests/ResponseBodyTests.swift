@@ -1,0 +1,207 @@
+// Responses as asynchronous sequences: pieces, windows, ends, and bodies that nobody wants.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("A streamed response", .timeLimit(.minutes(1)))
+struct ResponseBodyTests {
+  @Test("begins with its head, goes on piece by piece and ends with trailers and metrics")
+  func pieces() async throws {
+    let (first, second) = (Gate(), Gate())
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      try peer.wait(for: first)
+      try peer.chunk("one")
+      try peer.wait(for: second)
+      try peer.chunk("two")
+      try peer.endChunked(trailers: ["Checksum": "6"])
+    }
+    defer { origin.stop() }
+    let response = try await Engine().execute(EngineRequest(uri: try URI("\(origin.url)/")))
+    #expect(response.head.status == 200)
+    #expect(response.body.trailers == nil)
+    first.open()
+    let iterator = response.body.makeAsyncIterator()
+    #expect(try await iterator.next() == Array("one".utf8))
+    second.open()
+    #expect(try await iterator.next() == Array("two".utf8))
+    #expect(try await iterator.next() == nil)
+    #expect(try await iterator.next() == nil)
+    #expect(response.body.trailers?.first("Checksum") == "6")
+    let metrics = await response.body.metrics()
+    #expect(metrics.count == 1)
+    #expect(metrics.first?.decodedBodyBytes == 6)
+  }
+
+  @Test("is held back at its window while nobody reads", arguments: [1, 1000, 256 * 1024])
+  func window(windowBytes: Int) async throws {
+    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 3_000_000)) }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.windowBytes = windowBytes
+    let engine = try Engine(configuration: configuration)
+    let response = try await engine.execute(EngineRequest(uri: try URI("\(origin.url)/")))
+    var count = 0
+    var largest = 0
+    for try await piece in response.body {
+      #expect(piece.indices.allSatisfy { piece[$0] == Pattern.byte(at: UInt64(count + $0)) })
+      count += piece.count
+      largest = max(largest, piece.count)
+      if windowBytes == 1, count == 2000 { break }
+    }
+    #expect(largest <= windowBytes)
+    #expect(count == (windowBytes == 1 ? 2000 : 3_000_000))
+  }
+
+  @Test("can be collected up to a limit")
+  func collecting() async throws {
+    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 300_000)) }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let request = EngineRequest(uri: try URI("\(origin.url)/"))
+    #expect(try await engine.execute(request).body.collect(upTo: 300_000).count == 300_000)
+    let response = try await engine.execute(request)
+    do {
+      _ = try await response.body.collect(upTo: 299_999)
+      Issue.record("the limit didn't hold")
+    } catch {
+      #expect(error.code == .bodyTooLarge)
+    }
+  }
+
+  @Test("that breaks off is an error behind the pieces that came")
+  func truncated() async throws {
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhello")
+    }
+    defer { origin.stop() }
+    let response = try await Engine().execute(EngineRequest(uri: try URI("\(origin.url)/")))
+    let iterator = response.body.makeAsyncIterator()
+    #expect(try await iterator.next() == Array("hello".utf8))
+    await #expect(throws: EngineError.self) { try await iterator.next() }
+    await #expect(throws: EngineError.self) { try await iterator.next() }
+  }
+
+  @Test("whose task is cancelled ends with .cancelled and closes its connection")
+  func cancelled() async throws {
+    let (began, left) = (Gate(), Gate())
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      try peer.chunk("x")
+      _ = try peer.awaitClose()
+      left.open()
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let uri = try URI("\(origin.url)/")
+    let task = Task { () -> EngineError? in
+      do throws(EngineError) {
+        let response = try await engine.execute(EngineRequest(uri: uri))
+        for try await _ in response.body { began.open() }
+        return nil
+      } catch {
+        return error
+      }
+    }
+    await began.wait()
+    task.cancel()
+    #expect(await task.value?.code == .cancelled)
+    await left.wait()
+  }
+
+  @Test("follows redirects, whose bodies are read past or given up", arguments: [0, 1000, 10_000_000] as [UInt64])
+  func redirects(byteCount: UInt64) async throws {
+    // A short body is sent together with its head: one that comes later may find that the next request has a connection.
+    let content: Reply.Content =
+      byteCount <= 1000 ? .bytes([UInt8](repeating: 0, count: Int(byteCount))) : .pattern(byteCount: byteCount)
+    let origin = try OriginServer.serving { request in
+      request.path == "/"
+        ? Reply(status: 302, fields: ["Location": "/there"], content) : .text("there")
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let request = EngineRequest(uri: try URI("\(origin.url)/"))
+    let response = try await engine.execute(request, redirects: RedirectRule())
+    #expect(response.uri.target == "/there")
+    #expect(try await response.body.collect() == Array("there".utf8))
+    let metrics = await response.body.metrics()
+    #expect(metrics.count == 2)
+    let isKept = byteCount <= 64 * 1024
+    #expect(metrics.last?.isReusedConnection == isKept)
+  }
+
+  @Test("that is let go unread keeps its connection if little is left", arguments: [1000, 10_000_000] as [UInt64])
+  func abandoned(byteCount: UInt64) async throws {
+    let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.windowBytes = 100
+    configuration.pool.connectionsPerOriginMax = 1
+    let engine = try Engine(configuration: configuration)
+    let request = EngineRequest(uri: try URI("\(origin.url)/"))
+    do {
+      let response = try await engine.execute(request)
+      #expect(response.head.status == 200)
+    }
+    // With one connection at most, the second request waits for the first one's end.
+    let next = try await engine.collect(request)
+    #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
+  }
+
+  @Test("that its sink discards ends soon, whatever the server does with it")
+  func discarded() async throws {
+    let go = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      try peer.chunk("never ends")
+      try peer.wait(for: go)
+    }
+    defer { origin.stop() }
+    defer { go.open() }
+    let sink = RecordingSink(disposition: .discard)
+    let engine = try Engine()
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+    let outcome = await sink.outcome
+    #expect(outcome.error == nil)
+    #expect(outcome.body.isEmpty)
+  }
+
+  @Test("of a broken body that is drained closes the connection")
+  func brokenWhileDrained() async throws {
+    let origin = try OriginServer { peer in
+      while try peer.readRequest() != nil {
+        try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxBROKEN")
+      }
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    for _ in 0..<2 {
+      let sink = RecordingSink(disposition: .discard)
+      engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+      let outcome = await sink.outcome
+      #expect(outcome.error == nil)
+      #expect(outcome.metrics?.isReusedConnection == false)
+    }
+  }
+
+  @Test("whose measurements are waited for by a task that is cancelled ends")
+  func cancelledMetrics() async throws {
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let response = try await engine.execute(EngineRequest(uri: try URI("\(origin.url)/")))
+    let task = Task { await response.body.metrics() }
+    task.cancel()
+    #expect(await task.value.count == 1)
+  }
+}

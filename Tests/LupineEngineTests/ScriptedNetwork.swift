@@ -1,0 +1,117 @@
+// A network that a test plays: what arrives, what is taken and what time it is stands line by line in the test.
+
+@testable import LupineEngine
+@testable import LupineReactor
+import LupineTLS
+import LupineWire
+
+/// A socket whose peer is the test.
+final class ScriptedSocket: StreamSocket {
+  enum Arrival {
+    case bytes([UInt8])
+    case end
+  }
+
+  let number: CInt
+  let localAddress: SocketAddress? = nil
+  let peerAddress: SocketAddress? = nil
+  /// What is there to be received.
+  var arrivals: [Arrival] = []
+  /// What was sent.
+  var sent: [UInt8] = []
+  /// How many more bytes are taken.
+  var roomBytes = Int.max
+  /// What sending fails with.
+  var sendFailure: SystemError?
+
+  init(number: CInt) { self.number = number }
+
+  func finishConnecting() {}
+
+  func receive(into buffer: inout [UInt8], from offset: Int) -> Int? {
+    switch arrivals.first {
+    case nil: return nil
+    case .end: return 0
+    case .bytes(let bytes):
+      let count = min(bytes.count, buffer.count - offset)
+      buffer.replaceSubrange(offset..<offset + count, with: bytes[..<count])
+      arrivals.removeFirst()
+      if count < bytes.count { arrivals.insert(.bytes(Array(bytes[count...])), at: 0) }
+      return count
+    }
+  }
+
+  func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
+    if let sendFailure { throw sendFailure }
+    let count = min(bytes.count - offset, roomBytes)
+    guard count > 0 else { return nil }
+    roomBytes -= count
+    sent += bytes[offset..<offset + count]
+    return count
+  }
+
+  func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
+    throw SystemError(call: "sendfile", code: 22)
+  }
+}
+
+/// Sockets by the order in which they were asked for.
+final class ScriptedNetwork: Network {
+  var now = Instant(nanoseconds: 0)
+  private(set) var sockets: [ScriptedSocket] = []
+  private(set) var isStopped = false
+  /// What connecting fails with.
+  var connectFailure: SystemError?
+  private var watched: [CInt: (Poller.Interest, UInt64)] = [:]
+
+  func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
+    if let connectFailure { throw connectFailure }
+    let socket = ScriptedSocket(number: CInt(100 + sockets.count))
+    sockets.append(socket)
+    return socket
+  }
+
+  func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) { watched[number] = (interest, token) }
+  func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) { watched[number] = (interest, token) }
+  func unwatch(_ number: CInt) { watched[number] = nil }
+  func stop() { isStopped = true }
+
+  /// The event of a socket that can be read or written, as far as somebody asked for it.
+  func event(of socket: ScriptedSocket) -> [Poller.Event] {
+    guard let (interest, token) = watched[socket.number] else { return [] }
+    return [
+      Poller.Event(
+        token: token, isReadable: interest.contains(.readable) && !socket.arrivals.isEmpty,
+        isWritable: interest.contains(.writable) && socket.roomBytes > 0)
+    ]
+  }
+}
+
+/// A shard whose loop is the test.
+final class ShardStage {
+  let network = ScriptedNetwork()
+  let inbox = Inbox {}
+  let shard: Shard
+
+  init(_ change: (inout EngineConfiguration) -> Void = { _ in }) {
+    var configuration = EngineConfiguration()
+    change(&configuration)
+    shard = Shard(
+      configuration, proxyRules: ProxySettings.none.rules(environment: [:]), network: network,
+      resolver: NameService(configuration.resolver), tlsContexts: TLSContexts(), inbox: inbox)
+  }
+
+  /// Sends a request to the shard, which takes it in its next turn.
+  func submit(_ request: EngineRequest, credit: Int = .max) -> (ExchangeID, RecordingSink) {
+    let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
+    inbox.send(.submit(id, request, sink, credit: credit))
+    return (id, sink)
+  }
+
+  /// Lets time pass, and the shard take a turn with what has happened to some sockets.
+  func turn(after time: Duration = .zero, _ sockets: ScriptedSocket...) {
+    network.now = network.now + time
+    _ = shard.gather()
+    _ = shard.turn(sockets.flatMap(network.event(of:)), now: network.now)
+  }
+}

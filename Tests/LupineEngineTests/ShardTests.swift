@@ -1,0 +1,201 @@
+// A shard at moments that a real network brings about once in a million requests.
+
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard", .timeLimit(.minutes(1)))
+struct ShardTests {
+  private static let brokenPipe = SystemError(call: "send", code: 32)
+
+  private func request(_ change: (inout EngineRequest) -> Void = { _ in }) throws -> EngineRequest {
+    var request = EngineRequest(uri: try URI("http://127.0.0.1:80/"))
+    change(&request)
+    return request
+  }
+
+  /// A response that fills one read of the loop's exactly, so that it goes on to read.
+  private func fillingResponse(_ fields: String = "") -> [UInt8] {
+    let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: "
+    let bodyCount = Buffers.byteCount - head.utf8.count - 5 - 4
+    return Array("\(head)\(bodyCount)\r\n\r\n".utf8) + [UInt8](repeating: 7, count: bodyCount)
+  }
+
+  @Test(
+    "what lies ready behind a response isn't taken for the next one, which gets a connection of its own",
+    arguments: [[], [ScriptedSocket.Arrival.end]])
+  func surplus(ending: [ScriptedSocket.Arrival]) async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(fillingResponse()), .bytes(fillingResponse())] + ending
+    stage.turn(socket)
+    let first = await sinks[0].outcome
+    #expect(first.head?.status == 200)
+    #expect(first.metrics?.closeReason == .unsolicitedBytes)
+    #expect(!sinks[1].finished.isOpen)
+    let fresh = try #require(stage.network.sockets.last)
+    #expect(fresh !== socket)
+    stage.turn(fresh)
+    fresh.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(fresh)
+    #expect(await sinks[1].outcome.head?.status == 204)
+  }
+
+  @Test("a connection whose end lies ready behind a response is not used again")
+  func endBehindResponse() async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(fillingResponse()), .end]
+    stage.turn(socket)
+    #expect(await sinks[0].outcome.metrics?.closeReason == .closedByPeer)
+    #expect(stage.network.sockets.last !== socket)
+  }
+
+  @Test("a request that comes right behind an abrupt shutdown is answered, too")
+  func submittedBehindShutdown() async throws {
+    let stage = ShardStage()
+    stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    #expect(stage.network.isStopped)
+    #expect(stage.network.sockets.isEmpty)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.code == .shutDown)
+  }
+
+  @Test("what is due in the turn of an abrupt shutdown isn't done any more")
+  func dueBehindShutdown() async throws {
+    let stage = ShardStage()
+    stage.network.connectFailure = SystemError(call: "socket", code: 24)
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
+    // By then another attempt to find a descriptor is due.
+    stage.turn(after: .seconds(1))
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.code == .shutDown)
+    #expect(stage.network.sockets.isEmpty)
+  }
+
+  @Test("a sink without credit hears the head, and the body when it takes it")
+  func noCredit() async throws {
+    let stage = ShardStage()
+    let (id, sink) = stage.submit(try request(), credit: 0)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhe".utf8)), .bytes(Array("llo".utf8))]
+    stage.turn(socket)
+    try #require(sink.sawHead.isOpen)
+    stage.turn(socket)
+    #expect(sink.receivedCount == 0)
+    stage.inbox.send(.grant(id, 1))
+    stage.turn()
+    #expect(sink.receivedCount == 1)
+    stage.inbox.send(.grant(id, 4))
+    stage.turn()
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.text == "hello")
+  }
+
+  @Test("a connection isn't watched for more when its sink's credit is used up exactly")
+  func creditUsedUp() throws {
+    let stage = ShardStage()
+    let (id, sink) = stage.submit(try request(), credit: 5)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello".utf8))]
+    stage.turn(socket)
+    #expect(sink.receivedCount == 5)
+    #expect(stage.network.event(of: socket).isEmpty)
+    socket.arrivals = [.bytes(Array("!".utf8))]
+    stage.inbox.send(.grant(id, 1))
+    stage.turn()
+    #expect(sink.finished.isOpen)
+  }
+
+  @Test("a server that says nothing to a sink without credit takes too long")
+  func noCreditNoReply() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(try request(), credit: 0)
+    stage.turn()
+    stage.turn(try #require(stage.network.sockets.first))
+    stage.turn(after: .seconds(60))
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.phase == .firstByte)
+  }
+
+  @Test("another protocol's bytes stay in order when the first answer to them can't be sent")
+  func handedOverInOrder() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(
+      try request {
+        $0.fields = ["Connection": "Upgrade", "Upgrade": "echo"]
+        $0.body = RequestBody("frames")
+      })
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.sendFailure = Self.brokenPipe
+    socket.arrivals = [
+      .bytes(Array("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\nfirst".utf8)),
+      .bytes(Array("second".utf8)), .end,
+    ]
+    stage.turn(socket)
+    #expect(await sink.outcome.text == "firstsecond")
+  }
+
+  @Test("waiting for descriptors counts as waiting, however often one is tried for")
+  func descriptors() async throws {
+    let stage = ShardStage()
+    stage.network.connectFailure = SystemError(call: "socket", code: 24)
+    let (_, sink) = stage.submit(try request { $0.timeouts.poolWait = .seconds(5) })
+    for _ in 0..<100 { stage.turn(after: .milliseconds(100)) }
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(error?.code == .timedOut)
+    #expect(error?.phase == .poolWait)
+    let time = await sink.outcome.metrics.flatMap { metrics in metrics.end.map { $0 - metrics.start } }
+    #expect(time == .seconds(5))
+  }
+
+  @Test("credit for a sink that isn't held is no sign of life of the server's")
+  func grantIsNoProgress() async throws {
+    let stage = ShardStage()
+    let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, credit: 100)
+    stage.turn()
+    stage.turn(try #require(stage.network.sockets.first))
+    for _ in 0..<3 {
+      stage.inbox.send(.grant(id, 1))
+      stage.turn(after: .milliseconds(400))
+    }
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.phase == .firstByte)
+  }
+
+  @Test("connections of raw requests leave nothing behind in the pool's books but their sum")
+  func rawRequestsAreForgotten() async throws {
+    let stage = ShardStage()
+    for _ in 0..<3 {
+      let (_, sink) = stage.submit(try request { $0.rawBytes = Array("GET / HTTP/1.1\r\n\r\n".utf8) })
+      stage.turn()
+      let socket = try #require(stage.network.sockets.last)
+      stage.turn(socket)
+      socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+      stage.turn(socket)
+      try #require(sink.finished.isOpen)
+    }
+    #expect(stage.shard.pool.counters().origins.isEmpty)
+    #expect(stage.shard.pool.counters().total.created == 3)
+  }
+}

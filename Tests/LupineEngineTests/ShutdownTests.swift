@@ -1,0 +1,158 @@
+// The engine's end, graceful or not; and what it counts until then.
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite("Shutdown and counters", .timeLimit(.minutes(1)))
+struct ShutdownTests {
+  @Test("a graceful shutdown finishes what is on the wire, and refuses who waits and who comes")
+  func graceful() async throws {
+    let (arrived, go) = (Gate(), Gate())
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        arrived.open()
+        try peer.wait(for: go)
+        try peer.respond(body: Array(request.path.utf8))
+      }
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsPerOriginMax = 1
+    let engine = try Engine(configuration: configuration)
+    let (first, second, late) = (RecordingSink(), RecordingSink(), RecordingSink())
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/first")), to: first)
+    await arrived.wait()
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/second")), to: second)
+    let end = Task { await engine.shutdown() }
+    let waiting = await second.outcome.error
+    #expect(waiting?.code == .shutDown)
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/late")), to: late)
+    #expect(await late.outcome.error?.code == .shutDown)
+    go.open()
+    #expect(await first.outcome.text == "/first")
+    await end.value
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test("behind its end an engine answers at once, as often as it is asked")
+  func afterwards() async throws {
+    let engine = try Engine()
+    await engine.shutdown()
+    await engine.shutdown(isGraceful: false)
+    #expect(try await engine.record("http://127.0.0.1:1/").error?.code == .shutDown)
+    #expect(await engine.counters() == PoolCounters())
+  }
+
+  @Test("an abrupt shutdown ends everything with an error")
+  func abrupt() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let sink = RecordingSink()
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink)
+    await arrived.wait()
+    await engine.shutdown(isGraceful: false)
+    let outcome = await sink.outcome
+    #expect(outcome.error?.code == .shutDown)
+    #expect(outcome.error?.delivery == .sent)
+    #expect(outcome.finishCount == 1)
+  }
+
+  @Test("counters tell what is, and what became of what was")
+  func counters() async throws {
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        try peer.respond(fields: request.path == "/last" ? ["Connection": "close"] : [:])
+      }
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    for path in ["first", "second"] { _ = try await engine.record("\(origin.url)/\(path)") }
+    var counters = await engine.counters()
+    #expect(counters.total.idle == 1)
+    #expect(counters.total.created == 1)
+    #expect(counters.total.reused == 1)
+    _ = try await engine.record("\(origin.url)/last")
+    counters = await engine.counters()
+    #expect(counters.total.idle == 0)
+    #expect(counters.total.closed == [.serverAskedForClose: 1])
+    #expect(counters.origins.map(\.origin) == [try URI(origin.url).origin])
+    #expect(counters.origins.first?.connections == counters.total)
+  }
+
+  @Test("who comes when as many wait as may is refused with that number")
+  func tooManyWaiting() async throws {
+    let arrived = Gate()
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      _ = try peer.awaitClose()
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsPerOriginMax = 1
+    configuration.pool.waitersMax = 1
+    let engine = try Engine(configuration: configuration)
+    let sinks = (0..<3).map { _ in RecordingSink() }
+    engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sinks[0])
+    // By then it doesn't wait any more.
+    await arrived.wait()
+    for sink in sinks[1...] { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
+    let refused = await sinks[2].outcome.error
+    #expect(refused?.code == .tooManyWaiting)
+    #expect(refused?.description.contains("1 requests wait") == true)
+    await engine.shutdown(isGraceful: false)
+  }
+
+  @Test("an origin gives up an idle connection for another when there may be no more in all")
+  func totalLimit() async throws {
+    let (first, second) = (try OriginServer.serving { _ in .text("1") }, try OriginServer.serving { _ in .text("2") })
+    defer {
+      first.stop()
+      second.stop()
+    }
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsMax = 1
+    let engine = try Engine(configuration: configuration)
+    for _ in 0..<3 {
+      #expect(try await engine.record(first.url).text == "1")
+      #expect(try await engine.record(second.url).text == "2")
+    }
+    #expect(await engine.counters().total.closed == [.totalLimit: 5])
+  }
+
+  @Test("a graceful shutdown begins on all loops at once, however long one of them takes", arguments: [0, 1])
+  func allLoops(busy: Int) async throws {
+    let arrived = Gate()
+    let origins = try (0..<32).map { _ in
+      try OriginServer { peer in
+        guard let request = try peer.readRequest() else { return }
+        guard request.path == "/hold" else { return try peer.respond() }
+        arrived.open()
+        _ = try peer.awaitClose()
+      }
+    }
+    defer { for origin in origins { origin.stop() } }
+    var configuration = EngineConfiguration()
+    configuration.loopCount = 2
+    let engine = try Engine(configuration: configuration)
+    // Which loop is the first can't be seen, so that each of them is kept busy once.
+    let loops = try origins.map { ObjectIdentifier(engine.executor(for: try URI($0.url).origin) as AnyObject) }
+    let own = try #require(Set(loops).sorted().dropFirst(busy).first)
+    let held = try #require(loops.firstIndex(of: own))
+    let other = try #require(loops.firstIndex { $0 != own })
+    let sink = RecordingSink()
+    let handle = engine.submit(EngineRequest(uri: try URI("\(origins[held].url)/hold")), to: sink)
+    await arrived.wait()
+    async let end: Void = engine.shutdown()
+    while try await engine.record("\(origins[other].url)/").error?.code != .shutDown {}
+    handle.cancel()
+    await end
+  }
+}

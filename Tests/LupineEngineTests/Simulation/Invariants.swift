@@ -1,0 +1,97 @@
+// What is true of a shard behind every turn; the one place here that knows how a shard keeps its state.
+
+@_spi(Loop) import LupineReactor
+
+@testable import LupineEngine
+
+/// Looks into a shard.
+struct Invariants {
+  let shard: Shard
+  let network: SimulatedNetwork
+  let world: World
+
+  func checkBehindTurn(wakeUp: Instant?) {
+    world.require(
+      shard.pool.connectionCount == shard.connections.count + shard.openings.count,
+      "the pool knows \(shard.pool.connectionCount) connections, the shard \(shard.connections.count) and "
+        + "\(shard.openings.count) being opened")
+    world.require(
+      network.streams.count == socketCount, "\(network.streams.count) sockets are open, and \(socketCount) are known")
+    for connection in shard.connections.values { check(connection) }
+    for exchange in shard.exchanges.values { check(exchange, wakeUp) }
+    for opening in shard.openings.values {
+      guard let deadline = opening.phaseDeadline else { continue }
+      world.require(deadline > shard.now, "an opening's deadline has passed in the phase \(opening.phase)")
+      world.require(wakeUp.map { $0 <= deadline } ?? false, "an opening's deadline isn't waited for")
+    }
+  }
+
+  private var socketCount: Int {
+    shard.connections.count
+      + shard.openings.values.reduce(0) { $0 + $1.candidates.count + ($1.transport?.unsentCount != nil ? 1 : 0) }
+  }
+
+  private func check(_ connection: Connection) {
+    let number = connection.transport.socket.number
+    guard let stream = network.streams.first(where: { $0.number == number }) else {
+      return world.violate("the connection \(connection.id) has no socket")
+    }
+    let registered = stream.registration?.interest ?? []
+    world.require(
+      registered == connection.interest,
+      "\(stream.name): watched for \(registered.rawValue), and thought to be for \(connection.interest.rawValue)")
+    world.require(
+      stream.registration.map { $0.token == connection.id.rawValue } ?? true,
+      "\(stream.name): watched under another token")
+    let isHeld = connection.exchange?.isHeld == true
+    world.require(
+      registered.contains(.readable) != isHeld, "\(stream.name): held is \(isHeld), watched is \(!isHeld == false)")
+    world.require(
+      connection.transport.unsentCount == 0 || registered.contains(.writable),
+      "\(stream.name): more is to be sent, and room for it isn't waited for")
+    guard let exchange = connection.exchange else { return }
+    world.require(shard.exchanges[exchange.id] === exchange, "\(stream.name): serves an exchange that has ended")
+    world.require(exchange.connection === connection, "\(stream.name): serves an exchange that doesn't know it")
+  }
+
+  private func check(_ exchange: Exchange, _ wakeUp: Instant?) {
+    let name = "request \(exchange.id - 1)"
+    if let connection = exchange.connection {
+      world.require(connection.exchange === exchange, "\(name): on a connection that serves somebody else")
+      world.require(shard.connections[connection.id] === connection, "\(name): on a connection that is gone")
+    } else {
+      world.require(
+        [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarding,
+        "\(name): in the phase \(exchange.phase) alone")
+    }
+    guard let deadline = exchange.deadline else { return }
+    world.require(deadline > shard.now, "\(name): its deadline has passed, in the phase \(exchange.phase)")
+    world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): its deadline isn't waited for")
+  }
+
+  /// Whether a request goes on without a limit, as its timeouts allow.
+  func isUnlimited(_ id: ExchangeID) -> Bool {
+    guard let exchange = shard.exchanges[id] else { return false }
+    // One that waits for an opening has the opening's limits.
+    return exchange.deadline == nil
+  }
+
+  /// What is left when nothing will happen any more.
+  func checkAtRest() {
+    world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.keys.sorted())")
+    world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
+    // An opening that nobody waits for goes on for as long as its timeouts allow.
+    let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
+    world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")
+    world.require(shard.deadlines.count == 0, "\(shard.deadlines.count) deadlines are left")
+    world.require(shard.postponed.isEmpty && shard.pendingActions.isEmpty, "work is left")
+    guard shard.openings.isEmpty else { return }
+    world.require(shard.candidates.isEmpty, "\(shard.candidates.count) tokens of candidates are left")
+    let total = shard.pool.counters().total
+    world.require(
+      shard.pool.connectionCount == 0 && total.waiting == 0 && total.active == 0 && total.idle == 0,
+      "the pool isn't empty")
+  }
+
+  var hasHangingOpenings: Bool { !shard.openings.isEmpty }
+}

@@ -1,0 +1,151 @@
+// Which ends of a request are legal, by what the world has done to it.
+
+import LupineReactor
+import LupineWire
+
+@testable import LupineEngine
+
+/// Judges one request's end, right behind the turn in which it came.
+struct Oracle {
+  let world: World
+  let sink: SimulatedSink
+  let wasCancelled: Bool
+  let wasDiscarded: Bool
+  /// Limits of all requests to the same origin, since a connection is opened under the limits of whoever asked first.
+  let neighbours: [Timeouts]
+
+  /// A turn begins at most that much behind a deadline, and lasts no longer than the rest of it.
+  static let lateness = Duration.milliseconds(2)
+
+  private var plan: PlannedRequest { sink.plan }
+
+  private func require(_ condition: Bool, _ rule: @autoclosure () -> String) {
+    world.require(condition, "request \(plan.number): \(rule())")
+  }
+
+  func judge() {
+    let record = sink.present
+    guard let result = record.result, let metrics = record.metrics, let end = metrics.end else {
+      return require(false, "ended without metrics")
+    }
+    let stream = metrics.localAddress.flatMap { world.ledger.streams[$0.port] }
+    check(metrics)
+    switch result {
+    case .success(let trailers): judgeSuccess(record, trailers, stream)
+    case .failure(let error):
+      require(!world.schedule.isBenign && !world.isCalm, "failed though nothing went wrong: \(error)")
+      judge(error, record, metrics, stream, end)
+    }
+  }
+
+  private func check(_ metrics: ExchangeMetrics) {
+    let times = [metrics.start, metrics.requestStart, metrics.responseStart, metrics.responseEnd, metrics.end]
+    let known = times.compactMap(\.self)
+    require(zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }, "its times are out of order: \(known)")
+    if let total = plan.timeouts.total, let end = metrics.end {
+      require(end - metrics.start <= total + Self.lateness, "ended \(end - metrics.start) behind its start")
+    }
+  }
+
+  // MARK: Success
+
+  private func judgeSuccess(_ record: SimulatedSink.Record, _ trailers: Fields, _ stream: SimulatedStream?) {
+    guard let index = record.attempt, let attempts = world.ledger.attempts[plan.number],
+      attempts.indices.contains(index)
+    else { return require(false, "ended well, and no server has answered it") }
+    let attempt = attempts[index]
+    guard let reply = attempt.reply, attempt.stream === stream else {
+      return require(false, "ended well on another connection than it was answered on")
+    }
+    require(record.status == reply.status, "has the status \(record.status)")
+    if wasDiscarded || plan.disposition == .discard { return }
+    require(!reply.isMalformed, "ended well with a malformed response")
+    guard let contentCount = attempt.contentCount else {
+      return require(false, "ended well with a part of a response")
+    }
+    require(
+      record.receivedCount == contentCount, "ended well with \(record.receivedCount) bytes of \(contentCount)")
+    require(trailers.first("Sum") == (reply.hasTrailer ? "\(plan.number)" : nil), "has other trailers")
+    require(record.receivedCount <= plan.bodyBytesMax, "got more than it allows")
+  }
+
+  // MARK: Failure
+
+  private func judge(
+    _ error: EngineError, _ record: SimulatedSink.Record, _ metrics: ExchangeMetrics, _ stream: SimulatedStream?,
+    _ end: Instant
+  ) {
+    let ledger = world.ledger
+    let schedule = world.schedule
+    let host = schedule.origins[plan.origin].origin.host
+    let hosts = [host, Schedule.proxyHost]
+    let isCut = stream?.wasCut ?? ledger.streams.values.contains(where: \.wasCut)
+    let isLegal =
+      switch error.code {
+      case .cancelled: wasCancelled || wasDiscarded
+      case .hostNotFound: hosts.contains(where: ledger.unknownHosts.contains)
+      case .resolveFailed: hosts.contains(where: ledger.failedHosts.contains)
+      case .connectionRefused: ledger.wasRefused
+      case .connectFailed: ledger.wasUnreachable
+      case .outOfResources: ledger.wasOutOfDescriptors
+      case .proxyFailed: schedule.proxy != nil && (ledger.hasProxyFailed || isCut)
+      case .connectionLost: isCut
+      case .malformedResponse: stream?.hasSpokenUnasked == true || hasMalformed(stream)
+      case .bodyTooLarge: plan.bodyBytesMax < .max
+      case .bodyUnreadable:
+        if case .produced(let production) = plan.content { production.failsAt != nil } else { false }
+      case .shutDown: schedule.shutDownTime != nil
+      case .timedOut: true
+      case .invalidRequest, .tlsFailed, .decodingFailed, .tooManyRedirects, .redirectRefused, .bodyNotReplayable,
+        .tooManyWaiting:
+        false
+      }
+    require(isLegal, "failed without a reason: \(error.code), \(error)")
+    if error.code == .timedOut { judgeTimeout(error, metrics, stream, end) }
+    if error.delivery == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
+      require(lastSent <= start, "says that nothing was sent")
+    }
+  }
+
+  private func hasMalformed(_ stream: SimulatedStream?) -> Bool {
+    world.ledger.attempts.values.joined().contains { $0.stream === stream && $0.reply?.isMalformed == true }
+  }
+
+  private func judgeTimeout(
+    _ error: EngineError, _ metrics: ExchangeMetrics, _ stream: SimulatedStream?, _ end: Instant
+  ) {
+    switch error.cause {
+    case .totalLimit(let limit):
+      require(limit == plan.timeouts.total, "ran into another total than its own")
+      require(end - metrics.start >= limit, "ran into its total of \(limit) after \(end - metrics.start)")
+    case .limit(let limit):
+      let isOpening = [.resolve, .connect, .proxy, .tls].contains(error.phase)
+      let limits = isOpening ? neighbours : [plan.timeouts]
+      require(limits.contains { $0.limit(of: error.phase) == limit }, "ran into another limit than its own: \(error)")
+      if !isOpening { judge(error.phase, limit, metrics, stream, end) }
+    default: require(false, "timed out without a limit")
+    }
+  }
+
+  private func judge(
+    _ phase: Phase, _ limit: Duration, _ metrics: ExchangeMetrics, _ stream: SimulatedStream?, _ end: Instant
+  ) {
+    let began: Instant? =
+      switch phase {
+      case .poolWait: metrics.start
+      case .send, .firstByte: max(stream?.lastSent ?? metrics.start, metrics.requestStart ?? metrics.start)
+      case .receive: stream?.lastRead
+      case .setup, .resolve, .connect, .proxy, .tls, .awaitContinue: nil
+      }
+    guard let began else { return require(false, "ran into a limit in the phase \(phase)") }
+    require(end - began >= limit, "ran into its limit of \(limit) after \(end - began), phase \(phase)")
+    guard let stream, phase != .poolWait else { return }
+    // Whatever has come by then has to have been looked at.
+    if let unreadSince = stream.unreadSince, !stream.isReset || phase != .send {
+      require(end - unreadSince <= Self.lateness, "timed out in the phase \(phase), and something had come before")
+    }
+    if phase == .send, stream.isWritable, let taken = stream.lastTaken {
+      require(end - taken <= Self.lateness, "timed out sending, and the kernel would have taken more")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+// What one simulated run consists of, all of it drawn from one seed.
+
+import LupineReactor
+import LupineWire
+
+@testable import LupineEngine
+
+/// An engine's settings, origins, requests, and how likely what goes wrong.
+struct Schedule {
+  let seed: UInt64
+  let configuration: EngineConfiguration
+  let proxy: Proxy?
+  let faults: Faults
+  let origins: [SimulatedOrigin]
+  let requests: [PlannedRequest]
+  /// When the engine is released in the middle of everything, or nil.
+  let shutDownTime: Duration?
+  /// What the world draws from.
+  let random: SplitMix64
+
+  static let proxyHost = "proxy.test"
+  static let proxyUser = "user"
+  static let proxyPassword = "secret"
+
+  init(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    self.seed = seed
+    let isBenign = random.chance(15)
+    faults = isBenign ? Faults() : Faults(&random)
+    let origins = (0..<random.number(1...4)).map { SimulatedOrigin($0, &random) }
+    let proxy = Self.proxy(&random)
+    configuration = Self.configuration(proxy, &random)
+    requests = (0..<random.number(1...random.pick([4, 12, 30]))).map {
+      PlannedRequest(number: $0, originCount: origins.count, isBenign: isBenign, &random)
+    }
+    self.origins = origins
+    self.proxy = proxy
+    shutDownTime = !isBenign && random.chance(10) ? random.duration(3_000) : nil
+    self.random = random.fork()
+  }
+
+  /// Whether everything has to succeed.
+  var isBenign: Bool { faults == Faults() }
+
+  private static func proxy(_ random: inout SplitMix64) -> Proxy? {
+    guard random.chance(40) else { return nil }
+    let scheme = random.pick([Proxy.Scheme.http, .http, .socks5, .socks5h])
+    let hasCredentials = random.chance(50)
+    do {
+      return try Proxy(
+        scheme, host: proxyHost, port: 1080, user: hasCredentials ? proxyUser : nil,
+        password: hasCredentials ? proxyPassword : "")
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+
+  private static func configuration(_ proxy: Proxy?, _ random: inout SplitMix64) -> EngineConfiguration {
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsPerOriginMax = random.number(1...3)
+    configuration.pool.idlePerOriginMax = random.number(0...3)
+    configuration.pool.idleTimeout = random.pick([.milliseconds(5), .milliseconds(300), .seconds(60)])
+    configuration.drainedBytesMax = random.pick([0, 40, 1_000, 65_536])
+    configuration.proxy = .none
+    if let proxy {
+      // One of the origins is reached directly now and then.
+      configuration.proxy = .fixed(proxy, bypass: random.chance(30) ? ProxyBypass(SimulatedOrigin.host(0)) : .none)
+    }
+    return configuration
+  }
+}
+
+extension Schedule: CustomStringConvertible {
+  var description: String {
+    """
+    Faults: \(isBenign ? "none" : "\(faults)")
+    Origins: \(origins.map { "\($0.origin) at \($0.addresses.joined(separator: ", "))" }.joined(separator: "; "))
+    Proxy: \(proxy?.description ?? "none"), connections for each origin: \(configuration.pool.connectionsPerOriginMax), \
+    idle ones: \(configuration.pool.idlePerOriginMax) for \(configuration.pool.idleTimeout)
+    """
+  }
+}
+
+/// In how many of a hundred cases each thing goes wrong; none in a benign schedule.
+struct Faults: Equatable {
+  // The name server.
+  var lookUpFails = 0
+  var lookUpNeverEnds = 0
+  // Connecting.
+  var outOfDescriptors = 0
+  var isRefused = 0
+  var isUnreachable = 0
+  var neverConnects = 0
+  var proxyFails = 0
+  // Servers: a connection, a reply.
+  var closesUnasked = 0
+  var neverReads = 0
+  var closesWhileIdle = 0
+  var speaksWhileIdle = 0
+  var isCut = 0
+  var stalls = 0
+  var isMalformed = 0
+  var hasSurplus = 0
+
+  init() {}
+
+  /// Most schedules are about a few faults, so that much else succeeds beside them.
+  init(_ random: inout SplitMix64) {
+    func draw(_ percents: [Int]) -> Int { random.chance(35) ? random.pick(percents) : 0 }
+    lookUpFails = draw([5, 40])
+    lookUpNeverEnds = draw([5, 20])
+    outOfDescriptors = draw([5, 40])
+    isRefused = draw([5, 40, 90])
+    isUnreachable = draw([5, 40])
+    neverConnects = draw([5, 30])
+    proxyFails = draw([5, 40])
+    closesUnasked = draw([5, 40])
+    neverReads = draw([5, 20])
+    closesWhileIdle = draw([10, 60])
+    speaksWhileIdle = draw([5, 40])
+    isCut = draw([5, 40])
+    stalls = draw([5, 20])
+    isMalformed = draw([5, 40])
+    hasSurplus = draw([5, 40])
+    // A schedule without any fault is a benign one, of which everything is expected.
+    if self == Faults() { isCut = 5 }
+  }
+}
+
+/// A host with its addresses.
+struct SimulatedOrigin {
+  let origin: Origin
+  let addresses: [String]
+
+  /// Numbers above the origins' own: the proxy's.
+  static func host(_ index: Int) -> String { "h\(index).test" }
+
+  init(_ index: Int, _ random: inout SplitMix64) {
+    let addresses = (0..<random.number(1...3)).map {
+      random.chance(30) ? "fd00::\(index + 1):\($0 + 1)" : "10.0.\(index).\($0)"
+    }
+    self.addresses = addresses
+    // Some are addressed by number, and never looked up; the first has a name, by which it may bypass a proxy.
+    let isNumeric = index > 0 && random.chance(25)
+    origin = Origin(scheme: .http, host: isNumeric ? addresses[0] : Self.host(index), port: 80)
+  }
+}

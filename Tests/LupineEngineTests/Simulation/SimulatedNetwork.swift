@@ -1,0 +1,151 @@
+// The kernel: it opens sockets, says which are ready, and knows which are open.
+
+@testable import LupineEngine
+@testable import LupineReactor
+
+/// A network of simulated hosts, with the poller that watches the client's sockets.
+final class SimulatedNetwork: Network {
+  private let world: World
+  /// Sockets that the client has open, in the order in which they were opened.
+  private(set) var streams: [SimulatedStream] = []
+  private(set) var isStopped = false
+  private var lastPort: UInt16 = 1_024
+  /// Which origin lives at an address; nil is the proxy.
+  private var hosts: [String: Int?] = [:]
+  /// Counts what the engine has done to the world, to tell whether a turn had any effect.
+  var operationCount = 0
+
+  init(_ world: World) {
+    self.world = world
+    for (index, origin) in world.schedule.origins.enumerated() {
+      for address in origin.addresses { hosts[address] = .some(index) }
+    }
+    for address in SimulatedResolver.proxyAddresses { hosts[address] = .some(nil) }
+  }
+
+  var now: Instant {
+    // Turns take time too.
+    world.agenda.advance(to: world.agenda.now + .nanoseconds(300))
+    return world.agenda.now
+  }
+
+  func stop() { isStopped = true }
+
+  // MARK: Connecting
+
+  func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
+    operationCount += 1
+    if world.strikes(\.outOfDescriptors, &world.random) {
+      world.ledger.wasOutOfDescriptors = true
+      throw SystemError(call: "socket", code: ErrorCode.outOfDescriptors)
+    }
+    guard let host = hosts[address.host] else {
+      world.violate("connected to \(address), where nobody lives")
+      throw SystemError(call: "connect", code: ErrorCode.unreachable)
+    }
+    lastPort += 1
+    let stream = SimulatedStream(freeNumber, localPort: lastPort, address, world)
+    streams.append(stream)
+    world.ledger.streams[lastPort] = stream
+    world.note("\(stream.name): connects to \(address) as \(stream.number)")
+    settle(stream, host)
+    return SimulatedSocket(stream, self)
+  }
+
+  /// The lowest, as descriptors are given out, so that numbers are used again at once.
+  private var freeNumber: CInt {
+    let used = Set(streams.map(\.number))
+    var number: CInt = 5
+    while used.contains(number) { number += 1 }
+    return number
+  }
+
+  private func settle(_ stream: SimulatedStream, _ host: Int?) {
+    var random = stream.random.fork()
+    if world.strikes(\.neverConnects, &random) { return }
+    let error: Int32? =
+      if world.strikes(\.isRefused, &random) {
+        ErrorCode.refused
+      } else if world.strikes(\.isUnreachable, &random) { ErrorCode.unreachable } else { nil }
+    world.agenda.after(random.chance(20) ? random.duration(1_000) : random.duration(50)) { [world] in
+      guard !stream.isClientGone else { return }
+      if let error {
+        if error == ErrorCode.refused { world.ledger.wasRefused = true } else { world.ledger.wasUnreachable = true }
+        stream.state = .failed(error)
+      } else {
+        stream.state = .connected
+        stream.server = SimulatedServer(stream, host: host)
+        stream.server?.begin()
+      }
+    }
+  }
+
+  func close(_ stream: SimulatedStream) {
+    operationCount += 1
+    streams.removeAll { $0 === stream }
+    stream.clientCloses()
+  }
+
+  // MARK: The poller
+
+  func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    operationCount += 1
+    let stream = try stream(number)
+    guard stream.registration == nil else {
+      world.violate("\(stream.name): watched twice")
+      throw SystemError(call: "epoll_ctl", code: ErrorCode.exists)
+    }
+    stream.registration = (interest, token)
+  }
+
+  func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    operationCount += 1
+    let stream = try stream(number)
+    guard stream.registration != nil else {
+      world.violate("\(stream.name): rewatched, and wasn't watched")
+      throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
+    }
+    stream.registration = (interest, token)
+  }
+
+  func unwatch(_ number: CInt) throws(SystemError) {
+    operationCount += 1
+    let stream = try stream(number)
+    guard stream.registration != nil else {
+      world.violate("\(stream.name): unwatched, and wasn't watched")
+      throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
+    }
+    stream.registration = nil
+  }
+
+  private func stream(_ number: CInt) throws(SystemError) -> SimulatedStream {
+    guard let stream = streams.first(where: { $0.number == number }) else {
+      world.violate("a call for the socket \(number), which isn't open")
+      throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
+    }
+    return stream
+  }
+
+  /// Some of what is ready, in any order, and now and then what isn't.
+  func poll() -> [Poller.Event] {
+    var ready: [Poller.Event] = []
+    var spurious: [Poller.Event] = []
+    for stream in streams {
+      guard let (interest, token) = stream.registration else { continue }
+      let isReadable = stream.isReadable && interest.contains(.readable) || stream.isBad
+      let isWritable = stream.isWritable && interest.contains(.writable) || stream.isBad
+      if isReadable || isWritable {
+        ready.append(Poller.Event(token: token, isReadable: isReadable, isWritable: isWritable))
+      } else if case .connected = stream.state, world.random.chance(3) {
+        spurious.append(
+          Poller.Event(
+            token: token, isReadable: interest.contains(.readable), isWritable: interest.contains(.writable)))
+      }
+    }
+    if ready.count > 1 {
+      ready.shuffle(using: &world.random)
+      if world.random.chance(20) { ready.removeLast(world.random.number(1...ready.count - 1)) }
+    }
+    return ready + spurious
+  }
+}

@@ -1,0 +1,160 @@
+// The caller's side of one request: it takes the response, and checks what can be checked at once.
+
+import LupineReactor
+import LupineWire
+import Synchronization
+
+@testable import LupineEngine
+
+/// What all callers of one run share: the way in, and whether the engine is still theirs.
+final class SimulatedCallers: Sendable {
+  let inbox: Inbox
+  private let released = Atomic<Bool>(false)
+  private let calls = Atomic<Int>(0)
+
+  init() {
+    // The inbox wakes whoever holds it, and is held by that.
+    let wake = WakeFlag()
+    inbox = Inbox { wake.raise() }
+    self.wake = wake
+  }
+
+  private let wake: WakeFlag
+
+  private final class WakeFlag: Sendable {
+    private let isRaised = Atomic<Bool>(false)
+    func raise() { isRaised.store(true, ordering: .relaxed) }
+    func take() -> Bool { isRaised.exchange(false, ordering: .relaxed) }
+  }
+
+  /// Whether the loop was woken since the last call.
+  func takeWake() -> Bool { wake.take() }
+
+  /// Whether the engine was released, behind which nobody can submit.
+  var isReleased: Bool { released.load(ordering: .relaxed) }
+  func release() { released.store(true, ordering: .relaxed) }
+
+  /// How often a sink was called.
+  var callCount: Int { calls.load(ordering: .relaxed) }
+  func countCall() { calls.add(1, ordering: .relaxed) }
+}
+
+/// Writes down one exchange's response.
+final class SimulatedSink: ResponseSink {
+  struct Record: Sendable {
+    var isSubmitted = false
+    var credit: Int
+    var receivedCount = 0
+    /// Whether a pause has reached the engine, and no end of it was sent.
+    var isPaused = false
+    /// The attempt that the response's head names, and its status.
+    var attempt: Int?
+    var status = 0
+    var result: Result<Fields, EngineError>?
+    var metrics: ExchangeMetrics?
+    var violations: [String] = []
+  }
+
+  let plan: PlannedRequest
+  let id: ExchangeID
+  private let callers: SimulatedCallers
+  private let request: EngineRequest
+  private let record: Mutex<Record>
+  /// Those who submit theirs when this one ends.
+  private let followers = Mutex<[SimulatedSink]>([])
+
+  init(_ plan: PlannedRequest, _ request: EngineRequest, id: ExchangeID, _ callers: SimulatedCallers) {
+    self.plan = plan
+    self.request = request
+    self.id = id
+    self.callers = callers
+    record = Mutex(Record(credit: plan.credit))
+  }
+
+  var present: Record { record.withLock { $0 } }
+  var isFinished: Bool { record.withLock { $0.result != nil } }
+  var firstViolation: String? { record.withLock { $0.violations.first } }
+  var isSubmitted: Bool { record.withLock { $0.isSubmitted } }
+
+  func follow(_ sink: SimulatedSink) { sink.followers.withLock { $0.append(self) } }
+
+  func submit() {
+    guard !callers.isReleased else { return }
+    record.withLock { $0.isSubmitted = true }
+    callers.inbox.send(.submit(id, request, self, credit: plan.credit))
+  }
+
+  func grant(_ count: Int) {
+    record.withLock { $0.credit = $0.credit.addingReportingOverflow(count).overflow ? .max : $0.credit + count }
+    callers.inbox.send(.grant(id, count))
+  }
+
+  func setPaused(_ isPaused: Bool) {
+    if !isPaused { record.withLock { $0.isPaused = false } }
+    callers.inbox.send(.setPaused(id, isPaused))
+  }
+
+  /// A pause has reached the engine.
+  func notePaused() { record.withLock { $0.isPaused = true } }
+
+  // MARK: The response
+
+  private func call(_ name: String, _ body: (inout Record) -> Void) {
+    callers.countCall()
+    record.withLock { record in
+      if record.result != nil { record.violations.append("request \(plan.number): \(name) behind the end") }
+      body(&record)
+    }
+  }
+
+  func receive(informational head: ResponseHead) {
+    call("an interim response") { record in
+      if record.attempt != nil {
+        record.violations.append("request \(plan.number): an interim response behind the head")
+      }
+    }
+  }
+
+  func receive(head: ResponseHead) -> BodyDisposition {
+    call("a head") { record in
+      if record.attempt != nil { record.violations.append("request \(plan.number): a second head") }
+      record.attempt = head.fields.first("Attempt").flatMap { Int($0) } ?? -1
+      record.status = head.status
+      if head.fields.first("Request") != "\(plan.number)" {
+        record.violations.append(
+          "request \(plan.number): got the response to request \(head.fields.first("Request") ?? "none")")
+      }
+    }
+    return plan.disposition
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    let count = bytes.count
+    callers.countCall()
+    var violations: [String] = []
+    let before = present
+    let rule = "request \(plan.number), at byte \(before.receivedCount) of its body:"
+    if before.result != nil { violations.append("\(rule) bytes behind the end") }
+    if before.isPaused { violations.append("\(rule) bytes though it is paused") }
+    if count == 0 { violations.append("\(rule) a piece without bytes") }
+    if before.receivedCount + count > before.credit {
+      violations.append("\(rule) \(count) bytes, and a credit for \(before.credit) in all")
+    }
+    if !SimulatedBytes.isResponse(bytes, plan.number, before.attempt ?? -1, at: before.receivedCount) {
+      violations.append("\(rule) bytes of something else")
+    }
+    record.withLock { record in
+      record.receivedCount += count
+      record.violations += violations
+    }
+    if plan.grantsAtOnce, plan.credit != .max { grant(count) }
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    call("a second end") { record in
+      record.result = result
+      record.metrics = metrics
+    }
+    for sink in followers.withLock({ $0 }) { sink.submit() }
+  }
+}

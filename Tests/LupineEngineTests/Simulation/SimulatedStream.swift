@@ -1,0 +1,224 @@
+// One simulated TCP connection: what the kernel keeps of it, and the client's socket.
+
+import LupineReactor
+
+/// The kernel's state of a connection; it outlives the client's socket.
+final class SimulatedStream {
+  enum State {
+    case connecting
+    case connected
+    /// Connecting failed with that errno.
+    case failed(Int32)
+  }
+
+  let number: CInt
+  let localPort: UInt16
+  let remote: SocketAddress
+  unowned let world: World
+  var random: SplitMix64
+  var state = State.connecting
+  /// Who is at the other end, once it is connected.
+  var server: SimulatedServer?
+  /// What the poller was asked for.
+  var registration: (interest: Poller.Interest, token: UInt64)?
+  private(set) var isClientGone = false
+
+  // Towards the client.
+  private var incoming: ArraySlice<UInt8> = []
+  private(set) var isAtEnd = false
+  private(set) var isReset = false
+  /// How many bytes the client has read.
+  private(set) var readCount = 0
+  /// How many bytes were sent to the client.
+  private(set) var arrivedCount = 0
+  /// Since when there is something for the client to read.
+  private(set) var unreadSince: Instant?
+  /// Positions behind complete responses; a read beyond one shows the client that more follows.
+  var responseEnds: [Int] = []
+
+  // From the client.
+  private(set) var outgoing: [UInt8] = []
+  /// How much the kernel takes while the server doesn't read.
+  private var capacity: Int
+  private var takenCount = 0
+  /// When the server has last made room.
+  private(set) var lastTaken: Instant?
+
+  // What the engine may be judged by.
+  private(set) var lastSent: Instant?
+  private(set) var lastRead: Instant?
+  /// Whether the server has ended or cut it.
+  var wasCut: Bool { isAtEnd || isReset }
+  var hasSpokenUnasked = false
+  /// Why no other request may come on it, once the client knows that.
+  var finality: String?
+
+  init(_ number: CInt, localPort: UInt16, _ remote: SocketAddress, _ world: World) {
+    self.number = number
+    self.localPort = localPort
+    self.remote = remote
+    self.world = world
+    random = world.random.fork()
+    capacity = random.pick([1, 50, 4_000, 300_000, 300_000])
+  }
+
+  var name: String { "stream \(localPort)" }
+
+  // MARK: The poller's view
+
+  var isReadable: Bool { !incoming.isEmpty || isAtEnd || isBad }
+  var isWritable: Bool { if case .connected = state { outgoing.count < capacity || isReset } else { isBad } }
+  /// Errors are reported whatever was asked for.
+  var isBad: Bool { if case .failed = state { true } else { isReset } }
+
+  // MARK: The client's side
+
+  func finishConnecting() throws(SystemError) {
+    switch state {
+    case .connected: break
+    case .failed(let code): throw SystemError(call: "connect", code: code)
+    case .connecting: world.violate("\(name): looked at before connecting had ended")
+    }
+  }
+
+  func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
+    guard !incoming.isEmpty else {
+      if isReset { throw SystemError(call: "recv", code: ErrorCode.reset) }
+      return isAtEnd ? 0 : nil
+    }
+    var count = min(incoming.count, buffer.count - offset)
+    if random.chance(10) { count = random.number(1...count) }
+    buffer.replaceSubrange(offset..<offset + count, with: incoming.prefix(count))
+    incoming = incoming.dropFirst(count)
+    let before = readCount
+    readCount += count
+    if responseEnds.contains(where: { before < $0 && $0 < readCount }) {
+      finality = finality ?? "bytes came behind a response in one read"
+    }
+    lastRead = world.agenda.now
+    if incoming.isEmpty { unreadSince = nil }
+    world.note("\(name): client reads \(count)")
+    return count
+  }
+
+  func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
+    if isReset { throw SystemError(call: "send", code: ErrorCode.brokenPipe) }
+    checkReuse()
+    var count = min(bytes.count - offset, capacity - outgoing.count)
+    guard count > 0, !random.chance(5) else { return nil }
+    if random.chance(15) { count = random.number(1...count) }
+    outgoing += bytes[offset..<offset + count]
+    lastSent = world.agenda.now
+    world.note("\(name): client sends \(count)")
+    if isAtEnd {
+      // The server's kernel has nobody to give it to any more; one that means well drops it for a while.
+      if !world.schedule.isBenign { world.agenda.after(random.duration(20)) { self.reset() } }
+    } else {
+      world.agenda.after(random.duration(20)) { self.server?.bytesArrived() }
+    }
+    return count
+  }
+
+  // A turn or two may pass before the poller has reported it; all of that takes far less time.
+  private func checkReuse() {
+    guard let server, server.isAtRest, outgoing.isEmpty, let unreadSince else { return }
+    let age = world.agenda.now - unreadSince
+    world.require(age < .milliseconds(2), "\(name): used again though its server ended it, or spoke, \(age) before")
+  }
+
+  func clientCloses() {
+    registration = nil
+    isClientGone = true
+    world.note("\(name): client closes")
+    world.agenda.after(random.duration(20)) { self.server?.clientClosed() }
+  }
+
+  // MARK: The server's side
+
+  /// Takes some of what the client has sent.
+  func takeOutgoing(_ countMax: Int) -> ArraySlice<UInt8> {
+    let taken = outgoing.prefix(countMax)
+    outgoing.removeFirst(taken.count)
+    lastTaken = world.agenda.now
+    takenCount += taken.count
+    // Room grows with what passes, or long bodies would be sent byte by byte.
+    if takenCount > 400 { capacity = max(capacity, 4_000) }
+    return taken
+  }
+
+  func deliver(_ bytes: ArraySlice<UInt8>) {
+    guard !wasCut, !bytes.isEmpty else { return }
+    arrivedCount += bytes.count
+    incoming = incoming.isEmpty ? bytes : incoming + bytes
+    if unreadSince == nil { unreadSince = world.agenda.now }
+    world.note("\(name): \(bytes.count) bytes arrive")
+  }
+
+  /// The server sends a FIN, and reads nothing more.
+  func end() {
+    guard !wasCut else { return }
+    isAtEnd = true
+    if unreadSince == nil { unreadSince = world.agenda.now }
+    world.note("\(name): server closes")
+  }
+
+  func reset() {
+    guard !isReset else { return }
+    isReset = true
+    if unreadSince == nil { unreadSince = world.agenda.now }
+    // What the client hasn't read by now may be lost.
+    if random.chance(50) { incoming = [] }
+    world.note("\(name): reset, \(incoming.count) bytes left")
+  }
+}
+
+/// errno's values, which are Linux's.
+enum ErrorCode {
+  static let outOfDescriptors: Int32 = 24  // EMFILE
+  static let brokenPipe: Int32 = 32  // EPIPE
+  static let reset: Int32 = 104  // ECONNRESET
+  static let refused: Int32 = 111  // ECONNREFUSED
+  static let unreachable: Int32 = 113  // EHOSTUNREACH
+  static let exists: Int32 = 17  // EEXIST
+  static let invalid: Int32 = 22  // EINVAL
+  static let missing: Int32 = 2  // ENOENT
+}
+
+/// The client's end of a connection, closed when nobody refers to it any more.
+final class SimulatedSocket: StreamSocket {
+  private let stream: SimulatedStream
+  private let network: SimulatedNetwork
+
+  init(_ stream: SimulatedStream, _ network: SimulatedNetwork) {
+    self.stream = stream
+    self.network = network
+  }
+
+  deinit {
+    network.close(stream)
+  }
+
+  var number: CInt { stream.number }
+  var localAddress: SocketAddress? { SocketAddress(numeric: "10.9.9.9", port: stream.localPort) }
+  var peerAddress: SocketAddress? { stream.remote }
+
+  func finishConnecting() throws(SystemError) { try stream.finishConnecting() }
+
+  func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
+    let count = try stream.receive(into: &buffer, from: offset)
+    // Reading an end again and again is no progress.
+    if count ?? 0 > 0 { network.operationCount += 1 }
+    return count
+  }
+
+  /// A file that this kernel can't send from: the engine has to read it.
+  func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
+    throw SystemError(call: "sendfile", code: ErrorCode.invalid)
+  }
+
+  func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
+    let count = try stream.send(bytes, from: offset)
+    if count != nil { network.operationCount += 1 }
+    return count
+  }
+}

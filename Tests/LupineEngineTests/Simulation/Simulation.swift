@@ -1,0 +1,290 @@
+// Drives a shard through one schedule: the loop that the kernel and the clock drive otherwise.
+
+import LupineReactor
+import LupineTLS
+import LupineWire
+
+@testable import LupineEngine
+
+/// One run of a schedule.
+final class Simulation {
+  let world: World
+  private let network: SimulatedNetwork
+  private let resolver = SimulatedResolver()
+  private let callers = SimulatedCallers()
+  private var shard: Shard?
+  private var sinks: [SimulatedSink] = []
+  private var unjudged: [SimulatedSink] = []
+  private var cancelled: Set<Int> = []
+  private var discarded: Set<Int> = []
+  /// Ends that have to come in the next turn, and pauses that hold from then on.
+  private var awaitedEnds: Set<Int> = []
+  private var pausing: Set<Int> = []
+  /// How requests have ended: well, or with which error, and in which phase their time was over.
+  private(set) var endings: Set<String> = []
+  private var wakeUp: Instant?
+  private var turnCount = 0
+  private var idleTurnCount = 0
+  private var isShutDown = false
+
+  /// Far more than any schedule takes.
+  private static let turnsMax = 200_000
+  /// How many turns in a row may come to nothing. What isn't ready is reported by chance, in 3 of 100 cases.
+  private static let idleTurnsMax = 40
+
+  init(seed: UInt64, trace: ((String) -> Void)? = nil) {
+    let schedule = Schedule(seed: seed)
+    world = World(schedule, trace: trace)
+    network = SimulatedNetwork(world)
+    let configuration = schedule.configuration
+    shard = Shard(
+      configuration, proxyRules: configuration.proxy.rules(environment: [:]), network: network,
+      resolver: resolver.service(), tlsContexts: TLSContexts(), inbox: callers.inbox)
+  }
+
+  func run() {
+    plan()
+    while !isOver, step() {}
+    if !isShutDown, world.violations.isEmpty {
+      end()
+    }
+    tearDown()
+  }
+
+  private var isOver: Bool { isShutDown || !world.violations.isEmpty }
+
+  // MARK: What the callers do
+
+  private func plan() {
+    for plan in world.schedule.requests { add(plan) }
+    for sink in sinks {
+      if let leader = sink.plan.follows {
+        sink.follow(sinks[leader])
+      } else {
+        world.agenda.after(sink.plan.start) { [world] in
+          world.note("request \(sink.plan.number): submitted: \(sink.plan.method), origin \(sink.plan.origin)")
+          sink.submit()
+        }
+      }
+      for (time, act) in sink.plan.acts { world.agenda.after(time) { [unowned self] in perform(act, sink) } }
+    }
+    if let time = world.schedule.shutDownTime { world.agenda.after(time) { [unowned self] in shutDown() } }
+  }
+
+  private func add(_ plan: PlannedRequest) {
+    do {
+      let request = try plan.engineRequest(world.schedule.origins[plan.origin].origin, world.executor)
+      let sink = SimulatedSink(plan, request, id: callers.inbox.nextExchangeID(), callers)
+      sinks.append(sink)
+      unjudged.append(sink)
+    } catch {
+      preconditionFailure("request \(plan.number) can't be made: \(error)")
+    }
+  }
+
+  private func perform(_ act: PlannedRequest.Act, _ sink: SimulatedSink) {
+    guard sink.isSubmitted, !sink.isFinished else { return }
+    let number = sink.plan.number
+    world.note("request \(number): \(act)")
+    switch act {
+    case .cancel:
+      cancelled.insert(number)
+      awaitedEnds.insert(number)
+      callers.inbox.send(.cancel(sink.id))
+    case .discardBody:
+      discarded.insert(number)
+      callers.inbox.send(.discardBody(sink.id))
+    case .pause:
+      pausing.insert(number)
+      sink.setPaused(true)
+    case .resume:
+      pausing.remove(number)
+      sink.setPaused(false)
+    case .grant(let count): sink.grant(count)
+    }
+  }
+
+  private func shutDown() {
+    world.note("shut down")
+    callers.release()
+    awaitedEnds.formUnion(sinks.filter { $0.isSubmitted && !$0.isFinished }.map(\.plan.number))
+    callers.inbox.send(.shutDown(isGraceful: false, completion: nil))
+  }
+
+  // MARK: The loop
+
+  /// Goes on until something is to be done, and lets the shard do it; false if nothing will ever happen.
+  private func step() -> Bool {
+    // A task that goes on may ask for time, and time that has passed may let a task go on.
+    world.agenda.runDue()
+    world.executor.run(world.agenda)
+    resolver.answer(world)
+    let isBusy = shard?.gather() ?? false
+    let events = network.poll()
+    let isDue = wakeUp.map { $0 <= world.agenda.now } ?? false
+    let isWoken = callers.takeWake()
+    if !events.isEmpty || isDue || isWoken || isBusy {
+      turn(events)
+      return true
+    }
+    guard let next = [wakeUp.map(late), world.agenda.earliest].compactMap(\.self).min() else { return false }
+    idleTurnCount = 0
+    world.agenda.advance(to: next)
+    return true
+  }
+
+  /// A poller waits for whole milliseconds, and other programs run too.
+  private func late(_ time: Instant) -> Instant {
+    world.random.chance(50) ? time : time + .microseconds(world.random.number(1...1_500))
+  }
+
+  private func turn(_ events: [Poller.Event]) {
+    guard let shard else { return }
+    let before = (network.operationCount, callers.callCount, wakeUp)
+    let awaited = awaitedEnds
+    let (now, pausing) = (world.agenda.now, pausing)
+    (awaitedEnds, self.pausing) = ([], [])
+    wakeUp = shard.turn(events, now: now)
+    turnCount += 1
+    let isIdle = before == (network.operationCount, callers.callCount, wakeUp)
+    idleTurnCount = isIdle ? idleTurnCount + 1 : 0
+    world.require(idleTurnCount < Self.idleTurnsMax, "\(idleTurnCount) turns came to nothing")
+    world.require(turnCount < Self.turnsMax, "\(turnCount) turns, and no end")
+    for number in pausing { sinks[number].notePaused() }
+    isShutDown = callers.isReleased
+    if isShutDown {
+      world.require(network.isStopped && network.streams.isEmpty, "sockets are left behind the shutdown")
+    } else {
+      Invariants(shard: shard, network: network, world: world).checkBehindTurn(wakeUp: wakeUp)
+    }
+    for number in awaited where !sinks[number].isFinished {
+      world.violate("request \(number): goes on behind its cancellation")
+    }
+    checkTotals()
+    if before.1 != callers.callCount { judge() }
+  }
+
+  private func judge() {
+    for sink in sinks {
+      if let violation = sink.firstViolation { world.violate(violation) }
+    }
+    let ended = unjudged.filter(\.isFinished)
+    unjudged.removeAll(where: \.isFinished)
+    for sink in ended {
+      let record = sink.present
+      guard let result = record.result else { continue }
+      note(result, record.metrics)
+      world.note("request \(sink.plan.number): ends with \(result)")
+      let neighbours = world.schedule.requests.filter { $0.origin == sink.plan.origin }.map(\.timeouts)
+      Oracle(
+        world: world, sink: sink, wasCancelled: cancelled.contains(sink.plan.number),
+        wasDiscarded: discarded.contains(sink.plan.number), neighbours: neighbours
+      ).judge()
+    }
+  }
+
+  private func note(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics?) {
+    if metrics?.replayCount ?? 0 > 0 { endings.insert("sent again") }
+    switch result {
+    case .success: endings.insert("success")
+    case .failure(let error):
+      if case .totalLimit = error.cause {
+        endings.insert("total")
+      } else {
+        endings.insert(error.code == .timedOut ? "timedOut \(error.phase)" : error.code.rawValue)
+      }
+    }
+  }
+
+  private func checkTotals() {
+    for sink in unjudged where sink.plan.follows == nil {
+      guard let total = sink.plan.timeouts.total, !sink.isFinished, sink.isSubmitted else { continue }
+      let start = Instant(nanoseconds: 1_000_000_000) + sink.plan.start
+      world.require(
+        world.agenda.now - start <= total + Oracle.lateness + Oracle.lateness,
+        "request \(sink.plan.number): goes on beyond its total")
+    }
+  }
+
+  // MARK: The end
+
+  private func settle() {
+    while !isOver, step() {}
+  }
+
+  /// Lets everything end, looks at what is left, and whether the engine still works.
+  private func end() {
+    guard let shard else { return }
+    let invariants = Invariants(shard: shard, network: network, world: world)
+    // Whoever is held back goes on.
+    world.note("all pauses end")
+    for sink in sinks where !sink.isFinished {
+      perform(.resume, sink)
+      perform(.grant(.max), sink)
+    }
+    settle()
+    for sink in sinks where !sink.isFinished && !isOver {
+      world.require(sink.isSubmitted, "request \(sink.plan.number): was never submitted")
+      world.require(
+        invariants.isUnlimited(sink.id), "request \(sink.plan.number): goes on though it has a limit")
+      perform(.cancel, sink)
+      settle()
+    }
+    settle()
+    guard !isOver else { return }
+    invariants.checkAtRest()
+    if !invariants.hasHangingOpenings { probe() }
+    guard !isOver else { return }
+    shutDown()
+    settle()
+  }
+
+  /// Everything works again, so that a request to each origin has to succeed.
+  private func probe() {
+    world.isCalm = true
+    for index in world.schedule.origins.indices {
+      add(PlannedRequest(probe: sinks.count, origin: index))
+      sinks.last?.submit()
+    }
+    settle()
+    for sink in sinks.suffix(world.schedule.origins.count) {
+      world.require(sink.isFinished || isOver, "request \(sink.plan.number): a probe goes on for ever")
+    }
+  }
+
+  private func tearDown() {
+    weak let left = shard
+    shard = nil
+    if world.violations.isEmpty {
+      world.require(left == nil, "something keeps the shard")
+      world.require(network.streams.isEmpty, "sockets are left behind the shard")
+    }
+    world.note("the end; what was planned for later follows")
+    // Producers that wait are let go, or their tasks would never end.
+    while let next = world.agenda.earliest {
+      world.agenda.advance(to: next)
+      world.agenda.runDue()
+      world.executor.run(world.agenda)
+    }
+  }
+}
+
+extension PlannedRequest {
+  /// A request that has to succeed in a world without faults.
+  init(probe number: Int, origin: Int) {
+    self.number = number
+    self.origin = origin
+    method = "GET"
+    content = .none
+    expectsContinue = false
+    asksForClose = false
+    timeouts = Timeouts(everyPhase: .seconds(60), total: nil)
+    bodyBytesMax = .max
+    credit = .max
+    grantsAtOnce = false
+    disposition = .deliver
+    start = .zero
+    follows = nil
+    acts = []
+  }
+}

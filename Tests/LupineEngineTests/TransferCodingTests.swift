@@ -1,0 +1,92 @@
+// Transfer codings before chunked (RFC 9112 §7) are undone, and what ends HTTP on a connection keeps it from reuse.
+
+import LupineCoding
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite struct TransferCodingTests {
+  private static let text = String(repeating: "the body ", count: 5000)
+
+  /// Which codings the origin says, and which it has applied to the body, in this order.
+  struct Coded: Sendable, CustomTestStringConvertible {
+    let fields: String
+    let codings: [ContentCoding]
+    var decodesContent = true
+    var testDescription: String { "\(fields)\(decodesContent ? "" : ", content left coded")" }
+  }
+
+  @Test(
+    "a body is the same, however it was coded for the way",
+    arguments: [
+      Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip]),
+      Coded(fields: "Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", codings: [.gzip]),
+      Coded(fields: "Transfer-Encoding: deflate, gzip, chunked", codings: [.deflate, .gzip]),
+      Coded(fields: "Content-Encoding: br\r\nTransfer-Encoding: gzip, chunked", codings: [.brotli, .gzip]),
+      Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip], decodesContent: false),
+    ])
+  func undone(_ coded: Coded) async throws {
+    let origin = try Self.origin(coded)
+    defer { origin.stop() }
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.decodesContent = coded.decodesContent
+    let engine = try Engine()
+    for _ in 0..<2 {
+      let record = await engine.record(request)
+      #expect(record.error == nil)
+      #expect(record.text == Self.text)
+    }
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test("a content coding that is left to the caller stays when the transfer coding goes")
+  func contentCodingIsLeft() async throws {
+    let origin = try Self.origin(
+      Coded(fields: "Content-Encoding: deflate\r\nTransfer-Encoding: gzip, chunked", codings: [.deflate, .gzip]))
+    defer { origin.stop() }
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.decodesContent = false
+    let record = try await Engine().record(request)
+    #expect(record.body == (try ContentEncoder.encode(Array(Self.text.utf8), as: .deflate)))
+  }
+
+  @Test("a transfer coding that isn't what it says is an error")
+  func broken() async throws {
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n\r\n5\r\nplain\r\n0\r\n\r\n")
+    }
+    defer { origin.stop() }
+    #expect(try await Engine().record("\(origin.url)/").error?.code == .decodingFailed)
+  }
+
+  @Test("a 2xx to CONNECT has no content, and its connection isn't used again")
+  func unusedTunnel() async throws {
+    let origin = try OriginServer { peer in
+      while try peer.readRequest() != nil { try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") }
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    let request = EngineRequest(method: "CONNECT", uri: try URI("\(origin.url)/"))
+    for _ in 0..<2 {
+      let record = await engine.record(request)
+      #expect(record.error == nil)
+      #expect(record.head?.status == 200)
+      #expect(record.text == "")
+    }
+    #expect(origin.connectionCount == 2)
+  }
+
+  private static func origin(_ coded: Coded) throws -> OriginServer {
+    let body = try coded.codings.reduce(Array(text.utf8)) { try ContentEncoder.encode($0, as: $1) }
+    return try OriginServer { peer in
+      while try peer.readRequest() != nil {
+        try peer.send("HTTP/1.1 200 OK\r\n\(coded.fields)\r\n\r\n")
+        for start in stride(from: 0, to: body.count, by: 20) {
+          try peer.chunk(Array(body[start..<min(start + 20, body.count)]))
+        }
+        try peer.endChunked()
+      }
+    }
+  }
+}

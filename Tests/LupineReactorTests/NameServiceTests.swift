@@ -1,0 +1,286 @@
+// Overrides, shared lookups and what is remembered, with a source that answers when the test wants it to.
+
+import Synchronization
+import Testing
+
+@testable import LupineReactor
+
+/// Lookups that wait for the test to answer them.
+private final class Script: Sendable {
+  struct State {
+    var asked: [String] = []
+    var completions: [NameService.Completion] = []
+    var givenUp: [String] = []
+  }
+
+  private let state = Mutex(State())
+
+  var asked: [String] { state.withLock(\.asked) }
+  var givenUp: [String] { state.withLock(\.givenUp) }
+
+  func service(_ configuration: ResolverConfiguration = ResolverConfiguration()) -> NameService {
+    NameService(configuration) { name, completion in
+      self.state.withLock {
+        $0.asked.append(name)
+        $0.completions.append(completion)
+      }
+      return { self.state.withLock { $0.givenUp.append(name) } }
+    }
+  }
+
+  /// Answers the lookup that was asked for as the `index`th.
+  func answer(_ index: Int, _ answer: NameService.Answer) {
+    let completion = state.withLock { $0.completions[index] }
+    completion(answer)
+  }
+}
+
+/// What came of a test's lookups, in order.
+private final class Record: Sendable {
+  private let lines = Mutex<[String]>([])
+
+  var all: [String] { lines.withLock(\.self) }
+
+  func add(_ label: String, _ answer: NameService.Answer) {
+    lines.withLock { $0.append("\(label) \(Self.text(answer))") }
+  }
+
+  static func text(_ answer: NameService.Answer) -> String {
+    switch answer {
+    case .success(let addresses): addresses.map(\.description).joined(separator: " ")
+    case .failure(let error): error.kind.rawValue
+    }
+  }
+}
+
+private func addresses(_ hosts: String...) -> NameService.Answer {
+  .success(hosts.compactMap { SocketAddress(numeric: $0, port: 0) })
+}
+
+@Suite("NameService", .timeLimit(.minutes(1)))
+struct NameServiceTests {
+  private let script = Script()
+  private let record = Record()
+
+  private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
+
+  /// Asks; the text of an answer that is there at once, or nil.
+  private func ask(_ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, at seconds: UInt64 = 0)
+    -> String?
+  {
+    service.lookUp(host, port: port, now: at(seconds)) { [record] in record.add(label, $0) }.map(Record.text)
+  }
+
+  @Test("a name is looked up once for all who wait, each of which gets its own port")
+  func coalesces() {
+    let service = script.service()
+    #expect(ask(service, "first", "Example.com", port: 80) == nil)
+    #expect(ask(service, "second", "example.COM", port: 443) == nil)
+    #expect(ask(service, "other", "example.org") == nil)
+    #expect(script.asked == ["example.com", "example.org"])
+    #expect(record.all == [])
+    script.answer(0, addresses("192.0.2.1", "2001:db8::1"))
+    #expect(record.all == ["first 192.0.2.1:80 [2001:db8::1]:80", "second 192.0.2.1:443 [2001:db8::1]:443"])
+    script.answer(1, .failure(ResolveError(.temporary, "x")))
+    #expect(record.all.last == "other temporary")
+  }
+
+  @Test("an answer is given at once as long as it is remembered, counted from the question")
+  func remembers() {
+    let service = script.service()
+    #expect(ask(service, "a", "x", at: 0) == nil)
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(ask(service, "b", "X", port: 8_080, at: 59) == "192.0.2.1:8080")
+    #expect(ask(service, "c", "x", at: 60) == nil)
+    #expect(script.asked.count == 2)
+  }
+
+  @Test("a name that doesn't exist is remembered for a moment, a failure that may pass isn't")
+  func negative() {
+    let service = script.service()
+    #expect(ask(service, "a", "x", at: 0) == nil)
+    script.answer(0, .failure(ResolveError(.unknownName, "no")))
+    #expect(ask(service, "b", "x", at: 4) == "unknownName")
+    #expect(ask(service, "c", "x", at: 5) == nil)
+    script.answer(1, .failure(ResolveError(.temporary, "later")))
+    #expect(ask(service, "d", "x", at: 5) == nil)
+    #expect(script.asked.count == 3)
+  }
+
+  @Test("without a cache each lookup behind an answer is a new one")
+  func noCache() {
+    var configuration = ResolverConfiguration()
+    configuration.cacheAge = .zero
+    let service = script.service(configuration)
+    for index in 0..<3 {
+      #expect(ask(service, "a", "x") == nil)
+      script.answer(index, addresses("192.0.2.1"))
+    }
+    #expect(record.all.count == 3)
+  }
+
+  @Test("a forgotten name is looked up again")
+  func forgets() {
+    let service = script.service()
+    _ = ask(service, "a", "x")
+    script.answer(0, addresses("192.0.2.1"))
+    service.forget("X")
+    #expect(ask(service, "b", "x") == nil)
+  }
+
+  @Test("no addresses are an unknown name; of thousands, 64 are taken, families in turn")
+  func checked() throws {
+    let service = script.service()
+    _ = ask(service, "a", "none")
+    script.answer(0, .success([]))
+    #expect(record.all == ["a unknownName"])
+    let v6 = (1...2_000).compactMap { SocketAddress(numeric: "2001:db8::\(String($0, radix: 16))", port: 0) }
+    _ = ask(service, "b", "many")
+    script.answer(1, .success(v6 + v6.prefix(100).compactMap { SocketAddress(numeric: "192.0.2.1", port: $0.port) }))
+    let answer = try #require(service.lookUp("many", port: 80, now: at(0)) { _ in }).get()
+    #expect(answer.count == ResolverConfiguration.addressesMax)
+    #expect(answer.count { $0.isIPv6 } == ResolverConfiguration.addressesMax / 2)
+  }
+
+  @Test("a resolver that answers twice, or late, is heard once, and what it says behind that isn't remembered")
+  func twice() {
+    let service = script.service()
+    _ = ask(service, "a", "x", at: 0)
+    script.answer(0, .failure(ResolveError(.temporary, "x")))
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(record.all == ["a temporary"])
+    // Nor is it taken for the answer to the next question.
+    #expect(ask(service, "b", "x", at: 1) == nil)
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(record.all == ["a temporary"])
+    script.answer(1, addresses("192.0.2.2"))
+    #expect(record.all == ["a temporary", "b 192.0.2.2:80"])
+  }
+
+  @Test("a lookup that isn't answered within 60 s is given up when the next comes, of whatever name")
+  func silent() {
+    let service = script.service()
+    _ = ask(service, "a", "silent", at: 0)
+    _ = ask(service, "b", "silent", at: 59)
+    #expect(ask(service, "c", "other", at: 59) == nil)
+    #expect(script.givenUp == [] && record.all == [])
+    #expect(ask(service, "d", "other", at: 60) == nil)
+    #expect(script.givenUp == ["silent"])
+    #expect(record.all == ["a temporary", "b temporary"])
+    // The same name begins anew.
+    #expect(ask(service, "e", "silent", at: 60) == nil)
+    #expect(script.asked == ["silent", "other", "silent"])
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(record.all.count == 2)
+  }
+
+  @Test("not more than 10,000 wait for one lookup")
+  func waiters() {
+    let service = script.service()
+    for _ in 0..<NameService.waitersMax { #expect(service.lookUp("x", port: 1, now: at(0)) { _ in } == nil) }
+    #expect(ask(service, "a", "x") == "outOfResources")
+    #expect(ask(service, "b", "y") == nil)
+  }
+
+  @Test("a source that answers at once, in the same call, is heard")
+  func immediate() {
+    let service = NameService(ResolverConfiguration()) { _, completion in
+      completion(addresses("192.0.2.1"))
+      return {}
+    }
+    #expect(ask(service, "a", "x") == nil)
+    #expect(record.all == ["a 192.0.2.1:80"])
+    #expect(ask(service, "b", "x") == "192.0.2.1:80")
+  }
+
+  @Test("when the service goes, lookups are given up, and late answers harm nobody")
+  func release() {
+    var service: NameService? = script.service()
+    if let service { _ = ask(service, "a", "x") }
+    service = nil
+    #expect(script.givenUp == ["x"])
+    script.answer(0, addresses("192.0.2.1"))
+    #expect(record.all == [])
+  }
+
+  @Test("the first override that fits counts, and nothing is looked up")
+  func overrides() throws {
+    let one = try #require(SocketAddress(numeric: "192.0.2.1", port: 7))
+    let two = try #require(SocketAddress(numeric: "2001:db8::2", port: 0))
+    let unix = try #require(SocketAddress(socketPath: "/run/x"))
+    var configuration = ResolverConfiguration()
+    configuration.overrides = [
+      HostOverride(host: "Example.com", port: 443, addresses: [one]),
+      HostOverride(host: "example.com", addresses: [two, one]),
+      HostOverride(host: "gone", addresses: []),
+      HostOverride(host: "local", addresses: [unix]),
+      HostOverride(host: "*", port: 8_080, addresses: [two]),
+    ]
+    let service = script.service(configuration)
+    #expect(ask(service, "", "example.com", port: 443) == "192.0.2.1:443")
+    #expect(ask(service, "", "EXAMPLE.com", port: 80) == "[2001:db8::2]:80 192.0.2.1:80")
+    #expect(ask(service, "", "gone") == "unknownName")
+    #expect(ask(service, "", "local") == "unix:/run/x")
+    #expect(ask(service, "", "anything", port: 8_080) == "[2001:db8::2]:8080")
+    #expect(script.asked == [])
+    #expect(ask(service, "", "anything", port: 8_081) == nil)
+    #expect(script.asked == ["anything"])
+  }
+
+  // MARK: Resolvers of one's own
+
+  private struct Own: HostResolver {
+    let answer: @Sendable (String) async throws(ResolveError) -> [SocketAddress]
+    func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] { try await answer(host) }
+  }
+
+  private func service(_ answer: @escaping @Sendable (String) async throws(ResolveError) -> [SocketAddress])
+    -> NameService
+  {
+    var configuration = ResolverConfiguration()
+    configuration.resolver = Own(answer: answer)
+    return NameService(configuration)
+  }
+
+  private func answer(_ service: NameService, _ host: String) async -> String {
+    let answer = await withCheckedContinuation { continuation in
+      if let answer = service.lookUp(host, port: 80, now: at(0), completion: { continuation.resume(returning: $0) }) {
+        continuation.resume(returning: answer)
+      }
+    }
+    return Record.text(answer)
+  }
+
+  @Test("a resolver of one's own is asked in place of the system, and its errors are told")
+  func own() async {
+    let service = service { host throws(ResolveError) in
+      guard host == "known" else { throw ResolveError(.other, "not \(host)") }
+      return [SocketAddress(numeric: "192.0.2.1", port: 9)].compactMap(\.self)
+    }
+    #expect(await answer(service, "Known") == "192.0.2.1:80")
+    #expect(await answer(service, "unknown") == "other")
+  }
+
+  @Test("a resolver that never answers is cancelled when the service goes")
+  func cancelled() async {
+    let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
+    let (never, kept) = AsyncStream.makeStream(of: Never.self)
+    do {
+      let service = service { _ in
+        for await _ in never {}
+        continuation.yield(Task.isCancelled)
+        return []
+      }
+      #expect(ask(service, "a", "x") == nil)
+    }
+    var end = ends.makeAsyncIterator()
+    #expect(await end.next() == true)
+    withExtendedLifetime(kept) {}
+  }
+
+  @Test("without a resolver of one's own the system is asked")
+  func system() async {
+    let text = await answer(NameService(), "localhost")
+    #expect(text.contains("127.0.0.1:80") || text.contains("[::1]:80"))
+  }
+}

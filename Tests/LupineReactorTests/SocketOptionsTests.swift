@@ -1,0 +1,137 @@
+// Options are asked of the kernel, behind connecting with them.
+
+import Glibc
+import Testing
+
+@testable import LupineReactor
+
+@Suite("SocketOptions", .timeLimit(.minutes(1)))
+struct SocketOptionsTests {
+  private func client(_ change: (inout SocketOptions) -> Void = { _ in }) throws -> Socket {
+    var options = SocketOptions()
+    change(&options)
+    return try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"), options: options).client
+  }
+
+  @Test("by default writes leave at once, and a peer that has vanished is noticed after 150 s")
+  func defaults() throws {
+    let client = try client()
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
+    #expect(client.option(SOL_SOCKET, SO_KEEPALIVE) == 1)
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_KEEPIDLE) == 15)
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_KEEPINTVL) == 15)
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_KEEPCNT) == 9)
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
+  }
+
+  @Test("what is switched off isn't set")
+  func off() throws {
+    let client = try client {
+      $0.noDelay = false
+      $0.keepAlive = nil
+    }
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 0)
+    #expect(client.option(SOL_SOCKET, SO_KEEPALIVE) == 0)
+  }
+
+  @Test(
+    "times are rounded up to the kernel's units, and clamped to its ranges",
+    arguments: [
+      (.seconds(60), .seconds(5), 3, [60, 5, 3]),
+      (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
+      (.seconds(-1), .zero, 0, [1, 1, 1]),
+      (.seconds(Int64.max), .seconds(32_768), .max, [32_767, 32_767, 127]),
+    ] as [(Duration, Duration, Int, [CInt])])
+  func keepAlive(_ idle: Duration, _ interval: Duration, _ count: Int, _ expected: [CInt]) throws {
+    let client = try client { $0.keepAlive = SocketOptions.KeepAlive(idle: idle, interval: interval, count: count) }
+    let level = CInt(IPPROTO_TCP)
+    #expect([TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT].map { client.option(level, $0) } == expected)
+  }
+
+  @Test(
+    "the time without an acknowledgement is set in milliseconds",
+    arguments: [
+      (.seconds(30), 30_000), (.milliseconds(1), 1), (.nanoseconds(1), 1), (.zero, 1), (.seconds(Int64.max), .max),
+    ] as [(Duration, CInt)])
+  func userTimeout(_ timeout: Duration, _ expected: CInt) throws {
+    let client = try client { $0.userTimeout = timeout }
+    #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == expected)
+  }
+
+  @Test("the kernel's buffers are as large as asked for, doubled, as socket(7) says")
+  func buffers() throws {
+    let client = try client {
+      $0.sendBufferBytes = 32_768
+      $0.receiveBufferBytes = 16_384
+    }
+    #expect(client.option(SOL_SOCKET, SO_SNDBUF) == 65_536)
+    #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
+  }
+
+  @Test("a connection comes from the address asked for, on a port of the kernel's choice")
+  func localAddress() throws {
+    let local = try #require(SocketAddress(numeric: "127.8.9.10", port: 0))
+    let client = try client { $0.localAddress = local }
+    #expect(client.localAddress?.host == "127.8.9.10")
+    #expect(client.localAddress?.port != 0)
+  }
+
+  @Test("a connection comes from the port asked for")
+  func localPort() throws {
+    // A port that was free a moment ago, on an address that nothing else uses.
+    let port = try #require(Socket.listen(onNumeric: "127.8.9.11").localAddress?.port)
+    let client = try client { $0.localAddress = SocketAddress(numeric: "127.8.9.11", port: port) }
+    #expect(client.localAddress?.port == port)
+  }
+
+  @Test("a connection leaves through the interface asked for")
+  func interface() throws {
+    let client = try client { $0.interface = "lo" }
+    var name = [UInt8](repeating: 0, count: 16)
+    var length = socklen_t(name.count)
+    let result = getsockopt(client.number, SOL_SOCKET, SO_BINDTODEVICE, &name, &length)
+    #expect(result == 0)
+    #expect(name.starts(with: Array("lo\0".utf8)))
+  }
+
+  @Test(
+    "an interface that isn't there is an error that names it, as is a name that the kernel would cut off",
+    arguments: ["lupine-none", "", "lo\0", "lo-longer-than-15-bytes"])
+  func noInterface(name: String) {
+    var options = SocketOptions()
+    options.interface = name
+    expectFailure(options, SystemError(call: "setsockopt(SO_BINDTODEVICE, \(name))", code: ENODEV))
+  }
+
+  @Test("an address that isn't this machine's is an error that names it")
+  func foreignAddress() {
+    var options = SocketOptions()
+    // TEST-NET-1 (RFC 5737).
+    options.localAddress = SocketAddress(numeric: "192.0.2.1", port: 0)
+    expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
+  }
+
+  @Test("a local address of the other family is an error that names both", arguments: ["::1", "@lupine"])
+  func otherFamily(local: String) {
+    var options = SocketOptions()
+    options.localAddress = SocketAddress(numeric: local, port: 0) ?? SocketAddress(socketPath: local)
+    expectFailure(options, SystemError(call: "bind to \(local) for 127.0.0.1:9", code: EADDRNOTAVAIL))
+  }
+
+  private func expectFailure(_ options: SocketOptions, _ expected: SystemError) {
+    #expect(throws: expected) {
+      _ = try Socket.connect(to: try #require(SocketAddress(numeric: "127.0.0.1", port: 9)), options: options)
+    }
+  }
+
+  @Test("an attempt that fails because of its options leaves no descriptor behind")
+  func noLeak() throws {
+    var options = SocketOptions()
+    options.interface = "lupine-none"
+    let target = try #require(SocketAddress(numeric: "127.0.0.1", port: 9))
+    let attempts = 5_000
+    for _ in 0..<attempts { #expect(throws: SystemError.self) { _ = try Socket.connect(to: target, options: options) } }
+    // The kernel gives the lowest number that is free, and the other tests hold far fewer.
+    #expect(try Socket.connect(to: target).number < attempts)
+  }
+}

@@ -1,0 +1,141 @@
+// Lookups on the resolver's threads: each is answered once, however many there are.
+
+import Dispatch
+import Glibc
+import Testing
+
+@testable import LupineReactor
+
+@Suite("SystemResolver", .timeLimit(.minutes(1)))
+struct SystemResolverTests {
+  private func look(_ host: String, by resolver: SystemResolver = SystemResolver()) async -> NameService.Answer {
+    do throws(ResolveError) {
+      return .success(try await resolver.addresses(of: host))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  @Test("localhost is this machine, on no port")
+  func localhost() async throws {
+    let addresses = try await look("localhost").get()
+    #expect(!addresses.isEmpty)
+    for address in addresses { #expect(["127.0.0.1:0", "[::1]:0"].contains(address.description)) }
+    // Without a socket type each address would come once for TCP, UDP and raw sockets.
+    #expect(Set(addresses).count == addresses.count)
+  }
+
+  @Test("a name under .invalid doesn't exist (RFC 6761 §6.4)")
+  func unknown() async {
+    switch await look("lupine.invalid") {
+    case .success(let addresses): Issue.record("resolved to \(addresses)")
+    case .failure(let error):
+      // Where no name server can be reached, nobody can say that the name doesn't exist.
+      #expect([.unknownName, .temporary].contains(error.kind))
+      #expect(!error.description.isEmpty)
+    }
+  }
+
+  @Test("a name isn't cut off at a NUL")
+  func nul() async {
+    #expect(await look("localhost\0.x") == .failure(ResolveError(.unknownName, "the name contains a NUL")))
+  }
+
+  @Test(
+    "getaddrinfo's answer is told in words, and by its kind",
+    arguments: [
+      (EAI_NONAME, 0, .unknownName, "Name or service not known"),
+      (-5, 0, .unknownName, "No address associated with hostname"),
+      (EAI_AGAIN, 0, .temporary, "Temporary failure in name resolution"),
+      (EAI_AGAIN, ECONNREFUSED, .temporary, "Temporary failure in name resolution"),
+      (EAI_FAIL, 0, .other, "Non-recoverable failure in name resolution"),
+      (EAI_MEMORY, 0, .outOfResources, "Memory allocation failure"),
+      (EAI_SYSTEM, EACCES, .other, "getaddrinfo: Permission denied"),
+      (EAI_SYSTEM, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
+      // What glibc 2.36 answers to a process without a free descriptor.
+      (EAI_NONAME, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
+      (EAI_AGAIN, ENFILE, .outOfResources, "getaddrinfo: Too many open files in system"),
+    ] as [(CInt, CInt, ResolveError.Kind, String)])
+  func kinds(_ code: CInt, _ reason: CInt, _ kind: ResolveError.Kind, _ text: String) {
+    #expect(SystemResolver.error(code, errno: reason) == ResolveError(kind, text))
+  }
+
+  @Test("many lookups at once are all answered")
+  func many() async {
+    let resolver = SystemResolver()
+    let answers = await withTaskGroup(of: Int.self) { group in
+      for number in 1...200 { group.addTask { (try? await look("localhost", by: resolver).get()) == nil ? 0 : number } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(answers.sorted() == Array(1...200))
+  }
+
+  @Test("lookups go on while all threads but one are held up")
+  func heldUp() async {
+    let resolver = SystemResolver()
+    let gate = DispatchSemaphore(value: 0)
+    let (ends, continuation) = AsyncStream.makeStream(of: Void.self)
+    for _ in 1..<SystemResolver.threadsMax {
+      _ = resolver.start("127.0.0.1") { _ in
+        gate.wait()
+        continuation.yield()
+      }
+    }
+    for _ in 0..<50 { _ = resolver.start("127.0.0.1") { _ in continuation.yield() } }
+    var end = ends.makeAsyncIterator()
+    for _ in 0..<50 { await end.next() }
+    for _ in 1..<SystemResolver.threadsMax { gate.signal() }
+    for _ in 1..<SystemResolver.threadsMax { await end.next() }
+  }
+
+  @Test("lookups beyond the limit wait for the threads that there are, in order, but for those taken back")
+  func bounded() async {
+    let resolver = SystemResolver()
+    let gate = DispatchSemaphore(value: 0)
+    let (threads, continuation) = AsyncStream.makeStream(of: pthread_t.self)
+    for _ in 0..<SystemResolver.threadsMax {
+      _ = resolver.start("127.0.0.1") { _ in
+        continuation.yield(pthread_self())
+        gate.wait()
+      }
+    }
+    var thread = threads.makeAsyncIterator()
+    var held = Set<pthread_t>()
+    for _ in 0..<SystemResolver.threadsMax { if let next = await thread.next() { held.insert(next) } }
+    #expect(held.count == SystemResolver.threadsMax)
+    let (answers, answer) = AsyncStream.makeStream(of: Int.self)
+    let known = held
+    for number in 0..<50 {
+      let takeBack = resolver.start("127.0.0.1") { _ in
+        #expect(known.contains(pthread_self()))
+        answer.yield(number)
+      }
+      if number.isMultiple(of: 5) { takeBack() }
+    }
+    // One thread alone, so that the order can be seen.
+    gate.signal()
+    var next = answers.makeAsyncIterator()
+    for number in 0..<50 where !number.isMultiple(of: 5) { #expect(await next.next() == number) }
+    for _ in 1..<SystemResolver.threadsMax { gate.signal() }
+  }
+
+  @Test("lookups one behind the other are answered, though the threads go in between")
+  func sequence() async throws {
+    let resolver = SystemResolver()
+    for number in 1...50 {
+      let addresses = try await look("127.0.0.\(number)", by: resolver).get()
+      #expect(addresses.map(\.host) == ["127.0.0.\(number)"])
+    }
+  }
+
+  @Test("a lookup that is asked for from a completion is answered")
+  func nested() async {
+    let resolver = SystemResolver()
+    let answer = await withCheckedContinuation { continuation in
+      _ = resolver.start("127.0.0.1") { _ in
+        _ = resolver.start("127.0.0.2") { continuation.resume(returning: $0) }
+      }
+    }
+    #expect((try? answer.get().first?.host) == "127.0.0.2")
+  }
+}

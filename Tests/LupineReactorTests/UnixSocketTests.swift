@@ -1,0 +1,60 @@
+// Unix domain sockets: by path and by abstract name.
+
+import Glibc
+import Testing
+
+@testable import LupineReactor
+
+@Suite("Unix sockets", .timeLimit(.minutes(1)))
+struct UnixSocketTests {
+  private static let allOptions: SocketOptions = {
+    var options = SocketOptions()
+    options.userTimeout = .seconds(1)
+    options.localAddress = SocketAddress(numeric: "127.0.0.1", port: 0)
+    options.interface = "lupine-none"
+    return options
+  }()
+
+  @Test("bytes go both ways over a path, whatever is asked of TCP sockets", arguments: [SocketOptions(), allOptions])
+  func path(options: SocketOptions) throws {
+    let folder = try TemporaryFolder()
+    let address = try folder.socketAddress()
+    try expectEcho(Socket.listen(on: address), address, options)
+  }
+
+  @Test("bytes go both ways over an abstract name")
+  func abstract() throws {
+    let address = try #require(SocketAddress(socketPath: "@lupine-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
+    try expectEcho(Socket.listen(on: address), address, SocketOptions())
+  }
+
+  private func expectEcho(_ listener: Socket, _ address: SocketAddress, _ options: SocketOptions) throws {
+    #expect(listener.localAddress == address)
+    let (client, server) = try Socket.pair(to: listener, options: options)
+    #expect(client.peerAddress == address)
+    #expect(server.localAddress == address)
+    // The client's end has no name.
+    #expect(client.localAddress == nil)
+    #expect(server.peerAddress == nil)
+    #expect(try client.send([1, 2, 3]) == 3)
+    var buffer = [UInt8](repeating: 0, count: 3)
+    #expect(try server.receive(into: &buffer) == 3)
+    #expect(try server.send(buffer) == 3)
+    server.shutdownSending()
+    try client.wait(.readable)
+    #expect(try client.receiveAll() == [1, 2, 3])
+  }
+
+  @Test("a path without a socket, and one on which nobody listens any more, can't be connected to")
+  func nobody() throws {
+    let folder = try TemporaryFolder()
+    let address = try folder.socketAddress()
+    #expect(throws: SystemError(call: "connect", code: ENOENT)) { _ = try Socket.connect(to: address) }
+    // Bound, listening, and gone, but for the file.
+    _ = try Socket.listen(on: address)
+    let error = #expect(throws: SystemError(call: "connect", code: ECONNREFUSED)) {
+      _ = try Socket.connect(to: address)
+    }
+    #expect(error?.isConnectionRefused == true)
+  }
+}

@@ -1,0 +1,95 @@
+// Chunked bodies and content codings from each server that has them.
+
+import LupineEngine
+import Testing
+
+@Suite("Codings of real servers", .timeLimit(.minutes(2)))
+struct CodingTests {
+  @Test(
+    "a page is decoded, whatever its coding",
+    arguments: [
+      (Server.nginx, "gzip"), (.nginx, "br"), (.apache, "gzip"), (.caddy, "gzip"), (.haproxy, "gzip"), (.haproxy, "br"),
+      (.nginxTLS, "gzip"), (.nginxTLS, "br"), (.caddyTLS, "gzip"),
+    ] as [(Server, String)])
+  func decoded(server: Server, coding: String) async throws {
+    let response = try await Engine.forServers().collect(server, "/text.txt", fields: ["Accept-Encoding": coding])
+    #expect(response.field("Content-Encoding") == coding)
+    #expect(response.text == TextPage.text)
+    let metric = try response.metric
+    #expect(metric.decodedBodyBytes == UInt64(TextPage.text.utf8.count))
+    #expect(metric.responseBodyBytes * 2 < metric.decodedBodyBytes)
+  }
+
+  @Test("httpbin's codings", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
+  func httpbin(path: String, member: String) async throws {
+    let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
+    #expect(response.field("Content-Encoding") == (path == "brotli" ? "br" : path))
+    #expect(response.text.contains("\"\(member)\": true"))
+  }
+
+  @Test("a coded body is handed over as it is if that is asked for", arguments: Server.withPages)
+  func raw(server: Server) async throws {
+    let response = try await Engine.forServers().collect(server, "/text.txt", fields: ["Accept-Encoding": "gzip"]) {
+      $0.decodesContent = false
+    }
+    #expect(response.body.starts(with: [0x1F, 0x8B]))
+    #expect(try response.metric.responseBodyBytes == UInt64(response.body.count))
+    let decoded = try decodeGzip(response.body)
+    #expect(String(decoding: decoded, as: UTF8.self) == TextPage.text)
+  }
+
+  private func decodeGzip(_ bytes: [UInt8]) throws -> [UInt8] {
+    var decoder = try ContentDecoder([.gzip])
+    var output: [UInt8] = []
+    var scratch = [UInt8](repeating: 0, count: 64 * 1024)
+    var used = 0
+    while true {
+      let progress = try decoder.decode(bytes.span.bytes.extracting(used...), into: &scratch, at: 0)
+      used += progress.consumed
+      output += scratch[..<progress.produced]
+      if progress.produced < scratch.count { break }
+    }
+    try decoder.finish()
+    return output
+  }
+
+  @Test("a coded page's HEAD and 304 need no decoding", arguments: [Server.nginx, .caddy])
+  func codedWithoutBody(server: Server) async throws {
+    let engine = try Engine.forServers()
+    let accept: Fields = ["Accept-Encoding": "gzip"]
+    let head = try await engine.collect(server, "/text.txt", method: "HEAD", fields: accept)
+    #expect(head.status == 200)
+    #expect(head.body.isEmpty)
+    let get = try await engine.collect(server, "/text.txt", fields: accept)
+    var conditional = accept
+    conditional.append(name: "If-None-Match", value: try #require(get.field("ETag")))
+    let second = try await engine.collect(server, "/text.txt", fields: conditional)
+    #expect(second.status == 304)
+    #expect(try second.metric.isReusedConnection)
+  }
+
+  @Test(
+    "chunked bodies are put together",
+    arguments: [
+      (Server.nginx, "/text.txt"), (.caddy, "/nginx/text.txt"), (.haproxy, "/text.txt"),
+    ] as [(Server, String)])
+  func chunked(server: Server, path: String) async throws {
+    let response = try await Engine.forServers().collect(server, path, fields: ["Accept-Encoding": "gzip"])
+    #expect(response.field("Transfer-Encoding") == "chunked")
+    #expect(response.text == TextPage.text)
+  }
+
+  @Test("httpbin's streams, in chunks of any size")
+  func streams() async throws {
+    let engine = try Engine.forServers()
+    let response = try await engine.collect(.httpbin, "/stream/50")
+    #expect(response.field("Transfer-Encoding") == "chunked")
+    let lines = response.text.split(separator: "\n")
+    #expect(lines.count == 50)
+    for (index, line) in lines.enumerated() { #expect(line.contains("\"id\": \(index)")) }
+    // What they hold is random; httpbin's seed is shared by whoever asks at the same time.
+    let same = try await engine.collect(.httpbin, "/stream-bytes/100000?chunk_size=333")
+    #expect(same.body.count == 100_000)
+    #expect(try same.metric.responseBodyBytes == 100_000)
+  }
+}

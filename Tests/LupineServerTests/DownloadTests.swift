@@ -1,0 +1,171 @@
+// Large and slow bodies: memory stays constant, a slow reader holds the server back, a cancelled one lets go.
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite("Downloads from real servers", .timeLimit(.minutes(2)))
+struct DownloadTests {
+  private static let bigByteCount = 256 * 1024 * 1024
+  /// What a download may need more than a small request, in KiB: measured at 1.2 MiB in a debug build.
+  private static let kibibytesMax = 4 * 1024 * ProcessStatus.memoryFactor
+
+  // In a process of its own, since what other tests use would count.
+  @Test("256 MiB pass through 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
+  func constantMemory(port: UInt16) async throws {
+    try await #require(Server(rawValue: port)).checkUp()
+    await #expect(processExitsWith: .success) { [port] in
+      let server = try #require(Server(rawValue: port))
+      let engine = try Engine.forServers()
+      // The first request loads what stays: the authority's certificate, the loop's buffers.
+      _ = try await engine.collect(server, "/small.txt")
+      let before = try ProcessStatus.kibibytes("VmRSS")
+      let sink = CountingSink(.zeros)
+      engine.submit(EngineRequest(uri: try await server.uri("/big.bin")), to: sink)
+      await sink.finished.wait()
+      let growth = try ProcessStatus.kibibytes("VmHWM") - before
+      #expect(sink.error == nil)
+      #expect(sink.receivedCount == DownloadTests.bigByteCount)
+      #expect(sink.isRight)
+      #expect(sink.metrics?.responseBodyBytes == UInt64(DownloadTests.bigByteCount))
+      #expect(sink.metrics?.isReusedConnection == true)
+      #expect(growth < DownloadTests.kibibytesMax, "\(growth) KiB more at the most than before")
+    }
+  }
+
+  @Test("256 MiB that are read piece by piece pass through 4 MiB of memory")
+  func constantMemoryOfSequence() async throws {
+    try await Server.nginx.checkUp()
+    await #expect(processExitsWith: .success) {
+      let engine = try Engine.forServers()
+      _ = try await engine.collect(.nginx, "/small.txt")
+      let before = try ProcessStatus.kibibytes("VmRSS")
+      let response = try await engine.execute(EngineRequest(uri: try await Server.nginx.uri("/big.bin")))
+      var count = 0
+      for try await piece in response.body { count += piece.count }
+      let growth = try ProcessStatus.kibibytes("VmHWM") - before
+      #expect(count == DownloadTests.bigByteCount)
+      #expect(growth < DownloadTests.kibibytesMax, "\(growth) KiB more at the most than before")
+    }
+  }
+
+  @Test("a reader that stops holds the server back, and gets the rest when it goes on", arguments: Server.withPages)
+  func heldBack(server: Server) async throws {
+    let engine = try Engine.forServers()
+    let byteCount = 32 * 1024 * 1024
+    let credit = 1024 * 1024
+    let full = Gate()
+    let sink = CountingSink(.zeros) { if $0 >= credit { full.open() } }
+    let request = EngineRequest(
+      uri: try await server.uri("/big.bin"), fields: ["Range": "bytes=0-\(byteCount - 1)"],
+      timeouts: Timeouts(everyPhase: .seconds(30), total: nil))
+    let handle = engine.submit(request, to: sink, credit: credit)
+    await full.wait()
+    #expect(sink.receivedCount == credit)
+    // Others are served meanwhile.
+    for _ in 0..<50 { #expect(try await engine.collect(server, "/small.txt").text == "small\n") }
+    #expect(sink.receivedCount == credit)
+    // Bytes wait in the kernel on both sides: the server can't send on.
+    #expect(
+      try await ProcessStatus.settles {
+        let held = try KernelConnection.all(to: server.rawValue).filter { $0.unreadCount > 0 }
+        return try held.contains { here in
+          try KernelConnection.all(from: server.rawValue, to: here.localPort).contains { $0.unsentCount > 0 }
+        }
+      })
+    handle.grant(.max)
+    await sink.finished.wait()
+    #expect(sink.error == nil)
+    #expect(sink.receivedCount == byteCount)
+    #expect(sink.isRight)
+  }
+
+  @Test("a body that is read slowly and in small pieces comes whole, decoded")
+  func slowReader() async throws {
+    let engine = try Engine.forServers { $0.windowBytes = 1000 }
+    for (server, coding) in [(Server.nginx, "br"), (.apache, "gzip"), (.caddy, "identity")] {
+      let request = EngineRequest(uri: try await server.uri("/text.txt"), fields: ["Accept-Encoding": coding])
+      let response = try await engine.execute(request)
+      var body: [UInt8] = []
+      for try await piece in response.body {
+        #expect(piece.count <= 1000)
+        body += piece
+        await Task.yield()
+      }
+      #expect(String(decoding: body, as: UTF8.self) == TextPage.text)
+    }
+  }
+
+  @Test("cancelling a download ends it in the middle, and the connection with it")
+  func cancelled() async throws {
+    let engine = try Engine.forServers()
+    let begun = Gate()
+    let sink = CountingSink { _ in begun.open() }
+    let handle = engine.submit(
+      EngineRequest(uri: try await Server.nginx.uri("/big.bin")), to: sink, credit: 100_000)
+    await begun.wait()
+    handle.cancel()
+    await sink.finished.wait()
+    #expect(sink.status == 200)
+    #expect(sink.error?.code == .cancelled)
+    #expect(sink.error?.phase == .receive)
+    #expect(sink.error?.delivery == .responseBegan)
+    #expect(sink.receivedCount <= 100_000)
+    let port = try #require(sink.metrics?.localAddress?.port)
+    #expect(try await KernelConnection.closes(from: port, to: .nginx))
+    #expect(try await engine.collect(.nginx, "/hello").metric.isReusedConnection == false)
+  }
+
+  @Test("cancelling the task that reads ends the exchange")
+  func cancelledTask() async throws {
+    let engine = try Engine.forServers()
+    let uri = try await Server.nginx.uri("/big.bin")
+    let begun = Gate()
+    let task = Task { () -> EngineError? in
+      do {
+        let response = try await engine.execute(EngineRequest(uri: uri))
+        for try await _ in response.body {
+          begun.open()
+          // Until the task is cancelled.
+          await Gate().wait()
+        }
+        return nil
+      } catch let error as EngineError {
+        return error
+      }
+    }
+    await begun.wait()
+    task.cancel()
+    let error = try #require(try await task.value)
+    #expect(error.code == .cancelled)
+    #expect(error.phase == .receive)
+  }
+
+  @Test("letting go of 256 MiB unread closes the connection; of a small rest keeps it")
+  func abandoned() async throws {
+    let engine = try Engine.forServers()
+    do {
+      let response = try await engine.execute(EngineRequest(uri: try await Server.nginx.uri("/big.bin")))
+      #expect(response.head.status == 200)
+    }
+    #expect(try await engine.collect(.nginx, "/hello").metric.connectionID == 2)
+    let small = EngineRequest(uri: try await Server.nginx.uri("/text.txt"), fields: ["Range": "bytes=0-29999"])
+    #expect(try await engine.execute(small).head.status == 206)
+    #expect(try await engine.collect(.nginx, "/hello").metric.connectionID == 2)
+  }
+
+  @Test("a body larger than the caller allows is an error, declared or not", arguments: ["identity", "gzip", "br"])
+  func tooLarge(coding: String) async throws {
+    let engine = try Engine.forServers()
+    let limit = TextPage.text.utf8.count
+    let fields: Fields = ["Accept-Encoding": coding]
+    #expect(
+      try await engine.collect(.nginx, "/text.txt", fields: fields) { $0.bodyBytesMax = limit }.text == TextPage.text)
+    let error = try await engine.failure(.nginx, "/text.txt", fields: fields) { $0.bodyBytesMax = limit - 1 }
+    #expect(error.code == .bodyTooLarge)
+    #expect(error.phase == .receive)
+    let collected = try await engine.failure(.nginx, "/big.bin")
+    #expect(collected.code == .bodyTooLarge)
+    #expect(collected.description.contains("67108864"))
+  }
+}

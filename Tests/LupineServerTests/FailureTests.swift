@@ -1,0 +1,181 @@
+// What goes wrong at servers: connections that end too early, refusals, silence.
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite("Failures of real servers", .timeLimit(.minutes(2)))
+struct FailureTests {
+  @Test(
+    "a body that ends too early is an error, not a short body",
+    arguments: [
+      (Server.apache, "/drop/length"), (.apache, "/drop/chunked"), (.nginx, "/drop/length"), (.nginx, "/drop/chunked"),
+    ])
+  func dropped(server: Server, path: String) async throws {
+    let engine = try Engine.forServers()
+    let error = try await engine.failure(server, path)
+    #expect(error.code == .connectionLost)
+    #expect(error.phase == .receive)
+    #expect(error.delivery == .responseBegan)
+    guard case .wire(.truncatedBody(let missing)) = error.cause else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(missing == (path == "/drop/length" ? 95 : nil))
+    #expect(error.description.contains(server == .apache ? "http://127.0.0.1:28083" : "http://127.0.0.1:28082"))
+    // What had come was handed over.
+    let sink = CountingSink()
+    engine.submit(EngineRequest(uri: try await server.uri(path)), to: sink)
+    await sink.finished.wait()
+    #expect(sink.status == 200)
+    #expect(sink.receivedCount == 5)
+    #expect(sink.error?.code == .connectionLost)
+  }
+
+  @Test("a head that ends too early is an error; behind a proxy it is the proxy's 502")
+  func droppedHead() async throws {
+    let engine = try Engine.forServers()
+    let error = try await engine.failure(.apache, "/drop/head")
+    #expect(error.code == .connectionLost)
+    #expect(error.delivery == .responseBegan)
+    guard case .wire(.truncatedHead(let received)) = error.cause else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(received == 27)
+    #expect(try await engine.collect(.nginx, "/drop/head").status == 502)
+  }
+
+  @Test(
+    "a connection that is closed without a reply is an error that is not tried again",
+    arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
+  func noReply(server: Server, path: String) async throws {
+    let engine = try Engine.forServers()
+    // On a new connection.
+    let fresh = try await engine.failure(server, path)
+    #expect(fresh.code == .connectionLost)
+    #expect(fresh.phase == .firstByte)
+    #expect(fresh.delivery == .sent)
+    #expect(!fresh.wasReused)
+    // On a kept one: GET is sent once more, on a new connection; POST isn't.
+    let good = server == .nginx ? "/hello" : "/"
+    for (method, isReplayed) in [("GET", true), ("POST", false)] {
+      #expect(try await engine.collect(server, good).status == 200)
+      let error = try await engine.failure(server, path, method: method)
+      #expect(error.code == .connectionLost)
+      #expect(error.wasReused == !isReplayed, "\(method)")
+    }
+  }
+
+  @Test("a connection that is reset as soon as it is open is an error, at once")
+  func reset() async throws {
+    let engine = try Engine.forServers()
+    let bodies = [RequestBody(), RequestBody(PatternBytes.make(5_000_000))]
+    for round in 0..<20 {
+      let error = try await engine.failure(.slammed, "/", method: "PUT", body: bodies[round % 2])
+      // The reset may come before or after the engine has seen the connection open.
+      #expect([.connectionLost, .connectFailed].contains(error.code), "\(error)")
+      #expect(error.phase == .connect || error.code == .connectionLost, "\(error)")
+      #expect(error.delivery != .responseBegan)
+      switch error.cause {
+      case .system(let system): #expect(system.isConnectionReset, "\(error)")
+      // Where sending has taken the reset, reading finds the end.
+      case .wire(.truncatedHead(received: 0)): break
+      default: Issue.record("\(error)")
+      }
+      #expect(error.description.hasPrefix("http://127.0.0.1:28088: "))
+    }
+  }
+
+  @Test("TLS to a server that resets is an error of the connection")
+  func resetTLS() async throws {
+    try await Server.slammed.checkUp()
+    let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
+    #expect([.connectFailed, .connectionLost].contains(error.code))
+    #expect(error.phase == (error.code == .connectFailed ? .connect : .tls))
+    #expect(error.delivery == .nothingSent)
+  }
+
+  @Test(
+    "refusals are responses",
+    arguments: [
+      (Server.unavailable, "/", 503), (.refusing, "/limit", 429), (.refusing, "/deny", 403), (.refusing, "/", 200),
+      (.caddy, "/gone", 502), (.apache, "/denied", 403), (.nginx, "/nowhere", 404),
+    ])
+  func refusals(server: Server, path: String, status: Int) async throws {
+    let response = try await Engine.forServers().collect(server, path)
+    #expect(response.status == status)
+    #expect(response.field("Retry-After") == (status == 429 ? "1" : nil))
+  }
+
+  @Test("haproxy's tarpit: a 500 after a second for the patient, a time-out for others")
+  func tarpit() async throws {
+    let engine = try Engine.forServers()
+    async let patient = engine.collect(.refusing, "/tarpit")
+    let error = try await engine.failure(.refusing, "/tarpit") { $0.timeouts.firstByte = .milliseconds(200) }
+    #expect(error.code == .timedOut)
+    #expect(error.phase == .firstByte)
+    #expect(error.delivery == .sent)
+    #expect(error.description.contains("no reply within 0.2 s"))
+    let response = try await patient
+    #expect(response.status == 500)
+    let metric = try response.metric
+    let (sent, answered) = (try #require(metric.requestEnd), try #require(metric.responseStart))
+    #expect(answered - sent > .milliseconds(900))
+  }
+
+  @Test("a server that sends too slowly runs into the limit of the whole, not into that of a pause")
+  func slow() async throws {
+    let engine = try Engine.forServers()
+    let error = try await engine.failure(.nginx, "/slow") {
+      $0.timeouts = Timeouts(everyPhase: .seconds(5), total: .milliseconds(300))
+    }
+    #expect(error.code == .timedOut)
+    #expect(error.phase == .receive)
+    #expect(error.delivery == .responseBegan)
+    guard case .totalLimit(.milliseconds(300)) = error.cause else {
+      Issue.record("\(error)")
+      return
+    }
+    let pause = try await engine.failure(.httpbin, "/drip?duration=2&numbytes=2&delay=0") {
+      $0.timeouts.idle = .milliseconds(200)
+    }
+    #expect(pause.code == .timedOut)
+    #expect(pause.phase == .receive)
+  }
+
+  @Test("nobody listens: refused, in the phase of connecting, with the address's last error")
+  func refused() async throws {
+    // Port 1 on loopback: nobody may listen there without being root, and nobody does.
+    for host in ["127.0.0.1", "localhost"] {
+      let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("http://\(host):1/")))
+      #expect(error.code == .connectionRefused)
+      #expect(error.phase == .connect)
+      #expect(error.delivery == .nothingSent)
+      guard case .system(let system) = error.cause else {
+        Issue.record("\(error)")
+        continue
+      }
+      #expect(system.isConnectionRefused)
+    }
+  }
+
+  @Test("a server that speaks something else: its reply isn't HTTP, and its handshake isn't TLS")
+  func otherProtocols() async throws {
+    try await Server.socks.checkUp()
+    try await Server.nginx.checkUp()
+    let engine = try Engine.forServers()
+    let tls = try await engine.failure(EngineRequest(uri: try URI("https://127.0.0.1:28082/")))
+    #expect(tls.code == .tlsFailed)
+    #expect(tls.phase == .tls)
+    guard case .tls(let cause) = tls.cause else {
+      Issue.record("\(tls)")
+      return
+    }
+    #expect(cause.code == .notTLS)
+    // nginx answers plain HTTP on its TLS port in plain HTTP.
+    let plain = try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:28443/")))
+    #expect(plain.status == 400)
+    #expect(plain.text.contains("plain HTTP request was sent to HTTPS port"))
+  }
+}

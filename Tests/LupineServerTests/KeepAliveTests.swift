@@ -1,0 +1,92 @@
+// Connections that are used again, that servers close, and that they close while nobody uses them.
+
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@Suite("Kept connections", .timeLimit(.minutes(2)))
+struct KeepAliveTests {
+  @Test("200 requests in a row use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
+  func twoHundred(server: Server) async throws {
+    let engine = try Engine.forServers()
+    let uri = try await server.uri(server.smallPage)
+    var connections: Set<UInt64> = []
+    var reuses = 0
+    for _ in 0..<200 {
+      let response = try await engine.collect(EngineRequest(uri: uri))
+      #expect(response.text == "small\n")
+      let metric = try response.metric
+      connections.insert(try #require(metric.connectionID))
+      reuses += metric.isReusedConnection ? 1 : 0
+      #expect(metric.replayCount == 0)
+      #expect(metric.isReusedConnection == (metric.connectStart == nil))
+    }
+    #expect(connections.count == 1)
+    #expect(reuses == 199)
+  }
+
+  @Test("responses of every framing leave the connection usable", arguments: Server.all)
+  func mixedFramings(server: Server) async throws {
+    let engine = try Engine.forServers()
+    let pages: [(String, Fields)] =
+      server == .httpbin
+      ? [
+        ("/stream/5", [:]), ("/gzip", [:]), ("/status/204", [:]), ("/bytes/1000?seed=1", [:]),
+        ("/drip?duration=0&numbytes=9", [:]),
+      ]
+      : [("/text.txt", ["Accept-Encoding": "gzip"]), ("/text.txt", [:]), ("/nowhere", [:]), ("/small.txt", [:])]
+    for (path, fields) in pages + pages {
+      let response = try await engine.collect(server, path, fields: fields)
+      #expect(try response.metric.connectionID == 1, "\(path)")
+    }
+  }
+
+  @Test("haproxy keeps the client's connection though it closes the server's for each request")
+  func haproxyClosesBehind() async throws {
+    let engine = try Engine.forServers()
+    for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {
+      #expect(try await engine.collect(.haproxy, path).metric.connectionID == 1, "\(path)")
+    }
+  }
+
+  @Test("Connection: close is heard from either side", arguments: [Server.nginx, .haproxy])
+  func close(server: Server) async throws {
+    let engine = try Engine.forServers()
+    let first = try await engine.collect(server, "/close")
+    #expect(first.text == "bye\n")
+    let second = try await engine.collect(server, "/hello", fields: ["Connection": "close"])
+    #expect(second.text == "Hello, world!")
+    #expect(second.field("Connection") == "close")
+    let third = try await engine.collect(server, "/hello")
+    #expect(try third.metric.isReusedConnection == false)
+    // Behind haproxy, nginx's "close" is about nginx's own connection.
+    #expect(try second.metric.isReusedConnection == (server == .haproxy))
+  }
+
+  @Test("a connection that the server's time-out closed fails no request", arguments: ["GET", "POST"])
+  func closedWhileIdle(method: String) async throws {
+    let engine = try Engine.forServers()
+    let body = RequestBody(method == "POST" ? "x" : "")
+    for round in 1...2 {
+      let response = try await engine.collect(.nginx, "/brief", method: method, body: body)
+      #expect(response.text == "brief\n")
+      let metric = try response.metric
+      #expect(metric.connectionID == UInt64(round))
+      #expect(metric.isReusedConnection == false)
+      #expect(metric.replayCount == 0)
+      let port = try #require(metric.localAddress?.port)
+      // nginx closes it after a fifth of a second, and the engine closes its end then.
+      #expect(try await KernelConnection.closes(from: port, to: .nginx))
+    }
+  }
+
+  @Test("connections are kept per host name, even if the address is the same")
+  func perHost() async throws {
+    let engine = try Engine.forServers()
+    let first = try await engine.collect(EngineRequest(uri: try await Server.nginx.uri("/hello")))
+    let second = try await engine.collect(EngineRequest(uri: try await Server.nginx.uri("/hello", host: "localhost")))
+    #expect(try first.metric.connectionID != second.metric.connectionID)
+    #expect(try second.metric.resolveStart != nil && first.metric.resolveStart == nil)
+    #expect(try second.metric.isReusedConnection == false)
+  }
+}

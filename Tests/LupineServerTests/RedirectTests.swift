@@ -1,0 +1,133 @@
+// Redirects as httpbin sends them: relative and absolute, chains and loops, with bodies, to other origins.
+
+import LupineEngine
+import Testing
+
+@Suite("Redirects of real servers", .timeLimit(.minutes(2)))
+struct RedirectTests {
+  @Test("chains are followed to their end", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  func chain(path: String) async throws {
+    let response = try await Engine.forServers().collect(.httpbin, "/\(path)/5", redirects: RedirectRule())
+    #expect(response.status == 200)
+    #expect(response.uri.description == "http://127.0.0.1:28080/get")
+    #expect(response.metrics.count == 6)
+    // The bodies of the redirects are read, so that one connection does.
+    #expect(Set(response.metrics.map(\.connectionID)) == [1])
+  }
+
+  @Test("without a rule a redirect is a response")
+  func notFollowed() async throws {
+    let response = try await Engine.forServers().collect(.httpbin, "/relative-redirect/1")
+    #expect(response.status == 302)
+    #expect(response.field("Location") == "/get")
+    #expect(response.metrics.count == 1)
+  }
+
+  @Test("more redirects than allowed are an error")
+  func tooMany() async throws {
+    var rule = RedirectRule()
+    rule.countMax = 3
+    let engine = try Engine.forServers()
+    #expect(try await engine.collect(.httpbin, "/relative-redirect/3", redirects: rule).status == 200)
+    let error = try await engine.failure(.httpbin, "/relative-redirect/4", redirects: rule)
+    #expect(error.code == .tooManyRedirects)
+    #expect(error.phase == .receive)
+    #expect(error.delivery == .responseBegan)
+    #expect(error.description.contains("more than 3 times"))
+  }
+
+  @Test("307 and 308 send method and body again", arguments: [307, 308], ["POST", "PUT", "DELETE"])
+  func kept(status: Int, method: String) async throws {
+    let response = try await Engine.forServers().collect(
+      .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: method,
+      fields: ["Content-Type": "text/plain"], body: RequestBody("kept body"), redirects: RedirectRule())
+    #expect(response.text.contains("\"method\": \"\(method)\""))
+    #expect(response.text.contains("\"data\": \"kept body\""))
+    #expect(response.metrics.map(\.requestBodyBytes) == [9, 9])
+  }
+
+  @Test(
+    "303, and 301 and 302 behind POST, ask for GET without a body",
+    arguments: [(303, "POST"), (303, "PUT"), (301, "POST"), (302, "POST")])
+  func becomesGet(status: Int, method: String) async throws {
+    let response = try await Engine.forServers().collect(
+      .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: method,
+      fields: ["Content-Type": "text/plain"], body: RequestBody("dropped"), redirects: RedirectRule())
+    #expect(response.text.contains("\"method\": \"GET\""))
+    #expect(response.text.contains("\"data\": \"\""))
+    #expect(!response.text.contains("Content-Type") && !response.text.contains("Content-Length"))
+  }
+
+  @Test("301 and 302 keep PUT and its body", arguments: [301, 302])
+  func putKept(status: Int) async throws {
+    let response = try await Engine.forServers().collect(
+      .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: "PUT", body: RequestBody("kept"),
+      redirects: RedirectRule())
+    #expect(response.text.contains("\"method\": \"PUT\"") && response.text.contains("\"data\": \"kept\""))
+  }
+
+  @Test("a chunked body that can be produced again follows a 307, and one that can't is an error")
+  func produced() async throws {
+    let engine = try Engine.forServers()
+    func body(isReplayable: Bool) -> RequestBody {
+      RequestBody(isReplayable: isReplayable) { writer in
+        for piece in ["one ", "two ", "three"] { try await writer.write(Array(piece.utf8)) }
+      }
+    }
+    let path = "/redirect-to?url=/anything&status_code=307"
+    let response = try await engine.collect(
+      .httpbin, path, method: "POST", body: body(isReplayable: true), redirects: RedirectRule())
+    #expect(response.text.contains("\"data\": \"one two three\""))
+    #expect(response.text.contains("\"Transfer-Encoding\": \"chunked\""))
+    let error = try await engine.failure(
+      .httpbin, path, method: "POST", body: body(isReplayable: false), redirects: RedirectRule())
+    #expect(error.code == .bodyNotReplayable)
+  }
+
+  @Test("another origin doesn't learn the credentials and cookies for the first")
+  func otherOrigin() async throws {
+    let fields: Fields = ["Authorization": "Bearer secret", "Cookie": "id=secret", "X-Kept": "yes"]
+    let engine = try Engine.forServers()
+    for (host, isSame) in [("localhost", false), ("127.0.0.1", true)] {
+      let response = try await engine.collect(
+        .httpbin, "/redirect-to?url=http://\(host):28080/headers", fields: fields, redirects: RedirectRule())
+      #expect(response.text.contains("secret") == isSame)
+      #expect(response.text.contains("\"X-Kept\": \"yes\""))
+      #expect(response.text.contains("\"Host\": \"\(host):28080\""))
+    }
+  }
+
+  @Test("http leads to https, and https never to http")
+  func schemes() async throws {
+    let engine = try Engine.forServers()
+    try await Server.nginxTLS.checkUp()
+    let up = try await engine.collect(
+      .httpbin, "/redirect-to?url=https://localhost:28443/small.txt", redirects: RedirectRule())
+    #expect(up.text == "small\n")
+    #expect(try up.metric.tls?.protocolVersion == "TLSv1.3")
+    let location = try #require(up.metrics.first)
+    #expect(location.tls == nil)
+  }
+
+  @Test(
+    "a redirect to a place that can't be requested is an error",
+    arguments: ["ftp://localhost/", "http:///x", "http://a%20b/"])
+  func nowhere(target: String) async throws {
+    let error = try await Engine.forServers().failure(
+      .httpbin, "/redirect-to?url=\(target)", redirects: RedirectRule())
+    #expect(error.code == .malformedResponse)
+    guard case .uri = error.cause else {
+      Issue.record("\(error)")
+      return
+    }
+  }
+
+  @Test("HEAD stays HEAD")
+  func head() async throws {
+    let response = try await Engine.forServers().collect(
+      .httpbin, "/redirect-to?url=/get&status_code=303", method: "HEAD", redirects: RedirectRule())
+    #expect(response.status == 200)
+    #expect(response.body.isEmpty)
+    #expect(response.metrics.count == 2)
+  }
+}

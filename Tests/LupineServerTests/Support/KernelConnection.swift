@@ -1,0 +1,62 @@
+// Connections on loopback as the kernel sees them, for what neither end can tell: whether bytes wait, whether it is open.
+
+import Glibc
+import LupineEngine
+
+/// One end of an IPv4 connection on loopback that this end hasn't closed, as /proc/net/tcp shows it (proc(5)).
+struct KernelConnection {
+  let localPort: UInt16
+  /// Bytes that were written and not acknowledged.
+  let unsentCount: Int
+  /// Bytes that arrived and were not read.
+  let unreadCount: Int
+
+  /// ESTABLISHED and CLOSE_WAIT. There may be thousands in TIME_WAIT, which aren't even looked at.
+  private static let openStates = ["01", "08"]
+
+  /// The ends with those ports that are open; nil stands for any port.
+  static func all(from local: UInt16? = nil, to remote: UInt16) throws -> [KernelConnection] {
+    let table = try ProcessStatus.bytes(of: "/proc/net/tcp")
+    return openStates.flatMap { state in
+      let words = (local.map { "\(address($0)) " } ?? "") + "\(address(remote)) \(state) "
+      return table.ends(of: words).compactMap { KernelConnection(table, behindStateAt: $0) }
+    }
+  }
+
+  // sl: local_address rem_address st tx_queue:rx_queue ...
+  private init?(_ table: [UInt8], behindStateAt place: Int) {
+    let start = place - "0100007F:1234 0100007F:1234 01 ".utf8.count
+    let fields = String(decoding: table[start..<place + "12345678:12345678".utf8.count], as: UTF8.self)
+    let numbers = fields.split { $0 == " " || $0 == ":" }.compactMap { Int($0, radix: 16) }
+    guard numbers.count == 7 else { return nil }
+    localPort = UInt16(numbers[1])
+    unsentCount = numbers[5]
+    unreadCount = numbers[6]
+  }
+
+  private static func address(_ port: UInt16) -> String {
+    let digits = String(port, radix: 16, uppercase: true)
+    return "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+  }
+
+  /// Waits until this process has closed its end of a connection; returns false if it doesn't.
+  static func closes(from local: UInt16, to server: Server) async throws -> Bool {
+    try await ProcessStatus.settles { try all(from: local, to: server.rawValue).isEmpty }
+  }
+}
+
+extension [UInt8] {
+  /// The places behind each occurrence of `words`, in text; by strstr, since a debug build's own loops are slow.
+  fileprivate func ends(of words: String) -> [Int] {
+    (self + [0]).withUnsafeBytes { table in
+      guard let start = table.assumingMemoryBound(to: CChar.self).baseAddress else { return [] }
+      var ends: [Int] = []
+      var place = 0
+      while let found = strstr(start + place, words) {
+        place = start.distance(to: found) + words.utf8.count
+        ends.append(place)
+      }
+      return ends
+    }
+  }
+}

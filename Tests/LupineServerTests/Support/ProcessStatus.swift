@@ -1,0 +1,80 @@
+// What the kernel says of this process: its memory and its descriptors.
+
+import Glibc
+import LupineEngine
+import Testing
+
+enum ProcessStatus {
+  static var userID: UInt32 { getuid() }
+
+  /// Whether the system has [::1], without which the servers don't listen there.
+  static var hasIPv6: Bool {
+    let interfaces = try? text(of: "/proc/net/if_inet6").split(separator: "\n")
+    return interfaces?.contains { $0.hasPrefix("00000000000000000000000000000001 ") } == true
+  }
+
+  /// A line of /proc/self/status in KiB, such as "VmRSS" for the memory now and "VmHWM" for the most there ever was.
+  static func kibibytes(_ name: String) throws -> Int {
+    let line = try #require(try text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix("\(name):") })
+    return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
+  }
+
+  /// By how much more memory a sanitizer makes a program use, roughly; 1 without one.
+  static var memoryFactor: Int {
+    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 16 : 1
+  }
+
+  /// What the open descriptors lead to that an engine opens: sockets, epoll and eventfd. The runtime has others.
+  static var engineDescriptors: [String] {
+    guard let folder = opendir("/proc/self/fd") else { return [] }
+    defer { closedir(folder) }
+    var targets: [String] = []
+    var target = [CChar](repeating: 0, count: 256)
+    while let entry = readdir(folder) {
+      let length = readlinkat(dirfd(folder), &entry.pointee.d_name.0, &target, target.count)
+      guard length > 0 else { continue }
+      let text = String(decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      if ["socket:", "anon_inode:[eventpoll]", "anon_inode:[eventfd]"].contains(where: text.hasPrefix) {
+        targets.append(text)
+      }
+    }
+    return targets
+  }
+
+  /// Allows this process that many descriptors. Throws if it may not have so many.
+  static func allowDescriptors(_ count: UInt) throws {
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    try #require(
+      limit.rlim_max >= count,
+      "this test needs \(count) descriptors, and the limit is \(limit.rlim_max); raise it: ulimit -Hn \(count)")
+    limit.rlim_cur = max(limit.rlim_cur, count)
+    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+  }
+
+  /// A whole file of /proc, of which some have megabytes.
+  static func bytes(of path: String) throws -> [UInt8] {
+    let number = open(path, O_RDONLY | O_CLOEXEC)
+    try #require(number >= 0, "\(path) can't be opened")
+    defer { close(number) }
+    var bytes: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    while case let count = read(number, &buffer, buffer.count), count > 0 {
+      bytes += buffer[..<count]
+    }
+    return bytes
+  }
+
+  /// The same as text.
+  static func text(of path: String) throws -> String { String(decoding: try bytes(of: path), as: UTF8.self) }
+
+  /// Whether a condition comes to hold while other threads run.
+  static func settles(_ condition: () throws -> Bool) async rethrows -> Bool {
+    let deadline = Instant.now + .seconds(20)
+    while Instant.now < deadline {
+      if try condition() { return true }
+      await Task.yield()
+    }
+    return try condition()
+  }
+}

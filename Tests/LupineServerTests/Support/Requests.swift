@@ -1,0 +1,66 @@
+// Short forms for what nearly every test does: send a request to a server, and look at its answer or its error.
+
+import LupineEngine
+import Testing
+
+extension Engine {
+  /// Sends a request to a server and collects the response.
+  func collect(
+    _ server: Server, _ path: String, method: String = "GET", fields: Fields = Fields(),
+    body: RequestBody = RequestBody(), redirects: RedirectRule? = nil, edit: (inout EngineRequest) -> Void = { _ in }
+  ) async throws -> CollectedResponse {
+    var request = EngineRequest(method: method, uri: try await server.uri(path), fields: fields, body: body)
+    edit(&request)
+    return try await collect(request, redirects: redirects)
+  }
+
+  /// Sends a request that has to fail, and returns its error.
+  func failure(
+    _ server: Server, _ path: String, method: String = "GET", fields: Fields = Fields(),
+    body: RequestBody = RequestBody(), redirects: RedirectRule? = nil, edit: (inout EngineRequest) -> Void = { _ in },
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> EngineError {
+    var request = EngineRequest(method: method, uri: try await server.uri(path), fields: fields, body: body)
+    edit(&request)
+    return try await failure(request, redirects: redirects, sourceLocation: sourceLocation)
+  }
+
+  /// Sends a request that has to fail, and returns its error.
+  func failure(
+    _ request: EngineRequest, redirects: RedirectRule? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws -> EngineError {
+    let result: Result<CollectedResponse, EngineError>
+    do {
+      result = .success(try await collect(request, redirects: redirects))
+    } catch {
+      result = .failure(error)
+    }
+    return try #require(result.error, "\(request.uri) has answered", sourceLocation: sourceLocation)
+  }
+}
+
+extension Result {
+  /// Why it failed, or nil.
+  var error: Failure? {
+    if case .failure(let error) = self { error } else { nil }
+  }
+}
+
+extension CollectedResponse {
+  var status: Int { head.status }
+  var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// The first value of a field.
+  func field(_ name: String) -> String? { head.fields.first(name) }
+
+  /// The measurement of the request that led to this response, the last one.
+  var metric: ExchangeMetrics {
+    get throws { try #require(metrics.last) }
+  }
+}
+
+/// The servers' page text.txt.
+enum TextPage {
+  static let bytes = Array(text.utf8)
+  static let text = (1...3000).map { "line \($0): lupins fix nitrogen\n" }.joined()
+}

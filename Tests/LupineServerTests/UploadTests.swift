@@ -1,0 +1,232 @@
+// Bodies on their way to real servers: from memory, from producers and files, large, asked for and refused.
+
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("Uploads to real servers", .timeLimit(.minutes(2)))
+struct UploadTests {
+  private static let largeByteCount = 100_000_000
+
+  /// A body of `Pattern`, produced as it is sent.
+  private func pattern(_ byteCount: Int, declared: Bool) -> RequestBody {
+    RequestBody(byteCount: declared ? UInt64(byteCount) : nil, isReplayable: true) { writer in
+      // A multiple of the pattern's period, so that every piece begins alike.
+      let piece = PatternBytes.make(PatternBytes.period * 1024)
+      var left = byteCount
+      while left > 0 {
+        try await writer.write(left >= piece.count ? piece : Array(piece[..<left]))
+        left -= piece.count
+      }
+    }
+  }
+
+  @Test("servers count what they get, with Content-Length and chunked", arguments: [0, 1, 1000, 1_000_000])
+  func framings(byteCount: Int) async throws {
+    let engine = try Engine.forServers()
+    let fixed = try await engine.collect(
+      .apache, "/count", method: "POST", body: RequestBody(PatternBytes.make(byteCount)))
+    #expect(fixed.text == "POST \(byteCount) length=\(byteCount) coding=\n")
+    let chunked = try await engine.collect(
+      .apache, "/count", method: "PUT", body: pattern(byteCount, declared: false))
+    #expect(chunked.text.hasPrefix("PUT \(byteCount) "))
+    #expect(try chunked.metric.requestBodyBytes == UInt64(byteCount))
+    #expect(try chunked.metric.isReusedConnection)
+    let behindProxy = try await engine.collect(
+      .nginx, "/expect", method: "POST", body: pattern(byteCount, declared: false))
+    #expect(behindProxy.text.hasPrefix("POST \(byteCount) length=\(byteCount) "))
+  }
+
+  @Test("httpbin gets a chunked body as it was produced")
+  func chunkedContent() async throws {
+    let lines = AsyncStream<[UInt8]> { continuation in
+      for line in 0..<100 { continuation.yield(Array("line \(line);".utf8)) }
+      continuation.finish()
+    }
+    let response = try await Engine.forServers().collect(
+      .httpbin, "/anything", method: "POST", fields: ["Content-Type": "text/plain"], body: RequestBody(lines))
+    #expect(response.text.contains("\"Transfer-Encoding\": \"chunked\""))
+    #expect(response.text.contains("\"data\": \"\((0..<100).map { "line \($0);" }.joined())\""))
+  }
+
+  @Test("100 MB with Content-Length reach Apache")
+  func largeToApache() async throws {
+    let body = RequestBody(PatternBytes.make(Self.largeByteCount))
+    let response = try await Engine.forServers().collect(.apache, "/count", method: "POST", body: body)
+    #expect(response.text == "POST \(Self.largeByteCount) length=\(Self.largeByteCount) coding=\n")
+    #expect(try response.metric.requestBodyBytes == UInt64(Self.largeByteCount))
+  }
+
+  @Test("100 MB from a producer, chunked, are stored by nginx and come back byte for byte")
+  func largeThereAndBack() async throws {
+    let engine = try Engine.forServers()
+    let path = "/uploads/large-chunked"
+    let put = try await engine.collect(
+      .nginx, path, method: "PUT", body: pattern(Self.largeByteCount, declared: false))
+    #expect([201, 204].contains(put.status))
+    try await expectPattern(Self.largeByteCount, engine, path)
+    #expect(try await engine.collect(.nginx, path, method: "DELETE").status == 204)
+  }
+
+  @Test("a large file is stored by nginx and comes back byte for byte", arguments: [Server.nginx, .nginxTLS])
+  func largeFile(server: Server) async throws {
+    let byteCount = 4_000_000
+    let engine = try Engine.forServers()
+    let file = try TemporaryFile(PatternBytes.make(byteCount))
+    var body = RequestBody()
+    body.append(.file(path: file.path, byteCount: UInt64(byteCount)))
+    let path = "/uploads/file-\(server.rawValue)"
+    let put = try await engine.collect(server, path, method: "PUT", body: body)
+    #expect([201, 204].contains(put.status))
+    #expect(try put.metric.requestBodyBytes == UInt64(byteCount))
+    try await expectPattern(byteCount, engine, path)
+    #expect(try await engine.collect(server, path, method: "DELETE").status == 204)
+  }
+
+  private func expectPattern(_ byteCount: Int, _ engine: Engine, _ path: String) async throws {
+    let sink = CountingSink(.pattern)
+    engine.submit(EngineRequest(uri: try await Server.nginx.uri(path)), to: sink)
+    await sink.finished.wait()
+    #expect(sink.error == nil)
+    #expect(sink.receivedCount == byteCount)
+    #expect(sink.isRight)
+  }
+
+  @Test("bytes, a file and a producer make one body")
+  func segments() async throws {
+    let file = try TemporaryFile(Array("from a file, ".utf8))
+    var body = RequestBody("from memory, ")
+    body.append(.file(path: file.path, byteCount: 13))
+    for segment in RequestBody(byteCount: 15, producedBy: { try await $0.write(Array("from a producer".utf8)) })
+      .segments
+    {
+      body.append(segment)
+    }
+    let engine = try Engine.forServers()
+    let response = try await engine.collect(
+      .httpbin, "/anything", method: "PUT", fields: ["Content-Type": "text/plain"], body: body)
+    #expect(response.text.contains("\"data\": \"from memory, from a file, from a producer\""))
+    #expect(response.text.contains("\"Content-Length\": \"41\""))
+  }
+
+  @Test("a file that isn't there, or is shorter than said, fails the request with its path")
+  func badFiles() async throws {
+    let engine = try Engine.forServers()
+    let short = try TemporaryFile([1, 2, 3])
+    for (path, count) in [("/nowhere/file", 3), (short.path, 1000)] as [(String, UInt64)] {
+      var body = RequestBody()
+      body.append(.file(path: path, byteCount: count))
+      let error = try await engine.failure(.nginx, "/uploads/bad", method: "PUT", body: body)
+      #expect(error.code == .bodyUnreadable)
+      #expect(error.phase == .send)
+      #expect(error.description.contains(path))
+    }
+    #expect(try await engine.collect(.nginx, "/uploads/bad").status == 404)
+  }
+
+  // MARK: Leave to send, and refusals
+
+  @Test("leave to send is asked for and granted", arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
+  func granted(server: Server, path: String) async throws {
+    let engine = try Engine.forServers()
+    let body = PatternBytes.make(200_000)
+    let sink = InformationalSink()
+    var request = EngineRequest(
+      method: "POST", uri: try await server.uri(path), fields: ["Expect": "100-continue"], body: RequestBody(body))
+    // Were there no leave, this would be the error.
+    request.timeouts.awaitContinue = .seconds(60)
+    engine.submit(request, to: sink)
+    await sink.finished.wait()
+    #expect(sink.statuses == [100])
+    #expect(sink.text.hasPrefix("POST 200000 "))
+  }
+
+  @Test("a body that is refused before it is sent stays here", arguments: ["/denied", "/limited"])
+  func refused(path: String) async throws {
+    let engine = try Engine.forServers()
+    let status = path == "/denied" ? 403 : 413
+    let response = try await engine.collect(
+      .apache, path, method: "POST", fields: ["Expect": "100-continue"],
+      body: RequestBody(PatternBytes.make(200_000))
+    ) { $0.timeouts.awaitContinue = .seconds(60) }
+    #expect(response.status == status)
+    #expect(try response.metric.requestBodyBytes == 0)
+    // The server may take what follows for the body, so that the connection isn't used again.
+    #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
+  }
+
+  @Test("a body that is refused while it is sent: the server's answer counts, not the broken pipe")
+  func earlyRefusal() async throws {
+    let engine = try Engine.forServers()
+    let byteCount = 50_000_000
+    let body = RequestBody([UInt8](repeating: 7, count: byteCount))
+    let response = try await engine.collect(.apache, "/limited", method: "POST", body: body)
+    #expect(response.status == 413)
+    #expect(try response.metric.requestBodyBytes < UInt64(byteCount))
+    #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
+    // A body that is refused when all of it has been read leaves the connection usable.
+    let read = try await engine.collect(.apache, "/denied", method: "POST", body: RequestBody(PatternBytes.make(1000)))
+    #expect(read.status == 403)
+    #expect(
+      try await engine.collect(.apache, "/limited", method: "POST", body: RequestBody(PatternBytes.make(1024)))
+        .text.hasPrefix("POST 1024 "))
+  }
+
+  @Test("an endless body is cut off by the server's answer, and its producer hears of it")
+  func endlessRefused() async throws {
+    let engine = try Engine.forServers()
+    let ended = Gate()
+    let body = RequestBody { writer in
+      defer { ended.open() }
+      while true { try await writer.write([UInt8](repeating: 7, count: 64 * 1024)) }
+    }
+    let response = try await engine.collect(.apache, "/limited", method: "POST", body: body)
+    #expect(response.status == 413)
+    await ended.wait()
+  }
+
+  @Test("cancelling in the middle of an upload ends it on both sides")
+  func cancelled() async throws {
+    let engine = try Engine.forServers()
+    let (flowing, ended) = (Gate(), Gate())
+    let body = RequestBody { writer in
+      defer { ended.open() }
+      var count = 0
+      while true {
+        try await writer.write([UInt8](repeating: 7, count: 64 * 1024))
+        count += 1
+        if count == 100 { flowing.open() }
+      }
+    }
+    let sink = CountingSink()
+    let handle = engine.submit(
+      EngineRequest(method: "POST", uri: try await Server.apache.uri("/count"), body: body), to: sink)
+    await flowing.wait()
+    handle.cancel()
+    await sink.finished.wait()
+    await ended.wait()
+    #expect(sink.error?.code == .cancelled)
+    #expect(sink.error?.phase == .send)
+    #expect(sink.error?.delivery == .sent)
+    let port = try #require(sink.metrics?.localAddress?.port)
+    #expect(try await KernelConnection.closes(from: port, to: .apache))
+    #expect(try await engine.collect(.apache, "/small.txt").text == "small\n")
+  }
+}
+
+/// Writes down interim responses, and collects the final one's body.
+private final class InformationalSink: ResponseSink {
+  let finished = Gate()
+  private let state = Mutex<(statuses: [Int], body: [UInt8])>(([], []))
+
+  var statuses: [Int] { state.withLock { $0.statuses } }
+  var text: String { state.withLock { String(decoding: $0.body, as: UTF8.self) } }
+
+  func receive(informational head: ResponseHead) { state.withLock { $0.statuses.append(head.status) } }
+  func receive(head: ResponseHead) -> BodyDisposition { .deliver }
+  func receive(body bytes: borrowing Span<UInt8>) {
+    state.withLock { $0.body.append(copying: bytes, 0..<bytes.count) }
+  }
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) { finished.open() }
+}

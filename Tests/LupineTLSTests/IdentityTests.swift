@@ -1,0 +1,251 @@
+// Client certificates: in which forms they are read, what is said about those that can't be, and what a server sees.
+
+import Glibc
+import LupineTLS
+import Testing
+
+@Suite("A client's certificate")
+struct IdentityTests {
+  typealias Vectors = IdentityVectors
+
+  private func problem(_ make: () throws(TLSError) -> TLSIdentity) -> TLSError? {
+    do {
+      _ = try make()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test(
+    "keys are read in each form, encrypted or not",
+    arguments: [
+      (Vectors.rsaCertificate, Vectors.rsaPKCS8, nil), (Vectors.rsaCertificate, Vectors.rsaPKCS1, nil),
+      (Vectors.rsaCertificate, Vectors.rsaPKCS1Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, nil),
+      (Vectors.ecCertificate, Vectors.ecSEC1, nil), (Vectors.ecCertificate, Vectors.ecSEC1Encrypted, "sesame"),
+      (Vectors.ecCertificate, Vectors.ecPKCS8Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, "unneeded"),
+    ] as [([UInt8], [UInt8], String?)])
+  func pem(certificate: [UInt8], key: [UInt8], password: String?) throws {
+    let identity = try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key, password: password)
+    _ = try TLSContext(client: TLSConfiguration(identity: identity))
+  }
+
+  @Test(
+    "an encrypted key says that it needs a password, or that the password is wrong",
+    arguments: [Vectors.ecSEC1Encrypted, Vectors.ecPKCS8Encrypted])
+  func passwords(key: [UInt8]) throws {
+    let missing = try #require(
+      problem { () throws(TLSError) in try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key) })
+    #expect(missing.code == .configuration)
+    #expect(missing.message.contains("there is no password"))
+    for wrong in ["Sesame", "", String(repeating: "long", count: 1000)] {
+      let error = try #require(
+        problem { () throws(TLSError) in
+          try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key, password: wrong)
+        })
+      #expect(error.code == .configuration)
+      #expect(error.message.contains("password doesn't open the private key"))
+    }
+  }
+
+  @Test("a key of another certificate is refused, and the certificate named")
+  func mismatch() throws {
+    let error = try #require(
+      problem { () throws(TLSError) in
+        try TLSIdentity(certificatePEM: Vectors.rsaCertificate, privateKeyPEM: Vectors.ecPKCS8)
+      })
+    #expect(error.code == .configuration)
+    #expect(error.message.contains("CN=Lupine RSA client"))
+    #expect(error.message.contains("doesn't belong"))
+  }
+
+  @Test("text without certificate or key is refused")
+  func nothing() {
+    for (certificate, key) in [([], Vectors.ecPKCS8), (Vectors.ecCertificate, []), (Vectors.ecPKCS8, Vectors.ecPKCS8)] {
+      let error = problem { () throws(TLSError) in try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key) }
+      #expect(error?.code == .configuration)
+    }
+  }
+
+  @Test("files are read, also one for both")
+  func files() throws {
+    let certificate = try TemporaryFile(Vectors.ecCertificate)
+    let key = try TemporaryFile(Vectors.ecPKCS8Encrypted)
+    let both = try TemporaryFile(Vectors.ecPKCS8 + Vectors.ecCertificate)
+    let archive = try TemporaryFile(Vectors.modernArchive)
+    let read: Set = [
+      try TLSIdentity(certificateFile: certificate.path, privateKeyFile: key.path, password: "sesame"),
+      try TLSIdentity(certificateFile: both.path),
+      try TLSIdentity(pkcs12File: archive.path, password: "sesame"),
+    ]
+    #expect(read.count == 1)
+  }
+
+  @Test("a file that isn't there, or is no file or none of this kind, is refused by name")
+  func unreadableFiles() throws {
+    for path in ["/nonexistent/client.pem", "/tmp", "/dev/zero"] {
+      let error = try #require(problem { () throws(TLSError) in try TLSIdentity(certificateFile: path) })
+      #expect(error.code == .configuration)
+      #expect(error.message.contains(path))
+    }
+  }
+
+  @Test(
+    "PKCS#12 archives are opened, old and new ones",
+    arguments: [
+      (Vectors.modernArchive, "sesame"), (Vectors.legacyArchive, "sesame"), (Vectors.tripleDESArchive, "sesame"),
+      (Vectors.archiveWithoutPassword, ""),
+    ])
+  func archives(bytes: [UInt8], password: String) throws {
+    let opened = try TLSIdentity(pkcs12: bytes, password: password)
+    #expect(try opened == TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1))
+    _ = try TLSContext(client: TLSConfiguration(identity: opened))
+  }
+
+  @Test(
+    "an archive with a wrong password says so", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
+    ["", "Sesame", "sesame "])
+  func wrongArchivePassword(bytes: [UInt8], password: String) throws {
+    let error = try #require(
+      problem { () throws(TLSError) in try TLSIdentity(pkcs12: bytes, password: password) })
+    #expect(error.code == .configuration)
+    #expect(error.message.contains("password doesn't open"))
+  }
+
+  // A process of its own, since a change of the environment isn't safe beside other threads.
+  @Test("an archive with RC2 says what to do if OpenSSL's legacy provider is missing")
+  func missingLegacyProvider() async {
+    await #expect(processExitsWith: .success) {
+      setenv("OPENSSL_MODULES", "/nonexistent", 1)
+      _ = try TLSIdentity(pkcs12: IdentityVectors.modernArchive, password: "sesame")
+      let error = #expect(throws: TLSError.self) {
+        try TLSIdentity(pkcs12: IdentityVectors.legacyArchive, password: "sesame")
+      }
+      #expect(error?.code == .configuration)
+      #expect(error?.message.contains("legacy provider") == true)
+      #expect(error?.message.contains("openssl pkcs12 -legacy") == true)
+    }
+  }
+
+  @Test("an archive without a key, or no archive, is refused")
+  func uselessArchives() throws {
+    let certificateOnly = try #require(
+      problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.archiveWithoutKey, password: "sesame") })
+    #expect(certificateOnly.message.contains("no private key"))
+    let text = try #require(
+      problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.ecCertificate, password: "sesame") })
+    #expect(text.message.contains("no PKCS#12 archive"))
+    let zero = try #require(
+      problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.modernArchive, password: "sesame\0x") })
+    #expect(zero.message.contains("NUL"))
+  }
+
+  @Test("an archive that is cut off anywhere is refused")
+  func cutArchives() {
+    for count in 0..<Vectors.modernArchive.count {
+      let cut = Array(Vectors.modernArchive.prefix(count))
+      #expect(
+        problem { () throws(TLSError) in try TLSIdentity(pkcs12: cut, password: "sesame") }?.code == .configuration)
+    }
+  }
+
+  @Test("neither a description nor a dump shows key or password")
+  func printing() throws {
+    let identity = try TLSIdentity(
+      certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1Encrypted, password: "sesame")
+    var dumped = ""
+    dump(TLSConfiguration(identity: identity), to: &dumped)
+    for text in ["\(identity)", String(reflecting: identity), dumped, "\(TLSConfiguration(identity: identity))"] {
+      #expect(text.contains("CN=Lupine EC client"))
+      #expect(!text.contains("sesame"))
+      #expect(!text.contains("0x"))
+      #expect(!text.contains("PRIVATE"))
+    }
+  }
+
+  @Test("identities are equal by content, and configurations by their identity")
+  func equality() throws {
+    let ec = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1)
+    let again = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecPKCS8)
+    let rsa = try TLSIdentity(certificatePEM: Vectors.rsaCertificate, privateKeyPEM: Vectors.rsaPKCS1)
+    #expect(ec == again)
+    #expect(ec.hashValue == again.hashValue)
+    #expect(ec != rsa)
+    #expect(TLSConfiguration(identity: ec) == TLSConfiguration(identity: again))
+    #expect(TLSConfiguration(identity: ec) != TLSConfiguration(identity: rsa))
+    #expect(TLSConfiguration(identity: ec) != TLSConfiguration())
+  }
+
+  @Test("a server that demands a certificate sees it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
+  func shown(version: TLSVersion) throws {
+    let clients = try ThrowawayAuthority(commonName: "Clients' CA")
+    let intermediate = try clients.issueAuthority()
+    let client = try intermediate.issue(commonName: "a client", purpose: .client)
+    let fixture = try Fixture(versions: version...version, clientAuthorityPEM: clients.certificatePEM)
+    var configuration = fixture.trusting
+    configuration.identity = try TLSIdentity(
+      certificatePEM: client.certificatePEM + intermediate.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let context = try TLSContext(client: configuration)
+    for isResumed in [false, true] {
+      let (client, server) = try fixture.connected(context)
+      try server.write([1])
+      client.receive(server.output())
+      try client.read()
+      #expect(client.info.isResumed == isResumed)
+      #expect(server.info.certificateChain.count == (isResumed ? 1 : 2))
+    }
+  }
+
+  @Test(
+    "a server that demands a certificate and gets none, or a stranger's, refuses", arguments: [TLSVersion.v1_2, .v1_3])
+  func refused(version: TLSVersion) throws {
+    let clients = try ThrowawayAuthority(commonName: "Clients' CA")
+    let stranger = try ThrowawayAuthority(commonName: "Strangers' CA").issue(purpose: .client)
+    let fixture = try Fixture(versions: version...version, clientAuthorityPEM: clients.certificatePEM)
+    let foreign = try TLSIdentity(certificatePEM: stranger.certificatePEM, privateKeyPEM: stranger.privateKeyPEM)
+    for identity in [nil, foreign] {
+      var configuration = fixture.trusting
+      configuration.identity = identity
+      let client = try Endpoint(client: configuration)
+      let server = try Endpoint(server: fixture.server)
+      let outcome = try shakeHands(client, server)
+      #expect(outcome.server != nil)
+      var error = outcome.client
+      if error == nil {
+        // With TLS 1.3 the client is done before the server has looked at its certificate.
+        client.receive(server.output())
+        error = #expect(throws: TLSError.self) { try client.read() }
+      }
+      guard case .alert = error?.code else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(error?.message.contains("identity") == true)
+    }
+  }
+}
+
+/// A file that goes with its owner.
+final class TemporaryFile {
+  let path: String
+
+  init(_ bytes: [UInt8] = []) throws {
+    path = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+    let file = try #require(fopen(path, "w"))
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+  }
+
+  deinit { unlink(path) }
+
+  /// Makes sure that there is none.
+  func remove() { unlink(path) }
+
+  var text: String {
+    guard let file = fopen(path, "r") else { return "" }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count], as: UTF8.self)
+  }
+}

@@ -1,0 +1,142 @@
+// The store of sessions: what it shows, whom it gives them to, and its limits.
+
+import LupineTLS
+import Testing
+
+@Suite("The store of TLS sessions")
+struct SessionStoreTests {
+  @Test("entries say whose the sessions are and how they were made", arguments: [TLSVersion.v1_2, .v1_3])
+  func entries(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let store = TLSSessionStore()
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    #expect(store.count == 0)
+    let (client, _) = try fixture.visited(context, port: 8443)
+    // OpenSSL's servers give two tickets with TLS 1.3.
+    #expect(store.count == (version == .v1_3 ? 2 : 1))
+    #expect(store.entries.count == store.count)
+    for entry in store.entries {
+      #expect(entry.host == "localhost")
+      #expect(entry.port == 8443)
+      #expect(entry.protocolVersion == client.info.protocolVersion)
+      #expect(entry.cipherSuite == client.info.cipherSuite)
+      #expect(entry.age >= .zero && entry.age < .seconds(60))
+      #expect(entry.lifetimeHint == .seconds(7200))
+      #expect(entry.isSingleUse == (version == .v1_3))
+    }
+  }
+
+  @Test("a single-use session goes when it is offered, and another comes")
+  func singleUse() throws {
+    let fixture = try Fixture(versions: .v1_3 ... .v1_3)
+    let store = TLSSessionStore()
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    _ = try fixture.visited(context)
+    _ = try Endpoint(client: context)
+    #expect(store.count == 1)
+    #expect(try fixture.visited(context).client.info.isResumed)
+    #expect(store.count == 1)
+  }
+
+  @Test("a store that was emptied resumes nothing")
+  func removeAll() throws {
+    let fixture = try Fixture()
+    let store = TLSSessionStore()
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    _ = try fixture.visited(context)
+    store.removeAll()
+    #expect(store.count == 0)
+    #expect(store.entries.isEmpty)
+    #expect(try !fixture.visited(context).client.info.isResumed)
+  }
+
+  @Test("contexts of equal configurations share sessions", arguments: [TLSVersion.v1_2, .v1_3])
+  func shared(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let store = TLSSessionStore()
+    #expect(try !fixture.visited(TLSContext(client: fixture.trusting, sessions: store)).client.info.isResumed)
+    let (client, _) = try fixture.visited(TLSContext(client: fixture.trusting, sessions: store))
+    #expect(client.info.isResumed)
+    // No certificate was sent, but the session has kept it.
+    #expect(client.info.certificateChain.count == 1)
+  }
+
+  @Test("a session is never resumed under other settings, or on another port")
+  func apart() throws {
+    let fixture = try Fixture()
+    let store = TLSSessionStore()
+    let unverified = TLSConfiguration(verification: .none)
+    _ = try fixture.visited(TLSContext(client: unverified, sessions: store))
+    let refused = try shakeHands(
+      Endpoint(client: TLSContext(client: TLSConfiguration(), sessions: store)), Endpoint(server: fixture.server))
+    #expect(refused.client?.code == .unknownAuthority)
+    var others = [fixture.trusting]
+    for change in [
+      { $0.cipherSuites = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"] }, { $0.ocspStapling = .checked },
+      { $0.trustRoots.append(.system) }, { $0.applicationProtocols = [] },
+    ] as [(inout TLSConfiguration) -> Void] {
+      var other = fixture.trusting
+      change(&other)
+      others.append(other)
+    }
+    for other in others {
+      #expect(try !fixture.visited(TLSContext(client: other, sessions: store)).client.info.isResumed)
+    }
+    let context = try TLSContext(client: unverified, sessions: store)
+    #expect(try !fixture.visited(context, port: 444).client.info.isResumed)
+    #expect(try fixture.visited(context).client.info.isResumed)
+  }
+
+  @Test("resumption can be switched off", arguments: [TLSVersion.v1_2, .v1_3])
+  func switchedOff(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let store = TLSSessionStore()
+    var configuration = fixture.trusting
+    configuration.resumesSessions = false
+    let context = try TLSContext(client: configuration, sessions: store)
+    for _ in 0..<2 { #expect(try !fixture.visited(context).client.info.isResumed) }
+    #expect(store.count == 0)
+  }
+
+  @Test("the limits hold, and who was left alone for longest goes first")
+  func limits() throws {
+    let fixture = try Fixture(versions: .v1_3 ... .v1_3)
+    let store = TLSSessionStore(hostsMax: 3, sessionsPerHostMax: 1)
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    for port: UInt16 in [1, 2, 3, 1, 4] { _ = try fixture.visited(context, port: port) }
+    #expect(store.count == 3)
+    #expect(Set(store.entries.map(\.port)) == [3, 1, 4])
+  }
+
+  @Test("a flood of tickets leaves as many as the store allows")
+  func tickets() throws {
+    let fixture = try Fixture(versions: .v1_3 ... .v1_3)
+    let store = TLSSessionStore()
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    let (client, server) = try fixture.visited(context)
+    for _ in 0..<40 {
+      #expect(server.sendTicket())
+      client.receive(server.output())
+      try client.read()
+    }
+    #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
+  }
+
+  @Test("a configuration's context is made once, whichever threads ask for it")
+  func contexts() async throws {
+    let fixture = try Fixture()
+    let contexts = TLSContexts()
+    let made = try await withThrowingTaskGroup(of: TLSContext.self) { group in
+      for _ in 0..<8 { group.addTask { try contexts.context(for: fixture.trusting) } }
+      return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
+    }
+    #expect(made.count == 1)
+    #expect(try contexts.context(for: TLSConfiguration()) !== contexts.context(for: fixture.trusting))
+    #expect(throws: TLSError.self) { try contexts.context(for: TLSConfiguration(trustRoots: [])) }
+    for index in 0..<100 {
+      _ = try contexts.context(for: TLSConfiguration(verification: .none, serverName: "h\(index)"))
+    }
+    _ = try fixture.visited(contexts.context(for: fixture.trusting))
+    #expect(contexts.sessions.count > 0)
+  }
+}

@@ -1,0 +1,231 @@
+// Ciphers, groups, the server's name, trust roots side by side, and the key log: each does what it says.
+
+import Glibc
+import LupineTLS
+import Testing
+
+@Suite("TLS settings at work")
+struct SettingsTests {
+  private func problem(_ configuration: TLSConfiguration) -> TLSError? {
+    do {
+      _ = try TLSContext(client: configuration)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func info(_ versions: ClosedRange<TLSVersion>, _ change: (inout TLSConfiguration) -> Void) throws -> TLSInfo {
+    let fixture = try Fixture(versions: versions)
+    var configuration = fixture.trusting
+    change(&configuration)
+    return try fixture.connected(TLSContext(client: configuration)).client.info
+  }
+
+  @Test("TLS 1.2 uses a cipher of the list")
+  func cipherList() throws {
+    for (list, suite) in [
+      ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
+      ("ECDHE+CHACHA20:!aNULL:!RC4", "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256"),
+    ] {
+      #expect(try info(.v1_2 ... .v1_2) { $0.cipherList = list }.cipherSuite == suite)
+    }
+  }
+
+  @Test("TLS 1.3 uses the first suite of the list")
+  func cipherSuites() throws {
+    for suite in ["TLS_AES_128_GCM_SHA256", "TLS_CHACHA20_POLY1305_SHA256"] {
+      #expect(try info(.v1_3 ... .v1_3) { $0.cipherSuites = [suite] }.cipherSuite == suite)
+    }
+  }
+
+  @Test("the key exchange uses the first group of the list", arguments: [TLSVersion.v1_2, .v1_3])
+  func groups(version: TLSVersion) throws {
+    for (names, group) in [(["P-256", "X25519"], "secp256r1"), (["X25519", "P-256"], "x25519")] {
+      #expect(try info(version...version) { $0.groups = names }.group == group)
+    }
+  }
+
+  @Test(
+    "a list with a part that OpenSSL doesn't know names that part",
+    arguments: [
+      ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),
+    ])
+  func unknownCiphers(list: String, part: String) throws {
+    let error = try #require(problem(TLSConfiguration(cipherList: list)))
+    #expect(error.code == .configuration)
+    #expect(error.message.contains("\"\(part)\""))
+  }
+
+  @Test("a list that leaves nothing is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
+  func noCiphers(list: String) {
+    #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("leaves no cipher") == true)
+  }
+
+  @Test(
+    "a suite or a group that OpenSSL doesn't know is named",
+    arguments: ["TLS_AES_129", "", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "P-256:P-384", "P-257", "a\0"])
+  func unknownNames(name: String) {
+    let suites = problem(TLSConfiguration(cipherSuites: ["TLS_AES_128_GCM_SHA256", name]))
+    #expect(suites?.message.contains("\"\(name)\"") == true)
+    let groups = problem(TLSConfiguration(groups: ["X25519", name]))
+    #expect(groups?.message.contains("\"\(name)\"") == true)
+  }
+
+  @Test("empty and repeated names are refused")
+  func emptyNames() {
+    #expect(problem(TLSConfiguration(cipherSuites: []))?.code == .configuration)
+    #expect(problem(TLSConfiguration(groups: []))?.code == .configuration)
+    #expect(problem(TLSConfiguration(groups: ["P-256", "P-256"]))?.message.contains("twice") == true)
+  }
+
+  @Test("without a common suite or group the server's alert says what to look at")
+  func nothingInCommon() throws {
+    let fixture = try Fixture(versions: .v1_2 ... .v1_2)
+    var configuration = fixture.trusting
+    configuration.cipherList = "ECDHE-RSA-AES128-GCM-SHA256"
+    let outcome = try shakeHands(Endpoint(client: configuration), Endpoint(server: fixture.server))
+    #expect(outcome.client?.code == .alert(40))
+    #expect(outcome.client?.message.contains("cipher suite") == true)
+  }
+
+  @Test("trust roots are used together, and the system's only if they are named")
+  func trustRoots() throws {
+    let fixture = try Fixture()
+    let other = try ThrowawayAuthority()
+    for roots: [TLSConfiguration.TrustSource] in [
+      [.system, .pem(fixture.authority.certificatePEM)], [.pem(fixture.authority.certificatePEM), .system],
+      [.pem(other.certificatePEM), .pem(fixture.authority.certificatePEM)],
+      [.pem(fixture.authority.certificatePEM), .pem(fixture.authority.certificatePEM)],
+    ] {
+      _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: roots)))
+    }
+    let client = try Endpoint(client: TLSConfiguration(trustRoots: [.system, .pem(other.certificatePEM)]))
+    #expect(try shakeHands(client, Endpoint(server: fixture.server)).client?.code == .unknownAuthority)
+  }
+
+  @Test("no trust root at all is refused")
+  func noTrustRoots() {
+    #expect(problem(TLSConfiguration(trustRoots: []))?.message.contains("trustRoots is empty") == true)
+  }
+
+  @Test("a directory that openssl rehash prepared is searched")
+  func directory() throws {
+    let fixture = try Fixture()
+    let directory = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
+    try #require(mkdir(directory, 0o700) == 0)
+    let path = directory + "/ca.pem"
+    let file = try #require(fopen(path, "w"))
+    fwrite(fixture.authority.certificatePEM, 1, fixture.authority.certificatePEM.count, file)
+    fclose(file)
+    defer { system("rm -r \(directory)") }
+    try #require(system("openssl rehash \(directory)") == 0, "apt-get install openssl")
+    _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: [.directory(directory)])))
+  }
+
+  @Test("the server's name stands in for the host, in SNI and in the certificate")
+  func serverName() throws {
+    let fixture = try Fixture()
+    var configuration = fixture.trusting
+    configuration.serverName = "localhost"
+    let context = try TLSContext(client: configuration)
+    let client = try Endpoint(client: context, host: "10.0.0.1")
+    _ = try client.handshake()
+    let hello = client.output()
+    #expect(hello.firstRange(of: Array("localhost".utf8)) != nil)
+    #expect(try shakeHands(Endpoint(client: context, host: "10.0.0.1"), Endpoint(server: fixture.server)).client == nil)
+
+    configuration.serverName = "other.example"
+    let mismatch = try shakeHands(Endpoint(client: configuration), Endpoint(server: fixture.server))
+    #expect(mismatch.client?.code == .hostMismatch)
+    #expect(problem(TLSConfiguration(serverName: ""))?.code == .configuration)
+  }
+
+  @Test("an address isn't sent as SNI", arguments: ["127.0.0.1", "::1"])
+  func noSNIForAddresses(host: String) throws {
+    let client = try Endpoint(client: TLSConfiguration(verification: .none), host: host)
+    _ = try client.handshake()
+    #expect(client.output().firstRange(of: Array(host.utf8)) == nil)
+  }
+
+  // MARK: Key log
+
+  @Test("secrets are appended in whole lines, by several contexts at a time", arguments: [TLSVersion.v1_2, .v1_3])
+  func keyLog(version: TLSVersion) async throws {
+    let file = try TemporaryFile(Array("# kept\n".utf8))
+    let fixture = try Fixture(versions: version...version)
+    var configuration = fixture.trusting
+    configuration.keyLogFile = file.path
+    configuration.resumesSessions = false
+    try await withThrowingTaskGroup(of: Void.self) { [configuration] group in
+      for _ in 0..<4 {
+        group.addTask {
+          let context = try TLSContext(client: configuration)
+          for _ in 0..<10 { _ = try fixture.connected(context) }
+        }
+      }
+      try await group.waitForAll()
+    }
+    let lines = file.text.split(separator: "\n")
+    #expect(lines.first == "# kept")
+    // Label, the client's random in 32 bytes, the secret.
+    let labels =
+      version == .v1_2
+      ? ["CLIENT_RANDOM"]
+      : [
+        "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET", "CLIENT_TRAFFIC_SECRET_0",
+        "SERVER_TRAFFIC_SECRET_0", "EXPORTER_SECRET",
+      ]
+    for line in lines.dropFirst() {
+      let parts = line.split(separator: " ").map { String($0) }
+      #expect(parts.count == 3)
+      #expect(labels.contains(parts[0]), "\(line)")
+      #expect(parts.dropFirst().first?.count == 64)
+    }
+    #expect(lines.count == 1 + 40 * labels.count)
+  }
+
+  // A process of its own, since a change of the environment isn't safe beside other threads.
+  @Test("no environment variable switches the key log on")
+  func keyLogEnvironment() async {
+    await #expect(processExitsWith: .success) {
+      let path = "/tmp/lupine-tls-keys-\(getpid())"
+      setenv("SSLKEYLOGFILE", path, 1)
+      let fixture = try Fixture()
+      _ = try fixture.connected(TLSContext(client: fixture.trusting))
+      exit(access(path, F_OK) == 0 ? 1 : 0)
+    }
+  }
+
+  @Test("a key log is made for its owner alone")
+  func keyLogMode() throws {
+    let file = try TemporaryFile()
+    file.remove()
+    let fixture = try Fixture()
+    var configuration = fixture.trusting
+    configuration.keyLogFile = file.path
+    _ = try fixture.connected(TLSContext(client: configuration))
+    var status = stat()
+    #expect(stat(file.path, &status) == 0)
+    #expect(status.st_mode & 0o777 == 0o600)
+  }
+
+  @Test("a key log that can't be opened is refused by name", arguments: ["/nonexistent/keys", "/tmp"])
+  func keyLogUnusable(path: String) throws {
+    let error = try #require(problem(TLSConfiguration(keyLogFile: path)))
+    #expect(error.code == .configuration)
+    #expect(error.message.contains(path))
+  }
+
+  @Test("each setting makes another configuration")
+  func equality() throws {
+    let all: Set = [
+      TLSConfiguration(), TLSConfiguration(cipherList: "AESGCM"), TLSConfiguration(cipherSuites: ["a"]),
+      TLSConfiguration(groups: ["a"]), TLSConfiguration(serverName: "a"), TLSConfiguration(ocspStapling: .checked),
+      TLSConfiguration(resumesSessions: false), TLSConfiguration(keyLogFile: "a"),
+      TLSConfiguration(trustRoots: [.system, .system]), TLSConfiguration(trustRoots: [.der([1])]),
+      TLSConfiguration(trustRoots: [.der([2])]),
+    ]
+    #expect(all.count == 11)
+  }
+}

@@ -1,0 +1,209 @@
+// Stapled OCSP responses: which are accepted, and what is said about those that aren't.
+
+import LupineTLS
+import Testing
+
+@Suite("OCSP stapling")
+struct StaplingTests {
+  private let authority: ThrowawayAuthority
+  private let identity: ThrowawayAuthority.Identity
+
+  init() throws {
+    authority = try ThrowawayAuthority()
+    identity = try authority.issue(names: ["localhost"])
+  }
+
+  /// What a client makes of a server with this response.
+  private func visit(
+    _ staple: [UInt8], _ mode: TLSConfiguration.OCSPStapling, version: TLSVersion = .v1_3,
+    identity: ThrowawayAuthority.Identity? = nil, trusting roots: [TLSConfiguration.TrustSource]? = nil
+  ) throws -> (error: TLSError?, info: TLSInfo, server: TLSError?) {
+    let identity = identity ?? self.identity
+    let server = try Endpoint(
+      server: TLSContext(
+        serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
+        versions: version...version, stapledResponse: staple))
+    let configuration = TLSConfiguration(
+      trustRoots: roots ?? [.pem(authority.certificatePEM)], ocspStapling: mode)
+    let client = try Endpoint(client: configuration)
+    let outcome = try shakeHands(client, server)
+    return (outcome.client, client.info, outcome.server)
+  }
+
+  @Test(
+    "a good response is accepted", arguments: [TLSVersion.v1_2, .v1_3],
+    [TLSConfiguration.OCSPStapling.checked, .required])
+  func good(version: TLSVersion, mode: TLSConfiguration.OCSPStapling) throws {
+    for hashIsSHA256 in [false, true] {
+      let staple = try authority.ocspResponse(for: identity, hashIsSHA256: hashIsSHA256)
+      let seen = try visit(staple, mode, version: version)
+      #expect(seen.error == nil)
+      #expect(seen.info.stapledOCSP == .good)
+    }
+  }
+
+  @Test("a server without a response is accepted only if none is required", arguments: [TLSVersion.v1_2, .v1_3])
+  func missing(version: TLSVersion) throws {
+    #expect(try visit([], .ignored, version: version).info.stapledOCSP == .notAsked)
+    #expect(try visit([], .checked, version: version).info.stapledOCSP == .absent)
+    let refused = try visit([], .required, version: version)
+    #expect(refused.error?.code == .ocsp(.missing))
+    #expect(refused.error?.message.contains("localhost") == true)
+    // bad_certificate_status_response (RFC 6066 §8) tells the server.
+    #expect(refused.server?.code == .alert(113))
+  }
+
+  @Test("a certificate that must be stapled is refused without a response, unless stapling is ignored")
+  func mustStaple() throws {
+    let strict = try authority.issue(names: ["localhost"], mustStaple: true)
+    let refused = try visit([], .checked, identity: strict)
+    #expect(refused.error?.code == .ocsp(.missing))
+    #expect(refused.error?.message.contains("RFC 7633") == true)
+    #expect(try visit([], .ignored, identity: strict).error == nil)
+    #expect(try visit(authority.ocspResponse(for: strict), .checked, identity: strict).error == nil)
+  }
+
+  @Test(
+    "a response that doesn't say good is refused for what it says",
+    arguments: [(.revoked, .revoked), (.unknown, .unknownCertificate)]
+      as [(ThrowawayAuthority.OCSPStatus, TLSError.OCSPProblem)],
+    [TLSVersion.v1_2, .v1_3])
+  func bad(answer: (status: ThrowawayAuthority.OCSPStatus, problem: TLSError.OCSPProblem), version: TLSVersion) throws {
+    let staple = try authority.ocspResponse(for: identity, answer.status)
+    let seen = try visit(staple, .checked, version: version)
+    #expect(seen.error?.code == .ocsp(answer.problem))
+    #expect(seen.server?.code == .alert(113))
+    #expect(try visit(staple, .ignored, version: version).error == nil)
+  }
+
+  @Test(
+    "times are kept to, with five minutes for clocks that differ",
+    arguments: [
+      (-3600, -400, .expired), (-3600, -200, nil), (200, 3600, nil), (400, 3600, .notYetValid),
+      (-9 * 86400, nil, nil), (-11 * 86400, nil, .expired), (-60, -120, .malformed),
+    ] as [(Int, Int?, TLSError.OCSPProblem?)])
+  func times(thisUpdate: Int, nextUpdate: Int?, problem: TLSError.OCSPProblem?) throws {
+    let staple = try authority.ocspResponse(for: identity, thisUpdate: thisUpdate, nextUpdate: nextUpdate)
+    let error = try visit(staple, .checked).error
+    #expect(error?.code == problem.map { .ocsp($0) })
+    if let error { #expect(error.message.contains("thisUpdate 20")) }
+  }
+
+  @Test("a response about another certificate is refused")
+  func otherCertificate() throws {
+    let other = try authority.issue(names: ["localhost"])
+    #expect(try visit(authority.ocspResponse(for: other), .checked).error?.code == .ocsp(.otherCertificate))
+  }
+
+  @Test("a responder that the issuer certified for it may sign, others may not")
+  func signers() throws {
+    let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
+    let delegated = try authority.ocspResponse(for: identity, responder: delegate)
+    // Its certificate isn't in the server's chain, so the response carries it.
+    let seen = try visit(delegated, .required)
+    #expect(seen.error == nil, "\(seen.error?.message ?? "")")
+
+    let foreign = try ThrowawayAuthority()
+    let otherServer = try authority.issue(commonName: "Another server", names: ["localhost"])
+    let foreignDelegate = try foreign.issue(commonName: "A foreign responder", purpose: .ocspResponder)
+    let expired = try authority.issue(
+      commonName: "An old responder", validity: .expired, purpose: .ocspResponder)
+    for responder in [foreign.identity, otherServer, foreignDelegate, expired, identity] {
+      let staple = try authority.ocspResponse(for: identity, responder: responder)
+      #expect(try visit(staple, .checked).error?.code == .ocsp(.untrusted))
+    }
+  }
+
+  @Test("another trusted authority may not speak for this one's certificates")
+  func otherTrustedAuthority() throws {
+    let other = try ThrowawayAuthority()
+    let staple = try authority.ocspResponse(for: identity, responder: other.identity)
+    let roots: [TLSConfiguration.TrustSource] = [.pem(authority.certificatePEM), .pem(other.certificatePEM)]
+    #expect(try visit(staple, .checked, trusting: roots).error?.code == .ocsp(.untrusted))
+  }
+
+  @Test("an intermediate authority vouches for its own certificates")
+  func intermediate() throws {
+    let intermediate = try authority.issueAuthority()
+    let leaf = try intermediate.issue(names: ["localhost"])
+    let chain = ThrowawayAuthority.Identity(
+      certificatePEM: leaf.certificatePEM + intermediate.certificatePEM, privateKeyPEM: leaf.privateKeyPEM)
+    #expect(try visit(intermediate.ocspResponse(for: leaf), .required, identity: chain).error == nil)
+    let byRoot = try intermediate.ocspResponse(for: leaf, responder: authority.identity)
+    #expect(try visit(byRoot, .required, identity: chain).error?.code == .ocsp(.untrusted))
+    // The intermediate alone as a trust root is enough.
+    #expect(
+      try visit(
+        intermediate.ocspResponse(for: leaf), .required, identity: chain, trusting: [.pem(intermediate.certificatePEM)]
+      ).error == nil)
+  }
+
+  @Test("a pinned certificate without its issuer has nobody to vouch for it")
+  func pinned() throws {
+    let seen = try visit(
+      authority.ocspResponse(for: identity), .checked, trusting: [.pem(identity.certificatePEM)])
+    #expect(seen.error?.code == .ocsp(.untrusted))
+    #expect(try visit([], .checked, trusting: [.pem(identity.certificatePEM)]).error == nil)
+  }
+
+  @Test("a responder's error is named by its number")
+  func refusal() throws {
+    let seen = try visit(ThrowawayAuthority.ocspRefusal(status: 3), .checked)
+    #expect(seen.error?.code == .ocsp(.refused(status: 3)))
+    #expect(seen.error?.message.contains("trylater") == true)
+  }
+
+  @Test("a response that is cut off, changed or followed by more is never good")
+  func damaged() throws {
+    let staple = try authority.ocspResponse(for: identity)
+    var generator = SplitMix(state: 7)
+    for count in stride(from: 1, to: staple.count, by: 3) {
+      #expect(try visit(Array(staple.prefix(count)), .checked).error?.code == .ocsp(.malformed))
+    }
+    for _ in 0..<200 {
+      var changed = staple
+      changed[Int.random(in: 0..<staple.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+      let seen = try visit(changed, .checked)
+      guard case .ocsp = seen.error?.code else {
+        // What isn't signed are the certificates that come along, which this signer doesn't need.
+        #expect(seen.error == nil)
+        #expect(isOutsideSignature(changed, staple))
+        continue
+      }
+    }
+    #expect(try visit(staple + [0], .checked).error?.code == .ocsp(.malformed))
+  }
+
+  /// Whether they differ only behind tbsResponseData and signature, in the certificates at the end.
+  private func isOutsideSignature(_ changed: [UInt8], _ original: [UInt8]) -> Bool {
+    let first = zip(changed, original).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
+    return first > original.count / 3
+  }
+
+  @Test("a resumed session says that its certificate was looked at before", arguments: [TLSVersion.v1_2, .v1_3])
+  func resumed(version: TLSVersion) throws {
+    let server = try TLSContext(
+      serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM, versions: version...version,
+      stapledResponse: authority.ocspResponse(for: identity))
+    let context = try TLSContext(
+      client: TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)], ocspStapling: .required))
+    for isResumed in [false, true] {
+      let client = try Endpoint(client: context)
+      let served = try Endpoint(server: server)
+      #expect(try shakeHands(client, served).client == nil)
+      try served.write([1])
+      client.receive(served.output())
+      try client.read()
+      #expect(client.info.isResumed == isResumed)
+      #expect(client.info.stapledOCSP == (isResumed ? .checkedEarlier : .good))
+    }
+  }
+
+  @Test("without verification stapling can't be asked for")
+  func withoutVerification() throws {
+    let error = #expect(throws: TLSError.self) {
+      try TLSContext(client: TLSConfiguration(verification: .none, ocspStapling: .checked))
+    }
+    #expect(error?.code == .configuration)
+  }
+}

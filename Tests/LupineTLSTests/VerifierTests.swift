@@ -1,0 +1,119 @@
+// The application's word on a certificate: what it sees, and what its answers do.
+
+import LupineTLS
+import Synchronization
+import Testing
+
+@Suite("A verifier of certificates")
+struct VerifierTests {
+  /// What a verifier was shown.
+  private final class Seen: Sendable {
+    let evidence = Mutex<[CertificateVerifier.Evidence]>([])
+    var last: CertificateVerifier.Evidence? { evidence.withLock { $0.last } }
+    var count: Int { evidence.withLock { $0.count } }
+  }
+
+  private func verifier(_ seen: Seen, _ decision: CertificateVerifier.Decision) -> CertificateVerifier {
+    CertificateVerifier { evidence in
+      seen.evidence.withLock { $0.append(evidence) }
+      return decision
+    }
+  }
+
+  @Test("a good chain is shown as sent and as built", arguments: [TLSVersion.v1_2, .v1_3])
+  func goodChain(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let seen = Seen()
+    var configuration = fixture.trusting
+    configuration.verifier = verifier(seen, .asFound)
+    let (client, _) = try fixture.connected(TLSContext(client: configuration))
+    let evidence = try #require(seen.last)
+    #expect(evidence.host == "localhost")
+    #expect(evidence.problem == nil)
+    #expect(evidence.sentChain == client.info.certificateChain)
+    #expect(evidence.sentChain.count == 1)
+    #expect(evidence.builtChain.count == 2)
+    #expect(evidence.builtChain.first == evidence.sentChain.first)
+    // The chain's end is the trust root, in DER.
+    let root = try #require(evidence.builtChain.last)
+    let pinned = TLSConfiguration(trustRoots: [.der(root)])
+    _ = try fixture.connected(TLSContext(client: pinned))
+  }
+
+  @Test("what OpenSSL refuses is shown with the reason, and can be accepted", arguments: [TLSVersion.v1_2, .v1_3])
+  func overruled(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let seen = Seen()
+    var configuration = TLSConfiguration(verifier: verifier(seen, .accept))
+    _ = try fixture.connected(TLSContext(client: configuration))
+    #expect(seen.last?.problem?.code == .unknownAuthority)
+
+    configuration.verifier = verifier(seen, .asFound)
+    let outcome = try shakeHands(Endpoint(client: configuration), Endpoint(server: fixture.server))
+    #expect(outcome.client == seen.last?.problem)
+    #expect(outcome.client?.code == .unknownAuthority)
+  }
+
+  @Test("a wrong host name is a problem that the verifier sees")
+  func hostMismatch() throws {
+    let fixture = try Fixture()
+    let seen = Seen()
+    var configuration = fixture.trusting
+    configuration.verifier = verifier(seen, .asFound)
+    let client = try Endpoint(client: configuration, host: "other.example")
+    #expect(try shakeHands(client, Endpoint(server: fixture.server)).client?.code == .hostMismatch)
+    #expect(seen.last?.host == "other.example")
+    #expect(seen.last?.problem?.code == .hostMismatch)
+  }
+
+  @Test("a refusal ends the handshake with its reason, also of a good chain", arguments: [TLSVersion.v1_2, .v1_3])
+  func refused(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    for var configuration in [fixture.trusting, TLSConfiguration()] {
+      configuration.verifier = verifier(Seen(), .refuse(reason: "the key isn't pinned"))
+      let client = try Endpoint(client: configuration)
+      let outcome = try shakeHands(client, Endpoint(server: fixture.server))
+      #expect(outcome.client?.code == .refusedByVerifier)
+      #expect(outcome.client?.message.contains("localhost: the key isn't pinned") == true)
+      guard case .alert = outcome.server?.code else {
+        Issue.record("the server was told \(String(describing: outcome.server))")
+        continue
+      }
+    }
+  }
+
+  @Test("a resumed session asks nobody, and another verifier resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
+  func resumption(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let contexts = TLSContexts()
+    let accepting = Seen()
+    var configuration = fixture.trusting
+    configuration.verifier = verifier(accepting, .accept)
+    #expect(try !fixture.visited(contexts.context(for: configuration)).client.info.isResumed)
+    #expect(try fixture.visited(contexts.context(for: configuration)).client.info.isResumed)
+    #expect(accepting.count == 1)
+
+    configuration.verifier = verifier(Seen(), .refuse(reason: "no"))
+    let outcome = try shakeHands(
+      Endpoint(client: contexts.context(for: configuration)), Endpoint(server: fixture.server))
+    #expect(outcome.client?.code == .refusedByVerifier)
+  }
+
+  @Test("verifiers are equal by identity")
+  func equality() {
+    let one = CertificateVerifier { _ in .asFound }
+    let two = CertificateVerifier { _ in .asFound }
+    #expect(one == one)
+    #expect(one != two)
+    #expect(TLSConfiguration(verifier: one) == TLSConfiguration(verifier: one))
+    #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
+  }
+
+  @Test("a verifier without verification is refused, since nobody would ask it")
+  func withoutVerification() {
+    let error = #expect(throws: TLSError.self) {
+      try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))
+    }
+    #expect(error?.code == .configuration)
+  }
+}

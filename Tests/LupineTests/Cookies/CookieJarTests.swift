@@ -1,0 +1,329 @@
+// The jar's rules: whom a cookie is sent to, in which order, what replaces what, and what goes when there is no room.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct CookieJarTests {
+  private static let start = Date(timeIntervalSince1970: 1_700_000_000)
+
+  /// A jar with its clock; cookies come in as servers set them.
+  private struct Bench {
+    var jar = CookieJar()
+    var now = CookieJarTests.start
+
+    /// Stores what a response from there sets, and returns why not.
+    @discardableResult
+    mutating func set(_ line: String, from url: String = "https://www.example.com/") throws -> CookieRefusal? {
+      let source = try #require(try CookieSource(url.asURL()))
+      do throws(CookieRefusal) {
+        let cookie = try Cookie(
+          SetCookie(Array(line.utf8)), from: source, now: now,
+          isPublicSuffix: { SetCookieVector.suffixes.contains($0) })
+        try jar.store(cookie, isSecure: source.isSecure, now: now)
+        return nil
+      } catch {
+        return error
+      }
+    }
+
+    /// The cookies for a request, as they are sent.
+    func sent(to url: String) throws -> String {
+      let source = try #require(try CookieSource(url.asURL()))
+      return text(jar.cookies(for: source, now: now))
+    }
+
+    /// The same, which counts as use.
+    @discardableResult
+    mutating func use(_ url: String) throws -> String {
+      let source = try #require(try CookieSource(url.asURL()))
+      return text(jar.use(for: source, now: now))
+    }
+
+    var all: String { text(jar.all(now: now)) }
+
+    private func text(_ cookies: [Cookie]) -> String {
+      cookies.map { String(decoding: $0.pair, as: UTF8.self) }.joined(separator: "; ")
+    }
+  }
+
+  // MARK: Whom it is sent to
+
+  @Test(
+    "a cookie goes to its domain, its path, and https if it is Secure",
+    arguments: [
+      ("a=b", "https://www.example.com/", true), ("a=b", "http://www.example.com:8080/x?y", true),
+      ("a=b", "https://example.com/", false), ("a=b", "https://x.www.example.com/", false),
+      ("a=b", "https://WWW.example.com/", true), ("a=b", "https://www.example.com./", false),
+      ("a=b; Domain=example.com", "https://example.com/", true),
+      ("a=b; Domain=example.com", "https://x.y.example.com/", true),
+      ("a=b; Domain=example.com", "https://myexample.com/", false),
+      ("a=b; Domain=example.com", "https://com/", false),
+      ("a=b; Domain=example.com", "https://example.com.org/", false),
+      ("a=b; Domain=www.example.com", "https://example.com/", false),
+      ("a=b; Path=/x", "https://www.example.com/x", true), ("a=b; Path=/x", "https://www.example.com/x/", true),
+      ("a=b; Path=/x", "https://www.example.com/x/y", true), ("a=b; Path=/x", "https://www.example.com/xy", false),
+      ("a=b; Path=/x", "https://www.example.com/", false), ("a=b; Path=/x", "https://www.example.com/X", false),
+      ("a=b; Path=/x", "https://www.example.com/x?y", true), ("a=b; Path=/x/", "https://www.example.com/x", false),
+      ("a=b; Path=/x/", "https://www.example.com/x/y", true), ("a=b; Path=/x", "https://www.example.com/y/x", false),
+      ("a=b; Path=/x", "https://www.example.com/x%2Fy", false), ("a=b; Path=/é", "https://www.example.com/é", false),
+      ("a=b; Path=/%C3%A9", "https://www.example.com/é/x", true),
+      ("a=b; Secure", "https://www.example.com/", true), ("a=b; Secure", "http://www.example.com/", false),
+      ("a=b; HttpOnly; SameSite=Strict", "http://www.example.com/", true),
+    ])
+  func reach(line: String, url: String, isSent: Bool) throws {
+    var bench = Bench()
+    #expect(try bench.set(line) == nil)
+    #expect(try bench.sent(to: url) == (isSent ? "a=b" : ""))
+  }
+
+  @Test("an address's cookie goes to that address alone")
+  func addresses() throws {
+    var bench = Bench()
+    #expect(try bench.set("a=b; Domain=127.0.0.1", from: "http://127.0.0.1/") == nil)
+    #expect(try bench.set("c=d", from: "http://[::1]:8080/") == nil)
+    #expect(try bench.sent(to: "http://127.0.0.1:99/") == "a=b")
+    #expect(try bench.sent(to: "http://1.127.0.0.1/").isEmpty)
+    #expect(try bench.sent(to: "http://[::1]/") == "c=d")
+    #expect(try bench.sent(to: "http://[::2]/").isEmpty)
+  }
+
+  @Test("each Unix socket has its own cookies, and localhost has none of them")
+  func sockets() throws {
+    var bench = Bench()
+    #expect(try bench.set("a=b", from: "http+unix://%2Frun%2Fa.sock/") == nil)
+    #expect(try bench.sent(to: "http+unix://%2Frun%2Fa.sock/x") == "a=b")
+    #expect(try bench.sent(to: "http+unix://%2Frun%2Fb.sock/x").isEmpty)
+    #expect(try bench.sent(to: "http://localhost/").isEmpty)
+  }
+
+  @Test("longer paths are sent first, then cookies in the order in which they were made")
+  func order() throws {
+    var bench = Bench()
+    try bench.set("a=1; Path=/")
+    try bench.set("b=1; Path=/x/y")
+    try bench.set("c=1; Path=/; Domain=example.com")
+    try bench.set("d=1; Path=/x")
+    try bench.set("e=1; Path=/x/y")
+    #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=1; c=1")
+    // What replaces a cookie keeps its place.
+    try bench.set("a=2; Path=/")
+    #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=2; c=1")
+    #expect(bench.all == "a=2; b=1; c=1; d=1; e=1")
+  }
+
+  @Test("cookies are the same by name, domain, reach and path")
+  func identity() throws {
+    var bench = Bench()
+    for line in ["a=1", "A=2", "a=3; Path=/x", "a=4; Domain=www.example.com", "a=5; Domain=example.com"] {
+      try bench.set(line)
+    }
+    #expect(bench.jar.count == 5)
+    for line in ["a=6; HttpOnly", "A=7", "a=8; Path=/x", "a=9; Domain=.WWW.example.com", "a=0; Domain=example.com"] {
+      try bench.set(line)
+    }
+    #expect(bench.all == "a=6; A=7; a=8; a=9; a=0")
+    #expect(try bench.sent(to: "https://www.example.com/x") == "a=8; a=6; A=7; a=9; a=0")
+  }
+
+  @Test("cookies without a name replace each other, and are sent as their value")
+  func nameless() throws {
+    var bench = Bench()
+    try bench.set("one")
+    try bench.set("=two")
+    try bench.set("a=")
+    #expect(try bench.sent(to: "https://www.example.com/") == "two; a=")
+  }
+
+  // MARK: Time
+
+  @Test("a cookie ends with its time, and one without lives on")
+  func expiry() throws {
+    var bench = Bench()
+    try bench.set("a=1; Max-Age=60")
+    try bench.set("b=1; Expires=Tue, 14 Nov 2023 22:15:20 GMT")
+    try bench.set("c=1")
+    #expect(bench.all == "a=1; b=1; c=1")
+    bench.now += 59.9
+    #expect(bench.all == "a=1; b=1; c=1")
+    bench.now += 0.1
+    #expect(bench.all == "b=1; c=1")
+    #expect(try bench.sent(to: "https://www.example.com/") == "b=1; c=1")
+    bench.now += 60
+    #expect(try bench.use("https://www.example.com/") == "c=1")
+    bench.now += 100 * 365 * 86_400
+    #expect(bench.all == "c=1")
+  }
+
+  @Test("400 days are the end, whatever a server says")
+  func longest() throws {
+    var bench = Bench()
+    try bench.set("a=1; Max-Age=99999999999")
+    try bench.set("b=1; Expires=Fri, 31 Dec 9999 23:59:59 GMT")
+    bench.now += 400 * 86_400 - 1
+    #expect(bench.all == "a=1; b=1")
+    bench.now += 1
+    #expect(bench.all.isEmpty)
+  }
+
+  @Test(
+    "a cookie whose time is over removes the one it is the same as, and no other",
+    arguments: ["a=; Max-Age=0", "a=x; Max-Age=-5", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
+  func removal(line: String) throws {
+    var bench = Bench()
+    try bench.set("a=1")
+    try bench.set("a=2; Path=/x")
+    try bench.set("b=3")
+    try bench.set(line)
+    #expect(bench.all == "a=2; b=3" && bench.jar.count == 2)
+    try bench.set(line)
+    #expect(bench.jar.count == 2)
+  }
+
+  @Test("cookies stored after a date are removed, replaced ones by when they were replaced")
+  func removeSince() throws {
+    var bench = Bench()
+    try bench.set("a=1")
+    try bench.set("b=1", from: "https://other.com/")
+    bench.now += 10
+    let date = bench.now
+    bench.now += 10
+    try bench.set("c=1")
+    try bench.set("b=2", from: "https://other.com/")
+    bench.jar.removeAll(storedAfter: date)
+    #expect(bench.all == "a=1" && bench.jar.count == 1)
+    bench.jar.removeAll(storedAfter: .distantPast)
+    #expect(bench.jar.count == 0)
+  }
+
+  // MARK: Secure cookies are left alone
+
+  @Test(
+    "over http nothing covers a Secure cookie",
+    arguments: [
+      ("a=evil", "http://www.example.com/", CookieRefusal.coversSecure),
+      ("a=evil; Path=/login", "http://www.example.com/", .coversSecure),
+      ("a=evil; Domain=example.com", "http://www.example.com/", .coversSecure),
+      ("a=evil; Domain=example.com; Path=/login/x", "http://evil.example.com/", .coversSecure),
+      ("a=evil; Path=/", "http://x.www.example.com/", .coversSecure),
+      ("a=; Max-Age=0", "http://www.example.com/", .coversSecure),
+      ("a=evil; Secure", "http://www.example.com/", .notSecure),
+      ("a=fine", "https://www.example.com/", nil),
+      ("A=fine", "http://www.example.com/", nil),
+      ("a=fine", "http://sibling.example.com/", nil),
+      ("a=fine", "http://example.org/", nil),
+    ])
+  func secureIsLeftAlone(line: String, url: String, refusal: CookieRefusal?) throws {
+    var bench = Bench()
+    try bench.set("a=1; Secure; Path=/")
+    #expect(try bench.set(line, from: url) == refusal)
+    if refusal != nil { #expect(bench.all == "a=1") }
+  }
+
+  @Test("a Secure cookie of a longer path isn't covered, and one whose time is over doesn't count")
+  func notCovered() throws {
+    var bench = Bench()
+    try bench.set("a=1; Secure; Path=/login; Max-Age=60")
+    #expect(try bench.set("a=2; Path=/", from: "http://www.example.com/") == nil)
+    #expect(try bench.set("a=3; Path=/login", from: "http://www.example.com/") == .coversSecure)
+    bench.now += 60
+    #expect(try bench.set("a=3; Path=/login", from: "http://www.example.com/") == nil)
+  }
+
+  // MARK: Room
+
+  @Test("a domain has 180 cookies at the most, whatever the others have")
+  func perDomain() throws {
+    var bench = Bench()
+    try bench.set("other=1", from: "https://example.com/")
+    for number in 0..<200 { try bench.set("a\(number)=1") }
+    #expect(bench.jar.count == 181)
+    #expect(bench.all.hasPrefix("other=1; a20=1; ") && bench.all.hasSuffix("; a199=1"))
+  }
+
+  @Test("use keeps a cookie, disuse loses it")
+  func leastRecentlyUsed() throws {
+    var bench = Bench()
+    try bench.set("first=1; Path=/first")
+    try bench.set("second=1; Path=/second")
+    for number in 0..<178 { try bench.set("a\(number)=1; Path=/\(number)") }
+    try bench.use("https://www.example.com/first")
+    try bench.set("new=1; Path=/new")
+    #expect(try bench.sent(to: "https://www.example.com/first") == "first=1")
+    #expect(try bench.sent(to: "https://www.example.com/second").isEmpty)
+    // Being looked at isn't use.
+    #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
+    try bench.set("newer=1; Path=/new")
+    #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
+  }
+
+  @Test("what has expired goes first, then what isn't Secure")
+  func priorities() throws {
+    var bench = Bench()
+    try bench.set("session=1; Secure; Path=/s")
+    try bench.set("short=1; Max-Age=10; Secure; Path=/s")
+    for number in 0..<178 { try bench.set("a\(number)=1; Path=/\(number)") }
+    bench.now += 10
+    try bench.set("b=1; Path=/b")
+    #expect(bench.jar.count == 180)
+    #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
+    // A server without TLS that fills the domain's room pushes only its like out.
+    for number in 0..<1000 { try bench.set("c\(number)=1", from: "http://www.example.com/") }
+    #expect(bench.jar.count == 180)
+    #expect(try bench.use("https://www.example.com/s").hasPrefix("session=1; c"))
+  }
+
+  @Test("Secure cookies alone are bounded too")
+  func onlySecure() throws {
+    var bench = Bench()
+    for number in 0..<200 { try bench.set("a\(number)=1; Secure") }
+    #expect(bench.jar.count == 180)
+    #expect(bench.all.hasPrefix("a20=1; ") && bench.all.hasSuffix("; a199=1"))
+  }
+
+  @Test("beyond 3,300 cookies of all domains, expired ones go, or else all but the 3,000 that were used last")
+  func total() throws {
+    var bench = Bench()
+    try bench.set("short=1; Max-Age=10", from: "https://short.com/")
+    for number in 0..<3299 { try bench.set("a=\(number)", from: "https://h\(number).com/") }
+    #expect(bench.jar.count == 3300)
+    bench.now += 10
+    try bench.set("a=new", from: "https://new.com/")
+    #expect(bench.jar.count == 3300)
+    #expect(try bench.use("https://h0.com/") == "a=0")
+    try bench.set("a=newer", from: "https://newer.com/")
+    #expect(bench.jar.count == 3000)
+    #expect(try bench.sent(to: "https://h0.com/") == "a=0")
+    #expect(try bench.sent(to: "https://h301.com/").isEmpty)
+    #expect(try bench.sent(to: "https://h302.com/") == "a=302")
+    #expect(try bench.sent(to: "https://newer.com/") == "a=newer")
+  }
+
+  @Test("a Secure cookie of a domain is looked for as long as one of its name is there")
+  func secureNames() throws {
+    var bench = Bench()
+    try bench.set("a=1; Secure", from: "https://one.com/")
+    try bench.set("a=1; Secure", from: "https://two.com/")
+    try bench.set("a=; Secure; Max-Age=0", from: "https://one.com/")
+    #expect(try bench.set("a=2", from: "http://one.com/") == nil)
+    #expect(try bench.set("a=2", from: "http://two.com/") == .coversSecure)
+    // Replaced over https by one that isn't Secure.
+    try bench.set("a=3", from: "https://two.com/")
+    #expect(try bench.set("a=2", from: "http://two.com/") == nil)
+  }
+
+  @Test("a host longer than any name has no cookies")
+  func longHost() throws {
+    let long = Array(repeating: "a", count: 20_000).joined(separator: ".")
+    #expect(try CookieSource("https://\(long).com/".asURL()) == nil)
+    let longest = String(repeating: "a.", count: 126) + "com"
+    let source = try #require(try CookieSource("https://\(longest)/".asURL()))
+    #expect(source.host.utf8.count == 255 && source.domains.count == 127)
+  }
+
+  @Test("URLs that can't be requested have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
+  func otherSchemes(url: String) throws {
+    #expect(try CookieSource(url.asURL()) == nil)
+  }
+}

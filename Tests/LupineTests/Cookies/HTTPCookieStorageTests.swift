@@ -1,0 +1,155 @@
+// The storage that sessions and applications share, with a clock that the test moves.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite struct HTTPCookieStorageTests {
+  private final class Clock: Sendable {
+    private let seconds = Atomic(1_700_000_000)
+    var now: Date { Date(timeIntervalSince1970: Double(seconds.load(ordering: .relaxed))) }
+    func advance(_ count: Int) { seconds.add(count, ordering: .relaxed) }
+  }
+
+  private let clock = Clock()
+  private let storage: HTTPCookieStorage
+  private let url: URL
+
+  init() throws {
+    storage = HTTPCookieStorage { [clock] in clock.now }
+    url = try "https://www.example.com/x".asURL()
+  }
+
+  private func cookie(_ name: String, domain: String = "www.example.com", secure: Bool = false) throws -> HTTPCookie {
+    try #require(
+      HTTPCookie(properties: [.name: name, .value: "1", .domain: domain, .path: "/", .secure: secure]))
+  }
+
+  private var names: [String] { storage.cookies?.map(\.name) ?? [] }
+
+  @Test("cookies are set, found, replaced and deleted")
+  func lifecycle() throws {
+    #expect(storage.cookies == [] && storage.isEmpty)
+    try storage.setCookie(cookie("a"))
+    try storage.setCookie(cookie("b", domain: ".example.com"))
+    try storage.setCookie(cookie("c", domain: "other.org"))
+    #expect(!storage.isEmpty)
+    #expect(storage.cookies(for: url)?.map(\.name) == ["a", "b"])
+    #expect(storage.cookies(for: try "https://other.org/".asURL())?.map(\.name) == ["c"])
+    #expect(storage.cookies(for: URL(filePath: "/x")) == nil)
+    let other = try #require(
+      HTTPCookie(properties: [.name: "a", .value: "2", .domain: "www.example.com", .path: "/"]))
+    storage.setCookie(other)
+    #expect(storage.cookies(for: url)?.first?.value == "2")
+    try storage.deleteCookie(cookie("a"))
+    try storage.deleteCookie(cookie("b"))
+    #expect(names == ["b", "c"])
+    storage.removeCookies(since: .distantPast)
+    #expect(storage.isEmpty && names.isEmpty)
+  }
+
+  @Test("time goes on for cookies that are kept")
+  func time() throws {
+    storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
+    clock.advance(30)
+    let date = clock.now
+    clock.advance(29)
+    #expect(names == ["a"])
+    try storage.setCookie(cookie("b"))
+    clock.advance(1)
+    #expect(names == ["b"])
+    storage.removeCookies(since: date)
+    #expect(names.isEmpty)
+  }
+
+  @Test("of cookies for a URL, only those are kept that its server may set")
+  func forURL() throws {
+    let cookies = try [
+      cookie("a"), cookie("b", domain: ".example.com"), cookie("c", domain: "example.com"),
+      cookie("d", domain: "other.org"), cookie("e", secure: true), cookie("f", domain: ".com"),
+    ]
+    storage.setCookies(cookies, for: try "http://www.example.com/".asURL(), mainDocumentURL: nil)
+    #expect(names == ["a", "b"])
+    storage.setCookies(cookies, for: nil, mainDocumentURL: nil)
+    #expect(names == ["a", "b"])
+    storage.setCookies(cookies, for: url, mainDocumentURL: nil)
+    #expect(names == ["a", "b", "e"])
+    storage.setCookies([try cookie("e")], for: try "http://www.example.com/".asURL(), mainDocumentURL: nil)
+    #expect(storage.cookies?.last?.isSecure == true)
+  }
+
+  @Test("the policy decides who may set cookies")
+  func policy() throws {
+    #expect(storage.cookieAcceptPolicy == .always)
+    let other = try "https://other.org/".asURL()
+    storage.cookieAcceptPolicy = .never
+    try storage.setCookie(cookie("a"))
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: nil)
+    storage.store([Array("a=1".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
+    #expect(storage.isEmpty)
+    storage.cookieAcceptPolicy = .onlyFromMainDocumentDomain
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: other)
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try "https://example.com.org/".asURL())
+    #expect(storage.isEmpty)
+    storage.setCookies([try cookie("a")], for: url, mainDocumentURL: try "https://example.com/".asURL())
+    storage.setCookies([try cookie("b")], for: url, mainDocumentURL: try "https://x.www.example.com/".asURL())
+    storage.setCookies([try cookie("c")], for: url, mainDocumentURL: nil)
+    #expect(names == ["a", "b", "c"])
+    storage.cookieAcceptPolicy = .always
+    storage.setCookies([try cookie("d")], for: url, mainDocumentURL: other)
+    #expect(names == ["a", "b", "c", "d"])
+  }
+
+  @Test("a cookie for some ports goes to those alone")
+  func ports() throws {
+    let cookie = HTTPCookie(
+      properties: [.name: "a", .value: "1", .domain: "h", .path: "/", .port: "80,8080", .version: "1"])
+    storage.setCookie(try #require(cookie))
+    #expect(storage.cookies(for: try "http://h/".asURL())?.count == 1)
+    #expect(storage.cookies(for: try "http://h:8080/".asURL())?.count == 1)
+    #expect(storage.cookies(for: try "https://h/".asURL())?.count == 0)
+  }
+
+  @Test("a name of another script has one form in cookies and URLs")
+  func otherScript() throws {
+    try storage.setCookie(cookie("a", domain: "bücher.example"))
+    #expect(storage.cookies(for: try "https://xn--bcher-kva.example/".asURL())?.map(\.name) == ["a"])
+    #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
+  }
+
+  @Test("many threads at once leave what was set last")
+  func threads() async throws {
+    let source = try #require(CookieSource(url))
+    await withTaskGroup(of: Void.self) { group in
+      for task in 0..<8 {
+        group.addTask { [storage, url] in
+          for round in 0..<200 {
+            storage.store([Array("t\(task)=\(round)".utf8)], from: source, mainDocument: nil)
+            _ = storage.field(for: source, joining: nil)
+            if round % 50 == 0 { _ = storage.cookies(for: url) }
+          }
+        }
+      }
+    }
+    #expect(storage.cookies?.count == 8)
+    #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
+  }
+
+  @Test("default configurations share a storage, an ephemeral one has its own, and a session's is its configuration's")
+  func configurations() throws {
+    #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
+    #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)
+    let ephemeral = URLSessionConfiguration.af.ephemeral
+    let own = try #require(ephemeral.httpCookieStorage)
+    #expect(own !== HTTPCookieStorage.shared && own !== URLSessionConfiguration.ephemeral.httpCookieStorage)
+    #expect(Session(configuration: ephemeral).sessionConfiguration.httpCookieStorage === own)
+    #expect(ephemeral.httpShouldSetCookies && ephemeral.httpCookieAcceptPolicy == .onlyFromMainDocumentDomain)
+    ephemeral.httpCookieStorage = nil
+    ephemeral.httpShouldSetCookies = false
+    ephemeral.httpCookieAcceptPolicy = .never
+    let copy = Session(configuration: ephemeral).sessionConfiguration
+    #expect(copy.httpCookieStorage == nil && !copy.httpShouldSetCookies && copy.httpCookieAcceptPolicy == .never)
+  }
+}

@@ -1,0 +1,209 @@
+// Foundation's names: cookies from properties and fields, and the storage that sessions share.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite struct HTTPCookieTests {
+  /// A cookie of four properties, some of them changed, one of them missing.
+  private func make(
+    _ changes: [HTTPCookiePropertyKey: Any] = [:], without missing: HTTPCookiePropertyKey? = nil
+  ) -> HTTPCookie? {
+    var properties: [HTTPCookiePropertyKey: Any] = [.name: "a", .value: "b", .domain: "example.com", .path: "/"]
+    properties.merge(changes) { $1 }
+    if let missing { properties[missing] = nil }
+    return HTTPCookie(properties: properties)
+  }
+
+  // MARK: Properties
+
+  @Test("a cookie of four properties")
+  func fewest() throws {
+    let cookie = try #require(make())
+    #expect(cookie.name == "a" && cookie.value == "b" && cookie.domain == "example.com" && cookie.path == "/")
+    #expect(cookie.expiresDate == nil && cookie.isSessionOnly && !cookie.isSecure && !cookie.isHTTPOnly)
+    #expect(cookie.version == 0 && cookie.comment == nil && cookie.commentURL == nil && cookie.portList == nil)
+    #expect(cookie.sameSitePolicy == nil)
+    #expect(
+      cookie.description
+        == "<HTTPCookie name:\"a\" value:\"b\" domain:\"example.com\" path:\"/\" expiresDate:nil isSecure:false"
+        + " isHTTPOnly:false>")
+  }
+
+  @Test("a cookie of all properties")
+  func most() throws {
+    let date = Date(timeIntervalSince1970: 2_000_000_000)
+    let cookie = try #require(
+      make([
+        .domain: ".Example.COM", .path: "/x", .secure: "TRUE", .expires: date, .version: "1", .comment: "c",
+        .commentURL: "https://example.com/c", .port: "80, 8080", .sameSitePolicy: HTTPCookieStringPolicy.sameSiteLax,
+      ]))
+    #expect(cookie.domain == ".example.com" && cookie.path == "/x" && cookie.isSecure && cookie.expiresDate == date)
+    #expect(!cookie.isSessionOnly && cookie.version == 1 && cookie.comment == "c" && cookie.portList == [80, 8080])
+    #expect(cookie.commentURL?.absoluteString == "https://example.com/c" && cookie.sameSitePolicy == .sameSiteLax)
+    let again = HTTPCookie(properties: try #require(cookie.properties))
+    #expect(again == cookie)
+  }
+
+  @Test("without one of the four, or with one that would break the field, there is no cookie")
+  func refused() {
+    for key in [HTTPCookiePropertyKey.name, .value, .domain, .path] { #expect(make(without: key) == nil) }
+    for bad in ["a;b", "a\nb", "a\r\nX: y", "a\0", "\u{7F}"] {
+      #expect(make([.name: bad]) == nil)
+      #expect(make([.value: bad]) == nil)
+      #expect(make([.path: "/" + bad]) == nil)
+    }
+    #expect(make([.name: "a=b"]) == nil)
+    #expect(make([.name: "", .value: ""]) == nil)
+    #expect(make([.path: "x"]) == nil)
+    #expect(make([.path: ""]) == nil)
+    #expect(make([.domain: ""]) == nil)
+    #expect(make([.domain: "."]) == nil)
+    #expect(make([.domain: String(repeating: "a", count: 256)]) == nil)
+    #expect(make([.value: String(repeating: "a", count: 4096)]) == nil)
+    #expect(make([.value: String(repeating: "a", count: 4095)]) != nil)
+    #expect(make([.name: 5.5]) == nil)
+    #expect(make([.name: "__Secure-a"]) == nil)
+    #expect(make([.name: "__Secure-a", .secure: "TRUE"]) != nil)
+    #expect(make([.name: "__Host-a", .secure: "TRUE", .path: "/x"]) == nil)
+    #expect(make([.name: "__Host-a", .secure: "TRUE", .domain: ".example.com"]) == nil)
+    #expect(make([.name: "__Host-a", .secure: "TRUE"]) != nil)
+  }
+
+  @Test("the host of a URL stands in for the domain")
+  func originURL() throws {
+    let url = try "https://www.example.com:8443/x".asURL()
+    #expect(make([.originURL: url], without: .domain)?.domain == "www.example.com")
+    #expect(make([.originURL: "http://[::1]/"], without: .domain)?.domain == "::1")
+    #expect(make([.originURL: url])?.domain == "example.com")
+    #expect(make([.originURL: "nonsense"], without: .domain) == nil)
+    #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
+  }
+
+  @Test("how long it lives: discard, then maximumAge, then expires")
+  func lifetime() throws {
+    let text = "Wed, 18 May 2033 03:33:20 GMT"
+    #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
+    #expect(make([.expires: "soon"])?.isSessionOnly == true)
+    #expect(make([.expires: text, .discard: "TRUE"])?.isSessionOnly == true)
+    #expect(make([.expires: text, .discard: "FALSE"])?.isSessionOnly == false)
+    #expect(make([.expires: text, .discard: true])?.isSessionOnly == true)
+    for age in ["60" as Any, 60] {
+      let seconds = try #require(make([.expires: text, .maximumAge: age])?.expiresDate?.timeIntervalSinceNow)
+      #expect((1...60).contains(seconds))
+    }
+    #expect(make([.maximumAge: "0"])?.expiresDate == .distantPast)
+    #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
+  }
+
+  @Test("secure is anything but false")
+  func secure() {
+    for value in ["TRUE" as Any, "FALSE", "", 1, true] { #expect(make([.secure: value])?.isSecure == true) }
+    #expect(make([.secure: false])?.isSecure == false)
+  }
+
+  @Test(
+    "a server's cookie comes back from its properties",
+    arguments: [
+      "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
+      "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
+    ])
+  func roundTrip(line: String) throws {
+    let url = try "https://www.example.com/x/y".asURL()
+    let cookie = try #require(HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": line], for: url).first)
+    let again = HTTPCookie(properties: try #require(cookie.properties))
+    #expect(again == cookie)
+  }
+
+  @Test("cookies are equal if all that can be seen is")
+  func equality() throws {
+    let cookie = try #require(make())
+    let same = try #require(make())
+    #expect(cookie == same && cookie.hash == same.hash && Set([cookie, same]).count == 1)
+    for (key, value) in [
+      (HTTPCookiePropertyKey.name, "x"), (.value, "x"), (.domain, "x"), (.path, "/x"), (.secure, "TRUE"),
+      (.maximumAge, "60"), (.comment, "x"), (.port, "80"), (.sameSitePolicy, "lax"),
+    ] {
+      #expect(make([key: value]) != cookie, "\(key.rawValue)")
+    }
+    #expect(!cookie.isEqual("a=b") && !cookie.isEqual(nil))
+  }
+
+  // MARK: Fields
+
+  @Test(
+    "joined Set-Cookie lines are taken apart where a name follows the comma",
+    arguments: [
+      ("a=b", ["a=b"]),
+      ("a=b, c=d", ["a=b", "c=d"]),
+      ("a=b,c=d,e=f", ["a=b", "c=d", "e=f"]),
+      ("a=b; Path=/, c=d; Path=/x", ["a=b", "c=d"]),
+      ("a=b; Expires=Wed, 09 Jun 2049 10:18:14 GMT, c=d", ["a=b", "c=d"]),
+      (
+        "a=b; Expires=Wed, 09-Jun-2049 10:18:14 GMT; Path=/, c=d; expires=Wednesday, 09-Jun-49 10:18:14 GMT",
+        ["a=b", "c=d"]
+      ),
+      ("a=1,2,3; Path=/", ["a=1,2,3"]),
+      ("a=b, c; Path=/", ["a=b, c"]),
+      ("a=b, c d=e", ["a=b, c d=e"]),
+      ("a=\"b, c\", d=e", ["a=\"b, c\"", "d=e"]),
+      ("a=b , c = d", ["a=b", "c=d"]),
+      ("a=b,", ["a=b,"]),
+      (",a=b", ["a=b"]),
+      ("a=b,,c=d", ["a=b,", "c=d"]),
+      ("a=b, =c", ["a=b, =c"]),
+      ("", []),
+    ] as [(String, [String])])
+  func joined(value: String, pairs: [String]) throws {
+    let cookies = HTTPCookie.cookies(
+      withResponseHeaderFields: ["set-cookie": value, "X": "y=z"], for: try "https://example.com/".asURL())
+    #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
+  }
+
+  @Test("what the URL's server may not set is left out")
+  func validated() throws {
+    let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
+    let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
+    #expect(plain.map(\.name) == ["d"])
+    let secure = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "https://example.com/y/z".asURL())
+    #expect(secure.map(\.name) == ["b", "d"] && secure.map(\.path) == ["/y", "/x"])
+    #expect(HTTPCookie.cookies(withResponseHeaderFields: lines, for: URL(filePath: "/a")).isEmpty)
+    #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try "http://a/".asURL()).isEmpty)
+  }
+
+  @Test("cookies become one field")
+  func requestFields() throws {
+    let cookies = try [#require(make()), #require(make([.name: "", .value: "x"])), #require(make([.value: ""]))]
+    #expect(HTTPCookie.requestHeaderFields(with: cookies) == ["Cookie": "a=b; x; a="])
+    #expect(HTTPCookie.requestHeaderFields(with: []).isEmpty)
+  }
+
+  @Test(
+    "cookies follow a request's own field, which stands in for those of its names",
+    arguments: [
+      (nil, "a=1; b=2; c"), ("", "a=1; b=2; c"), ("x=y", "x=y; a=1; b=2; c"), ("a=9", "a=9; b=2; c"),
+      ("a=9; b=8;c=7", "a=9; b=8;c=7; c"), ("b=", "b=; a=1; c"), ("d", "d; a=1; b=2"), ("A=9", "A=9; a=1; b=2; c"),
+      ("a=9; b=8; d", nil),
+    ] as [(String?, String?)])
+  func merged(own: String?, field: String?) throws {
+    let cookies = try [("a", "1"), ("b", "2"), ("", "c")].map {
+      try #require(make([.name: $0.0, .value: $0.1])).cookie
+    }
+    let joined = CookieField.joined(cookies, to: own.map { Array($0.utf8) })
+    #expect(joined.map { String(decoding: $0, as: UTF8.self) } == field)
+  }
+
+  @Test("a field ends before 8,190 bytes, and a shorter cookie may follow one that has no room")
+  func fieldLength() throws {
+    let sizes = [4000, 4000, 4000, 180, 10]
+    let cookies = try sizes.enumerated().map { index, size in
+      try #require(make([.name: "\(index)", .value: String(repeating: "x", count: size - 2)])).cookie
+    }
+    let field = try #require(CookieField.joined(cookies, to: nil))
+    #expect(field.count <= 8190)
+    #expect(field.split(separator: UInt8(ascii: ";")).count == 3)
+    #expect(CookieField.joined(cookies, to: [UInt8](repeating: 120, count: 8189)) == nil)
+  }
+}

@@ -1,0 +1,79 @@
+// Public suffixes: the list's rules, the rule without a list, and names of other scripts.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct PublicSuffixTests {
+  private static let list = """
+    // ===BEGIN ICANN DOMAINS===
+    com
+    uk
+    co.uk
+    \t
+    *.ck  what follows white space is no part of the rule
+    !www.ck
+    公司.cn
+    香港
+    github.io\r
+    """
+
+  @Test(
+    "a list's rules apply",
+    arguments: [
+      ("com", true), ("example.com", false), ("co.uk", true), ("a.co.uk", false), ("uk", true), ("ck", true),
+      ("a.ck", true), ("b.a.ck", false), ("www.ck", false), ("a.www.ck", false), ("github.io", true),
+      ("a.github.io", false), ("xn--55qx5d.cn", true), ("a.xn--55qx5d.cn", false), ("xn--j6w193g", true),
+      ("unlisted", true), ("a.unlisted", false), ("com.", true), ("co.uk.", true), ("a.ck.", true), ("www.ck.", false),
+      ("example.com.", false), ("", true), (".", true), (".com", true), ("a..com", true), ("..", true),
+      ("what", true), ("gov.fr", false),
+    ])
+  func rules(domain: String, isSuffix: Bool) {
+    #expect(PublicSuffixes(list: Array(Self.list.utf8)).contains(domain) == isSuffix)
+  }
+
+  @Test(
+    "without a list, single labels and the usual registries of countries are suffixes",
+    arguments: [
+      ("com", true), ("localhost", true), ("co.uk", true), ("com.au", true), ("or.jp", true), ("go.kr", true),
+      ("gob.mx", true), ("example.com", false), ("example.uk", false), ("a.co.uk", false), ("co.example.com", false),
+      ("co.com", false), ("github.io", false),
+    ])
+  func withoutList(domain: String, isSuffix: Bool) {
+    #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
+  }
+
+  @Test("of several files the first that can be read counts, and one that is too long doesn't")
+  func files() throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let (long, short) = (folder.appending(path: "long"), folder.appending(path: "short"))
+    try Data(("a.long\n" + String(repeating: "/", count: CookieLimits.suffixListBytesMax)).utf8).write(to: long)
+    try Data("a.short\n".utf8).write(to: short)
+    let suffixes = PublicSuffixes(files: [folder.path, long.path, "/nonexistent", short.path])
+    #expect(suffixes.contains("a.short") && !suffixes.contains("a.long"))
+  }
+
+  @Test("the system's list, or what stands in for it, knows co.uk")
+  func system() {
+    #expect(PublicSuffixes.system.contains("co.uk") && !PublicSuffixes.system.contains("example.co.uk"))
+  }
+
+  // From RFC 3492 §7.1, and from the list itself.
+  @Test(
+    "a label of another script has the name that it has in the DNS",
+    arguments: [
+      ("公司", "55qx5d"), ("香港", "j6w193g"), ("рф", "p1ai"), ("bücher", "bcher-kva"),
+      ("vermögensberater", "vermgensberater-ctb"),
+      ("他们为什么不说中文", "ihqwcrb4cv8a8dqg056pqjye"), ("他們爲什麽不說中文", "ihqwctvzc91f659drss3x8bo0yb"),
+      ("почемужеонинеговорятпорусски", "b1abfaaepdrnnbgefbadotcwatmq2g4l"),
+      ("3年b組金八先生", "3b-ww4c5e180e575a65lsy2b"), ("ひとつ屋根の下2", "2-u9tlzr9756bt3uc0v"),
+      ("ليهمابتكلموشعربي؟", "egbpdaj6bu4bxfgehfvwxn"),
+    ])
+  func punycode(label: String, encoded: String) {
+    #expect(Punycode.encode(label.unicodeScalars) == encoded)
+    #expect(Punycode.asciiDomain("a.\(label).b".utf8) == "a.xn--\(encoded).b")
+  }
+}

@@ -1,0 +1,85 @@
+// Set-Cookie lines from their bytes to the cookie: tables of vectors, and what chance makes of them.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct SetCookieTests {
+  @Test("a line becomes a cookie or is refused", arguments: SetCookieVector.all)
+  func vector(_ vector: SetCookieVector) throws {
+    #expect(try vector.result() == vector.outcome)
+  }
+
+  @Test("a date is read as browsers read it", arguments: CookieDateVectors.all)
+  func date(text: String, seconds: Int?) {
+    #expect(CookieDate.parse(text.utf8).map { Int($0.timeIntervalSince1970) } == seconds)
+  }
+
+  @Test("every day is one more than the day before", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
+  func days(from start: Int) throws {
+    let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+    var previous = try #require(CookieDate.parse("1 Jan \(start + 1) 00:00:00".utf8))
+    var count = 1
+    for year in start + 1...start + 9 {
+      for month in months {
+        for day in 1...31 {
+          guard let date = CookieDate.parse("\(day) \(month) \(year) 00:00:00".utf8), date > previous else { continue }
+          if date.timeIntervalSince(previous) != 86_400 { Issue.record("\(day) \(month) \(year)") }
+          previous = date
+          count += 1
+        }
+      }
+    }
+    // Of nine years two are leap years, of those around 1900 and 2100 one.
+    #expect(count == 9 * 365 + ([1896, 2096].contains(start) ? 1 : 2))
+  }
+
+  @Test("whatever bytes come, the parsers end, and what they keep is within the limits", arguments: [1, 2, 3, 4])
+  func mutations(seed: UInt64) throws {
+    var random = SplitMix64(seed: seed)
+    let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))
+    let lines = SetCookieVector.all.map(\.line) + CookieDateVectors.all.map { Array("a=b;expires=\($0.text)".utf8) }
+    var keptCount = 0
+    for _ in 0..<5000 {
+      let line = mutated(lines[Int.random(in: lines.indices, using: &random)], using: &random)
+      for part in JoinedSetCookie.lines(of: line) { _ = try? SetCookie(part) }
+      guard let wish = try? SetCookie(line) else { continue }
+      let cookie = try? Cookie(
+        wish, from: source, now: SetCookieVector.now, isPublicSuffix: { SetCookieVector.suffixes.contains($0) })
+      guard let cookie else { continue }
+      keptCount += 1
+      let isSound =
+        (1...4096).contains(cookie.name.count + cookie.value.count)
+        && !cookie.pair.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F || $0 == UInt8(ascii: ";") }
+        && ["www.example.com", "example.com"].contains(cookie.domain) && cookie.path.hasPrefix("/")
+        // A byte that isn't UTF-8 becomes three that say so.
+        && cookie.path.utf8.count <= 3 * 1024
+        && (cookie.expires ?? .distantPast) <= SetCookieVector.now.addingTimeInterval(400 * 86_400)
+      if !isSound { Issue.record("\(SetCookieVector.text(cookie)) from \(line)") }
+    }
+    #expect(keptCount > 500)
+  }
+
+  /// One to four changes; inserted bytes come from those that mean something more often than not.
+  private func mutated(_ original: [UInt8], using random: inout SplitMix64) -> [UInt8] {
+    let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
+    var bytes = original
+    for _ in 0..<Int.random(in: 1...4, using: &random) {
+      let position = Int.random(in: 0...bytes.count, using: &random)
+      let noise =
+        Bool.random(using: &random)
+        ? telling[Int.random(in: telling.indices, using: &random)] : UInt8.random(in: .min ... .max, using: &random)
+      let end = min(bytes.count, position + Int.random(in: 1...12, using: &random))
+      switch Int.random(in: 0..<6, using: &random) {
+      case 0 where position < bytes.count: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+      case 1 where position < bytes.count: bytes[position] = noise
+      case 2: bytes.insert(noise, at: position)
+      case 3: bytes.removeSubrange(position..<end)
+      case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
+      default: bytes.removeSubrange(position...)
+      }
+    }
+    return bytes
+  }
+}

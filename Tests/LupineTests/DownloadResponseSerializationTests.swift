@@ -1,0 +1,88 @@
+// Bodies that were written to files: as the files' URLs, and read by the serializers of data.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct DownloadResponseSerializationTests {
+  private struct Failure: Error {}
+
+  private func url<Serializer: DownloadResponseSerializerProtocol<URL>>(
+    _ serializer: Serializer, _ file: URL?, _ error: (any Error)? = nil
+  ) throws -> URL {
+    try serializer.serializeDownload(request: nil, response: nil, fileURL: file, error: error)
+  }
+
+  @Test("a file's URL is handed over, whether or not the file is there")
+  func fileURL() throws {
+    let file = URL(filePath: "/missing/file")
+    #expect(try url(.url, file) == file)
+    #expect(try url(URLResponseSerializer(), file) == file)
+  }
+
+  @Test("each serializer of data reads the file")
+  func serializers() throws {
+    try withFolder { folder in
+      let file = folder.appending(path: "body")
+      try Data(#"{"x":1}"#.utf8).write(to: file)
+      let data = try DataResponseSerializer().serializeDownload(
+        request: nil, response: nil, fileURL: file, error: nil)
+      #expect(data == Data(#"{"x":1}"#.utf8))
+      let text = try StringResponseSerializer().serializeDownload(
+        request: nil, response: nil, fileURL: file, error: nil)
+      #expect(text == #"{"x":1}"#)
+      let value = try DecodableResponseSerializer<[String: Int]>().serializeDownload(
+        request: nil, response: nil, fileURL: file, error: nil)
+      #expect(value == ["x": 1])
+    }
+  }
+
+  @Test("an empty file is an empty body")
+  func emptyFile() throws {
+    try withFolder { folder in
+      let file = folder.appending(path: "body")
+      try Data().write(to: file)
+      let head = try URLRequest(url: "https://h/", method: .head)
+      let serializer = DataResponseSerializer()
+      #expect(try serializer.serializeDownload(request: head, response: nil, fileURL: file, error: nil) == Data())
+      #expect {
+        _ = try serializer.serializeDownload(request: nil, response: nil, fileURL: file, error: nil)
+      } throws: { error in
+        guard case AFError.responseSerializationFailed(.inputDataNilOrZeroLength) = error else { return false }
+        return true
+      }
+    }
+  }
+
+  @Test("an earlier error comes first, then that there is no file")
+  func errors() {
+    let serializer = StringResponseSerializer()
+    let missing = URL(filePath: "/missing/file")
+    #expect(throws: Failure.self) { try url(.url, missing, Failure()) }
+    #expect(throws: Failure.self) {
+      try serializer.serializeDownload(request: nil, response: nil, fileURL: missing, error: Failure())
+    }
+
+    func isFileNil(_ error: any Error) -> Bool {
+      if case AFError.responseSerializationFailed(.inputFileNil) = error { true } else { false }
+    }
+    #expect { try url(.url, nil) } throws: { isFileNil($0) }
+    #expect {
+      try serializer.serializeDownload(request: nil, response: nil, fileURL: nil, error: nil)
+    } throws: {
+      isFileNil($0)
+    }
+  }
+
+  @Test("a file that can't be read is named")
+  func unreadable() {
+    let missing = URL(filePath: "/missing/file")
+    #expect {
+      _ = try StringResponseSerializer().serializeDownload(request: nil, response: nil, fileURL: missing, error: nil)
+    } throws: { error in
+      guard case AFError.responseSerializationFailed(.inputFileReadFailed(missing)) = error else { return false }
+      return true
+    }
+  }
+}

@@ -1,0 +1,96 @@
+// JSON without a type. The API is deprecated, so it is called through a protocol, which is not.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite struct JSONResponseSerializerTests {
+  private let api: any UntypedJSON = DeprecatedJSON()
+
+  private func json(_ text: String, _ options: JSONSerialization.ReadingOptions = .allowFragments) throws -> Any {
+    try api.read(Data(text.utf8), request: nil, response: nil, options: options)
+  }
+
+  @Test("objects keep their structure, their numbers and their truth values")
+  func values() throws {
+    let object = try #require(json(#"{"a":[1,2.5,true,null,"x",{"b":{}}]}"#) as? [String: Any])
+    let array = try #require(object["a"] as? [Any])
+    #expect(array.count == 6)
+    #expect(array[0] as? Int == 1)
+    #expect(array[1] as? Double == 2.5)
+    #expect(array[2] as? Bool == true)
+    #expect(array[2] as? NSNumber === NSNumber(value: true))
+    #expect(array[3] is NSNull)
+    #expect(array[4] as? String == "x")
+    #expect(((array[5] as? [String: Any])?["b"] as? [String: Any])?.isEmpty == true)
+  }
+
+  @Test("a single value is JSON unless the options say otherwise")
+  func fragments() throws {
+    #expect(try json("3") as? Int == 3)
+    #expect(try json("null") is NSNull)
+    #expect(throws: AFError.self) { try json("3", []) }
+  }
+
+  @Test(
+    "what isn't JSON is an error, however deep it nests",
+    arguments: [
+      "{", "x", "[1e999]", String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 9_999),
+    ])
+  func invalid(text: String) {
+    #expect {
+      _ = try json(text)
+    } throws: { error in
+      if case AFError.responseSerializationFailed(.jsonSerializationFailed) = error { true } else { false }
+    }
+  }
+
+  @Test("an allowed empty body is a null, another one an error")
+  func empty() throws {
+    let head = try URLRequest(url: "https://h/", method: .head)
+    #expect(try api.read(nil, request: head, response: nil, options: []) is NSNull)
+    #expect {
+      _ = try api.read(Data(), request: nil, response: nil, options: [])
+    } throws: { error in
+      if case AFError.responseSerializationFailed(.inputDataNilOrZeroLength) = error { true } else { false }
+    }
+  }
+
+  @Test("responseJSON hands over what the server sent")
+  func request() async throws {
+    try await withServer { _ in
+      .json(["x": 1])
+    } _: { origin in
+      try await withSession { session in
+        let response = await api.response(of: session.request(origin.url))
+        #expect((response.value as? [String: Any])?["x"] as? Int == 1)
+      }
+    }
+  }
+}
+
+private protocol UntypedJSON: Sendable {
+  func read(
+    _ data: Data?, request: URLRequest?, response: HTTPURLResponse?, options: JSONSerialization.ReadingOptions
+  ) throws -> Any
+  func response(of request: DataRequest) async -> AFDataResponse<any Sendable>
+}
+
+private struct DeprecatedJSON: UntypedJSON {
+  @available(*, deprecated)
+  func read(
+    _ data: Data?, request: URLRequest?, response: HTTPURLResponse?, options: JSONSerialization.ReadingOptions
+  ) throws -> Any {
+    try JSONResponseSerializer(options: options).serialize(
+      request: request, response: response, data: data, error: nil)
+  }
+
+  @available(*, deprecated)
+  func response(of request: DataRequest) async -> AFDataResponse<any Sendable> {
+    await withCheckedContinuation { continuation in
+      request.responseJSON(queue: request.underlyingQueue) { continuation.resume(returning: $0) }
+    }
+  }
+}

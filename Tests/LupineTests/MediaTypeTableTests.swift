@@ -1,0 +1,59 @@
+// Which media type a file has by its extension.
+
+import Testing
+
+@testable import Lupine
+
+@Suite struct MediaTypeTableTests {
+  @Test("a system's table is read: comments, blanks, types without extensions, the first of two types")
+  func parsing() {
+    let table = MediaTypeTable(
+      mimeTypes: """
+        # a comment	none
+        type/without
+        type/one\t\t\ta  B\r
+        type/two a c # d
+
+        type/three e
+        """)
+    #expect(table.type(forExtension: "a") == "type/one")
+    #expect(table.type(forExtension: "b") == "type/one")
+    #expect(table.type(forExtension: "A") == "type/one")
+    #expect(table.type(forExtension: "c") == "type/two")
+    #expect(table.type(forExtension: "e") == "type/three")
+    for unknown in ["d", "#", "comment", "type/one", ""] {
+      #expect(table.type(forExtension: unknown) == "application/octet-stream", "\(unknown)")
+    }
+  }
+
+  @Test(
+    "without a system's table the usual extensions are known",
+    arguments: [
+      ("jpeg", "image/jpeg"), ("JPG", "image/jpeg"), ("png", "image/png"), ("json", "application/json"),
+      ("txt", "text/plain"), ("mp4", "video/mp4"), ("pdf", "application/pdf"), ("unheard", "application/octet-stream"),
+    ])
+  func builtIn(fileExtension: String, type: String) {
+    #expect(MediaTypeTable(mimeTypes: "").type(forExtension: fileExtension) == type)
+  }
+
+  @Test("the system's table comes before the built-in one, which fills its gaps")
+  func precedence() {
+    let table = MediaTypeTable(mimeTypes: "image/own png")
+    #expect(table.type(forExtension: "png") == "image/own")
+    #expect(table.type(forExtension: "gif") == "image/gif")
+  }
+
+  @Test("every built-in entry is a media type for an extension in small letters")
+  func entries() {
+    #expect(MediaTypeTable.builtIn.count > 150)
+    for (fileExtension, type) in MediaTypeTable.builtIn {
+      #expect(fileExtension == fileExtension.lowercased())
+      #expect(MediaRange(type).map { !$0.isAny } == true, "\(type)")
+    }
+  }
+
+  @Test("this system's table or the built-in one knows pictures", arguments: ["jpeg", "png", "gif"])
+  func system(fileExtension: String) {
+    #expect(MediaTypeTable.system.type(forExtension: fileExtension) == "image/\(fileExtension)")
+  }
+}

@@ -1,0 +1,216 @@
+// Multipart forms, byte by byte: data, files and streams, in memory and in a file.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct MultipartFormDataTests {
+  /// The bytes of the form in memory, which have to be those that are written to a file.
+  private static func encoded(_ build: (MultipartFormData) throws -> Void) throws -> String {
+    try withFolder { folder in
+      let inMemory = MultipartFormData(boundary: "B")
+      try build(inMemory)
+      let data = try inMemory.encode()
+
+      let inFile = MultipartFormData(boundary: "B")
+      try build(inFile)
+      let file = folder.appending(path: "form")
+      try inFile.writeEncodedData(to: file)
+      #expect(try Data(contentsOf: file) == data)
+      return String(decoding: data, as: UTF8.self)
+    }
+  }
+
+  // MARK: Bytes
+
+  @Test("a part of data is delimited, announced and ended")
+  func onePart() throws {
+    let text = try Self.encoded { $0.append(Data("value".utf8), withName: "field") }
+    #expect(text == "--B\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nvalue\r\n--B--\r\n")
+  }
+
+  @Test("a file name and a media type are announced if they are given")
+  func partHeaders() throws {
+    let text = try Self.encoded { form in
+      form.append(Data("1".utf8), withName: "a", fileName: "f.txt")
+      form.append(Data("2".utf8), withName: "b", mimeType: "text/x")
+      form.append(Data(), withName: "ü", fileName: "g h", mimeType: "text/y")
+    }
+    #expect(
+      text == "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f.txt\"\r\n\r\n1"
+        + "\r\n--B\r\nContent-Disposition: form-data; name=\"b\"\r\nContent-Type: text/x\r\n\r\n2"
+        + "\r\n--B\r\nContent-Disposition: form-data; name=\"ü\"; filename=\"g h\"\r\nContent-Type: text/y\r\n\r\n"
+        + "\r\n--B--\r\n")
+  }
+
+  @Test("a file is announced by its name and its extension's type, or as is asked for")
+  func files() throws {
+    try withFolder { folder in
+      let file = folder.appending(path: "a b.JPEG")
+      try Data("pixels".utf8).write(to: file)
+      let text = try Self.encoded { form in
+        form.append(file, withName: "x")
+        form.append(file, withName: "y", fileName: "other", mimeType: "image/z")
+      }
+      #expect(
+        text == "--B\r\nContent-Disposition: form-data; name=\"x\"; filename=\"a b.JPEG\"\r\n"
+          + "Content-Type: image/jpeg\r\n\r\npixels"
+          + "\r\n--B\r\nContent-Disposition: form-data; name=\"y\"; filename=\"other\"\r\n"
+          + "Content-Type: image/z\r\n\r\npixels\r\n--B--\r\n")
+    }
+  }
+
+  @Test("a stream is announced as a file, or by headers of its own in their order")
+  func streams() throws {
+    let text = try Self.encoded { form in
+      form.append(
+        InputStream(data: Data("abc".utf8)), withLength: 3, name: "s", fileName: "s.bin", mimeType: "text/plain")
+      form.append(
+        InputStream(data: Data("de".utf8)), withLength: 2,
+        headers: ["X-B": "1", "X-A": "2", "Content-Disposition": "form-data; name=t"])
+      form.append(InputStream(data: Data()), withLength: 0, headers: [:])
+    }
+    #expect(
+      text
+        == "--B\r\nContent-Disposition: form-data; name=\"s\"; filename=\"s.bin\"\r\nContent-Type: text/plain\r\n\r\n"
+        + "abc\r\n--B\r\nX-B: 1\r\nX-A: 2\r\nContent-Disposition: form-data; name=t\r\n\r\nde"
+        + "\r\n--B\r\n\r\n\r\n--B--\r\n")
+  }
+
+  @Test("a form without parts has no bytes")
+  func noParts() throws {
+    #expect(try Self.encoded { _ in }.isEmpty)
+    #expect(MultipartFormData().contentLength == 0)
+  }
+
+  @Test("long parts come whole, whatever the sizes of the pieces", arguments: [65_535, 65_536, 65_537, 1_000_003])
+  func longParts(byteCount: Int) throws {
+    let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+    try withFolder { folder in
+      let source = folder.appending(path: "long.bin")
+      try bytes.write(to: source)
+      let form = MultipartFormData(boundary: "B")
+      form.append(source, withName: "f")
+      form.append(InputStream(url: source) ?? InputStream(data: bytes), withLength: UInt64(byteCount), headers: [:])
+      #expect(form.contentLength == UInt64(2 * byteCount))
+      let target = folder.appending(path: "form")
+      try form.writeEncodedData(to: target)
+
+      let type = MediaTypeTable.system.type(forExtension: "bin")
+      let head =
+        "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"long.bin\"\r\nContent-Type: \(type)\r\n\r\n"
+      var expected = Data(head.utf8) + bytes + Data("\r\n--B\r\n\r\n".utf8)
+      expected += bytes + Data("\r\n--B--\r\n".utf8)
+      #expect(try Data(contentsOf: target) == expected)
+    }
+  }
+
+  // In a process of its own, since other tests take memory at the same time.
+  @Test("a form of 128 MB takes no more memory than a short one when it is written", .timeLimit(.minutes(2)))
+  func constantMemory() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      try withFolder { folder in
+        let source = folder.appending(path: "sparse.bin")
+        try Data().write(to: source)
+        try FileHandle(forWritingTo: source).truncate(atOffset: 64 << 20)
+        let form = MultipartFormData()
+        form.append(source, withName: "file")
+        let stream = InputStream(url: source) ?? InputStream(data: Data())
+        form.append(stream, withLength: 64 << 20, headers: [:])
+
+        let before = try residentBytesMax()
+        try form.write(to: FileHandle(forWritingTo: URL(filePath: "/dev/null")))
+        let grown = try residentBytesMax() - before
+        try FileHandle.standardError.write(contentsOf: Data("grown by less: \(grown < 16 << 20), \(grown)\n".utf8))
+      }
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("grown by less: true"), "\(words)")
+  }
+
+  @Test("forms of data and files can be encoded again")
+  func encodedTwice() throws {
+    let form = MultipartFormData(boundary: "B")
+    form.append(Data("value".utf8), withName: "field")
+    #expect(try form.encode() == form.encode())
+  }
+
+  @Test("an open stream is read on from where it is")
+  func openStream() throws {
+    let stream = InputStream(data: Data("abcde".utf8))
+    stream.open()
+    var bytes: [UInt8] = [0, 0]
+    #expect(stream.read(&bytes, maxLength: 2) == 2)
+    let form = MultipartFormData(boundary: "B")
+    form.append(stream, withLength: 3, headers: [:])
+    #expect(try form.encode() == Data("--B\r\n\r\ncde\r\n--B--\r\n".utf8))
+    #expect(stream.streamStatus == .closed)
+  }
+
+  // MARK: What is told of a form
+
+  @Test("the boundary is random unless it is given, and stands in the content type")
+  func boundary() throws {
+    let form = MultipartFormData()
+    #expect(try form.boundary.wholeMatch(of: Regex("alamofire\\.boundary\\.[0-9a-f]{16}")) != nil)
+    #expect(form.contentType == "multipart/form-data; boundary=\(form.boundary)")
+    #expect(MultipartFormData().boundary != form.boundary)
+
+    let own = MultipartFormData(boundary: "own")
+    #expect(own.contentType == "multipart/form-data; boundary=own")
+    own.contentType = "multipart/mixed; boundary=own"
+    #expect(own.contentType == "multipart/mixed; boundary=own")
+    #expect(own.boundary == "own")
+  }
+
+  @Test("the content length is that of the bodies, and stops at the greatest number")
+  func contentLength() throws {
+    try withFolder { folder in
+      let file = folder.appending(path: "f.txt")
+      try Data("1234".utf8).write(to: file)
+      let form = MultipartFormData()
+      form.append(Data("ab".utf8), withName: "a")
+      form.append(file, withName: "b")
+      form.append(InputStream(data: Data()), withLength: 100, headers: [:])
+      #expect(form.contentLength == 106)
+      form.append(InputStream(data: Data()), withLength: .max, headers: [:])
+      #expect(form.contentLength == .max)
+    }
+  }
+
+  @Test("uploads are to encode up to 10 MB in memory")
+  func threshold() {
+    #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
+  }
+
+  @Test("the file that a form is written to is the user's alone")
+  func permissions() throws {
+    try withFolder { folder in
+      let file = folder.appending(path: "form")
+      try MultipartFormData().writeEncodedData(to: file)
+      let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions]
+      #expect(permissions as? Int == 0o600)
+    }
+  }
+
+  @Test("a symbolic link stands for its file")
+  func link() throws {
+    try withFolder { folder in
+      try Data("a longer text than the link's".utf8).write(to: folder.appending(path: "f"))
+      let link = folder.appending(path: "l.txt")
+      try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "f")
+      let form = MultipartFormData(boundary: "B")
+      form.append(link, withName: "n")
+      let text = String(decoding: try form.encode(), as: UTF8.self)
+      #expect(text.contains("filename=\"l.txt\"\r\nContent-Type: text/plain\r\n\r\na longer text than the link's\r\n"))
+    }
+  }
+}
+
+/// The most memory that this process has had at once.
+private func residentBytesMax() throws -> Int {
+  let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+  let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
+  return try #require(Int(line.filter(\.isNumber))) << 10
+}

@@ -1,0 +1,27 @@
+// A server at a Unix socket, reached through the session: by its URL, or by the session's configuration.
+
+import Foundation
+import Lupine
+import LupineEngine
+import Testing
+
+@Suite("Unix sockets", .timeLimit(.minutes(1)))
+struct UnixSocketTests {
+  @Test("a URL can name the socket")
+  func byURL() async throws {
+    try await withSession { session in
+      let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")
+      let response = await session.request("http+unix://\(path)/small.txt").outcome()
+      #expect(response.data == Data("small\n".utf8), "\(String(describing: response.error))")
+    }
+  }
+
+  @Test("a session can send everything to one socket")
+  func byConfiguration() async throws {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.engine.socketPath = try await TestServers.nginxSocket
+    let session = Session(configuration: configuration)
+    let response = await session.request("http://any.example/small.txt").outcome()
+    #expect(response.data == Data("small\n".utf8), "\(String(describing: response.error))")
+  }
+}
