@@ -1,98 +1,188 @@
-// A session: what its requests share. It makes them, keeps those that run, and owns the engine.
+// A session: what its requests share. It makes them, keeps those that run, and owns the queues and the engine.
 
 public import Foundation
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in a Mutex or an Atomic.
+// Unchecked since the class is open: all state is constant or in the Mutex.
 /// Makes requests. A session keeps its connections, so use one for many requests.
 ///
 /// Requests that are under way when a session is released fail with `AFError.sessionDeinitialized`.
 open class Session: @unchecked Sendable {
+  /// When a request's `URLRequest` is made.
+  public enum RequestSetup: Sendable {
+    /// As soon as there is the request; its task isn't resumed before the request is.
+    case eager
+    /// When the request is first resumed.
+    case lazy
+  }
+
   /// Changes a request before it is sent, or throws to refuse it.
   public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
   /// The session that `AF` stands for.
   public static let `default` = Session()
 
-  /// The configuration as it was when the session was made; later changes to it have no effect.
-  public let sessionConfiguration: URLSessionConfiguration
+  /// What makes the tasks.
+  public let session: URLSession
+  /// Who hears of the tasks.
+  public let delegate: SessionDelegate
   /// The serial queue on which requests do their work.
   public let rootQueue: DispatchQueue
   /// Whether a request is resumed when it gets its first response handler.
   public let startRequestsImmediately: Bool
+  /// When requests are made ready.
+  public let requestSetup: RequestSetup
   /// The queue on which requests are built; the root queue unless another was given.
   public let requestQueue: DispatchQueue
   /// The queue on which responses are serialised; the root queue unless another was given.
   public let serializationQueue: DispatchQueue
+  /// What adapts and retries every request, before the request's own interceptor.
+  public let interceptor: (any RequestInterceptor)?
+  /// What decides about redirects where a request has no handler of its own; without either they are followed.
+  public let redirectHandler: (any RedirectHandler)?
+  /// What decides about storing responses where a request has no handler of its own.
+  public let cachedResponseHandler: (any CachedResponseHandler)?
+  /// Who is told what becomes of requests.
+  public let eventMonitor: CompositeEventMonitor
 
-  private let client: EngineClient
-  private let taskCount = Atomic<Int>(0)
-  private let activeRequests = Mutex<Set<Request>>([])
+  /// ``eventMonitor``, unless nobody would hear.
+  var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
+
+  let activeRequests = Mutex<Set<Request>>([])
+
+  /// Creates a session on a `URLSession`.
+  ///
+  /// - Parameters:
+  ///   - session: with `delegate` as its delegate, and a delegate queue upon `rootQueue`.
+  ///   - delegate: who hears of the tasks; works for this session alone.
+  ///   - rootQueue: the serial queue on which internal work is done.
+  ///   - startRequestsImmediately: whether a request is resumed when it gets its first response handler.
+  ///   - requestSetup: when requests are made ready.
+  ///   - requestQueue: where requests are built; the root queue if nil.
+  ///   - serializationQueue: where responses are serialised; the root queue if nil.
+  ///   - interceptor: adapts and retries every request.
+  ///   - redirectHandler: decides about redirects; they are followed if nil.
+  ///   - cachedResponseHandler: decides about storing responses.
+  ///   - eventMonitors: are told what becomes of requests, behind those of ``defaultEventMonitors``.
+  public init(
+    session: URLSession,
+    delegate: SessionDelegate,
+    rootQueue: DispatchQueue,
+    startRequestsImmediately: Bool = true,
+    requestSetup: RequestSetup = .lazy,
+    requestQueue: DispatchQueue? = nil,
+    serializationQueue: DispatchQueue? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    redirectHandler: (any RedirectHandler)? = nil,
+    cachedResponseHandler: (any CachedResponseHandler)? = nil,
+    eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
+  ) {
+    precondition(session.delegate === delegate, "the URLSession has another delegate than the Session")
+    precondition(
+      session.delegateQueue.underlyingQueue?.label == rootQueue.label,
+      "the URLSession's delegate queue must stand upon the root queue: set its underlyingQueue")
+    self.session = session
+    self.delegate = delegate
+    self.rootQueue = rootQueue
+    self.startRequestsImmediately = startRequestsImmediately
+    self.requestSetup = requestSetup
+    self.requestQueue = requestQueue ?? rootQueue
+    self.serializationQueue = serializationQueue ?? rootQueue
+    self.interceptor = interceptor
+    self.redirectHandler = redirectHandler
+    self.cachedResponseHandler = cachedResponseHandler
+    eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
+    delegate.attach(to: self)
+  }
 
   /// Creates a session.
   ///
   /// - Parameters:
   ///   - configuration: copied; Alamofire's default headers by default.
+  ///   - delegate: who hears of the tasks; works for this session alone.
   ///   - rootQueue: where internal work is done. If it is concurrent, a serial queue in front of it is used.
   ///   - startRequestsImmediately: whether a request is resumed when it gets its first response handler.
+  ///   - requestSetup: when requests are made ready.
   ///   - requestQueue: where requests are built; the root queue if nil.
   ///   - serializationQueue: where responses are serialised; the root queue if nil.
-  public init(
+  ///   - interceptor: adapts and retries every request.
+  ///   - redirectHandler: decides about redirects; they are followed if nil.
+  ///   - cachedResponseHandler: decides about storing responses.
+  ///   - eventMonitors: are told what becomes of requests.
+  public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
-    rootQueue: DispatchQueue = DispatchQueue(label: "lupine.session.root"),
+    delegate: SessionDelegate = SessionDelegate(),
+    rootQueue: DispatchQueue = DispatchQueue(label: "org.alamofire.session.rootQueue"),
     startRequestsImmediately: Bool = true,
+    requestSetup: RequestSetup = .lazy,
     requestQueue: DispatchQueue? = nil,
-    serializationQueue: DispatchQueue? = nil
+    serializationQueue: DispatchQueue? = nil,
+    interceptor: (any RequestInterceptor)? = nil,
+    redirectHandler: (any RedirectHandler)? = nil,
+    cachedResponseHandler: (any CachedResponseHandler)? = nil,
+    eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
   ) {
-    sessionConfiguration = configuration.copy() as? URLSessionConfiguration ?? configuration
-    self.rootQueue = rootQueue.serialized
-    self.startRequestsImmediately = startRequestsImmediately
-    self.requestQueue = requestQueue ?? self.rootQueue
-    self.serializationQueue = serializationQueue ?? self.rootQueue
-    client = EngineClient(sessionConfiguration.snapshot)
+    let rootQueue = rootQueue.serialized
+    self.init(
+      session: URLSession(
+        configuration: configuration, delegate: delegate, delegateQueue: OperationQueue(serial: rootQueue)),
+      delegate: delegate, rootQueue: rootQueue, startRequestsImmediately: startRequestsImmediately,
+      requestSetup: requestSetup, requestQueue: requestQueue, serializationQueue: serializationQueue,
+      interceptor: interceptor, redirectHandler: redirectHandler, cachedResponseHandler: cachedResponseHandler,
+      eventMonitors: eventMonitors)
   }
 
   deinit {
     for request in activeRequests.withLock({ $0 }) {
-      request.underlyingQueue.async { request.finish(with: .sessionDeinitialized) }
+      request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
     }
+    session.invalidateAndCancel()
   }
 
-  // MARK: Requests
+  // MARK: Data requests
 
   /// Makes a request from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
   /// into the query or the body.
   open func request(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
-    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: RequestModifier? = nil
   ) -> DataRequest {
     request(
-      BuiltRequest(
-        url: convertible, method: method, headers: headers, encode: { try encoding.encode($0, with: parameters) },
-        modify: requestModifier),
-      shouldAutomaticallyResume: shouldAutomaticallyResume)
+      BuiltRequest(convertible, method, headers, requestModifier) { try encoding.encode($0, with: parameters) },
+      interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// Makes a request with parameters that `encoder` puts into the query or the body.
   open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
-    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: RequestModifier? = nil
   ) -> DataRequest {
-    var encode: (@Sendable (URLRequest) throws -> URLRequest)?
-    if let parameters { encode = { try encoder.encode(parameters, into: $0) } }
-    return request(
-      BuiltRequest(url: convertible, method: method, headers: headers, encode: encode, modify: requestModifier),
+    request(
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoder), interceptor: interceptor,
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// Makes a request from whatever can be made one.
   open func request(
-    _ convertible: any URLRequestConvertible, shouldAutomaticallyResume: Bool? = nil
+    _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil
   ) -> DataRequest {
-    DataRequest(convertible, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    made(
+      DataRequest(
+        convertible, session: self, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
   }
+
+  /// A request of this session, made ready if the session is eager.
+  func made<Made: Request>(_ request: Made) -> Made {
+    if requestSetup == .eager { request.prepareEagerly() }
+    return request
+  }
+
+  // MARK: All requests
 
   /// Calls `action` on the root queue with every request that is under way.
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
@@ -109,38 +199,14 @@ open class Session: @unchecked Sendable {
     }
   }
 
-  // MARK: What requests ask for
-
-  var requestQueueIsRoot: Bool { requestQueue === rootQueue }
-
-  func makeDataTask(_ request: URLRequest, delegate: any TaskDelegate) -> URLSessionTask {
-    let identifier = taskCount.add(1, ordering: .relaxed).newValue
-    return URLSessionDataTask(identifier: identifier, request: request, client: client, delegate: delegate)
+  /// Ends every request that is under way; on the root queue.
+  func endRequests(with error: AFError) {
+    for request in activeRequests.withLock({ $0 }) { request.end(with: error) }
   }
 
-  /// A request has been resumed: it lives until it has finished.
+  /// A request is made ready from now on: it lives until it has finished.
   func keep(_ request: Request) {
     _ = activeRequests.withLock { $0.insert(request) }
-  }
-
-  /// A request has finished.
-  func forget(_ request: Request) {
-    _ = activeRequests.withLock { $0.remove(request) }
-  }
-}
-
-/// A request made of its parts when it is needed.
-private struct BuiltRequest: URLRequestConvertible {
-  let url: any URLConvertible
-  let method: HTTPMethod
-  let headers: HTTPHeaders?
-  let encode: (@Sendable (URLRequest) throws -> URLRequest)?
-  let modify: Session.RequestModifier?
-
-  func asURLRequest() throws -> URLRequest {
-    var request = try URLRequest(url: url, method: method, headers: headers)
-    try modify?(&request)
-    return try encode?(request) ?? request
   }
 }
 

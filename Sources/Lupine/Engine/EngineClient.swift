@@ -19,29 +19,53 @@ final class EngineClient: Sendable {
   let redirectRule = RedirectRule()
 
   /// Converts a request. Throws a `URLError` if its URL can't be requested.
-  func convert(_ request: URLRequest) throws -> EngineRequest {
-    guard let url = request.url else { throw URLError(.badURL) }
-    let uri: URI
-    do {
-      uri = try URI(url.absoluteString)
-    } catch {
-      throw URLError(error, url: url)
-    }
+  func convert(_ request: URLRequest, body: RequestBody? = nil) throws -> EngineRequest {
+    let uri = try uri(of: request)
     var fields = Fields()
     for header in request.headers { fields.append(name: header.name, value: header.value) }
     for header in sessionFields where request.headers[header.name] == nil {
       fields.append(name: header.name, value: header.value)
     }
-    let body = request.httpBody.map { RequestBody([UInt8]($0)) } ?? RequestBody()
     return EngineRequest(
-      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body,
+      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: Timeouts(
         everyPhase: Duration(timeout: request.explicitTimeoutInterval ?? settings.timeoutIntervalForRequest),
         total: Duration(timeout: settings.timeoutIntervalForResource)))
   }
 
+  /// A redirected request as the user has changed it.
+  ///
+  /// Fields of the session's go with it as far as the redirect's rule has left them. What the rule would drop on the way to
+  /// another origin doesn't go to one that the user chose either, unless the user has set it anew.
+  func adjust(_ next: EngineRequest, from proposed: URLRequest, to chosen: URLRequest) throws -> EngineRequest {
+    var request = next
+    request.uri = try uri(of: chosen)
+    request.method = chosen.httpMethod ?? "GET"
+    request.fields = Fields()
+    let isElsewhere = request.uri.origin != next.uri.origin
+    for header in chosen.headers {
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value { continue }
+      request.fields.append(name: header.name, value: header.value)
+    }
+    for header in sessionFields where chosen.headers[header.name] == nil && next.fields.contains(header.name) {
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name) { continue }
+      request.fields.append(name: header.name, value: header.value)
+    }
+    if chosen.httpBody != proposed.httpBody { request.body = RequestBody(of: chosen) }
+    return request
+  }
+
+  private func uri(of request: URLRequest) throws -> URI {
+    guard let url = request.url else { throw URLError(.badURL) }
+    do {
+      return try URI(url.absoluteString)
+    } catch {
+      throw URLError(error, url: url)
+    }
+  }
+
   /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
-  func submit(_ request: EngineRequest, to sink: any ResponseSink) throws -> ExchangeHandle {
+  func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {
     do {
       let engine = try engine.withLock { engine throws(SystemError) in
         if let engine { return engine }
@@ -49,10 +73,17 @@ final class EngineClient: Sendable {
         engine = started
         return started
       }
-      return engine.submit(request, to: sink)
+      return engine.submit(request, to: sink, credit: credit)
     } catch {
       throw URLError(error)
     }
+  }
+}
+
+extension RequestBody {
+  /// The body that the request holds.
+  init(of request: URLRequest) {
+    if let data = request.httpBody { self.init([UInt8](data)) } else { self.init() }
   }
 }
 

@@ -1,0 +1,104 @@
+// From a resumed request to its task: made, adapted, and brought to where the request stands by then.
+
+import Foundation
+
+extension Request {
+  /// Begins the first round at once, for a session that is eager.
+  func prepareEagerly() {
+    let isUnbuilt = mutableState.withLock { state in
+      guard case .unbuilt = state.stage else { return false }
+      state.stage = .building
+      state.session?.keep(self)
+      return true
+    }
+    if isUnbuilt { underlyingQueue.async { self.build() } }
+  }
+
+  /// Begins a round; on the underlying queue.
+  func build() {
+    guard let session else { return finish(error: .sessionDeinitialized) }
+    session.build(self, round: retryCount)
+  }
+
+  /// Whether the round is still under way: nobody has cancelled the request or ended it in another way.
+  func isBuilding(_ round: Int) -> Bool {
+    mutableState.withLock { $0.isBuilding(round) }
+  }
+
+  // MARK: The steps of a round, on the underlying queue
+
+  func didCreateInitial(_ request: URLRequest) {
+    mutableState.withLock { $0.requests.append(request) }
+    monitors?.request(self, didCreateInitialURLRequest: request)
+  }
+
+  func didAdapt(_ initialRequest: URLRequest, to request: URLRequest) {
+    mutableState.withLock { $0.requests.append(request) }
+    monitors?.request(self, didAdaptInitialRequest: initialRequest, to: request)
+  }
+
+  func didCreate(_ request: URLRequest) {
+    let (handlers, monitors) = mutableState.withLock { ($0.creationHandlers, $0.eventMonitor) }
+    monitors?.request(self, didCreateURLRequest: request)
+    for handler in handlers { handler(request) }
+  }
+
+  /// The round has failed before there was a task. Retriers are asked.
+  func didFail(_ round: Int, with error: AFError) {
+    let isCurrent = mutableState.withLock { state in
+      guard state.isBuilding(round) else { return false }
+      state.stage = .completing
+      state.error = error
+      return true
+    }
+    if isCurrent { retryOrFinish() }
+  }
+
+  /// There is a task; it is brought to where the request stands by now.
+  func didCreate(_ task: URLSessionTask, _ round: Int) {
+    let wanted = mutableState.withLock { state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
+      guard state.isBuilding(round) else { return nil }
+      state.tasks.append(task)
+      state.stage = .running(task)
+      return (state.state, state.eventMonitor, state.taskHandlers)
+    }
+    // Whoever has ended the round meanwhile knew nothing of the task.
+    guard let (state, monitors, handlers) = wanted else { return task.cancel() }
+    task.owner = self
+    monitors?.request(self, didCreateTask: task)
+    for handler in handlers { handler(task) }
+    switch state {
+    case .resumed: monitors?.request(self, didResumeTask: task)
+    case .suspended: monitors?.request(self, didSuspendTask: task)
+    case .cancelled: monitors?.request(self, didCancelTask: task)
+    case .initialized, .finished: break
+    }
+    steer(task)
+  }
+
+  // MARK: Transitions, as monitors hear of them
+
+  func didResume(_ task: URLSessionTask?) {
+    guard let monitors else { return }
+    monitors.requestDidResume(self)
+    if let task { monitors.request(self, didResumeTask: task) }
+  }
+
+  func didSuspend(_ task: URLSessionTask?) {
+    guard let monitors else { return }
+    monitors.requestDidSuspend(self)
+    if let task { monitors.request(self, didSuspendTask: task) }
+  }
+
+  func didCancel(_ task: URLSessionTask?) {
+    guard let monitors else { return }
+    monitors.requestDidCancel(self)
+    if let task { monitors.request(self, didCancelTask: task) }
+  }
+}
+
+extension Request.MutableState {
+  fileprivate func isBuilding(_ round: Int) -> Bool {
+    if case .building = stage { retryCount == round } else { false }
+  }
+}

@@ -1,0 +1,88 @@
+// How far a request has come with its bodies, and who is told of it.
+
+public import Foundation
+import Synchronization
+
+/// Keeps a `Progress` up to date, on a request's underlying queue.
+final class TransferProgress: Sendable {
+  let progress = Progress(totalUnitCount: 0)
+  private let handler = Mutex<(handler: Request.ProgressHandler, queue: DispatchQueue)?>(nil)
+
+  func setHandler(_ closure: @escaping Request.ProgressHandler, on queue: DispatchQueue) {
+    handler.withLock { $0 = (closure, queue) }
+  }
+
+  var currentHandler: (handler: Request.ProgressHandler, queue: DispatchQueue)? { handler.withLock { $0 } }
+
+  /// Takes the counts over and tells the handler, unless nothing has changed.
+  func update(_ count: Int64, of total: Int64) {
+    // Foundation traps when a total goes from above 0 to 0, so an unknown one is -1.
+    let total = total > 0 ? total : -1
+    guard progress.completedUnitCount != count || progress.totalUnitCount != total else { return }
+    progress.totalUnitCount = total
+    progress.completedUnitCount = count
+    if let (handler, queue) = currentHandler { queue.async { [progress] in handler(progress) } }
+  }
+
+  /// Another round begins at nothing; nobody is told.
+  func reset() {
+    progress.completedUnitCount = 0
+    if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }
+  }
+}
+
+extension Request {
+  /// How much of the request's body was sent. Its total is -1 while the length isn't known.
+  public var uploadProgress: Progress { progress(\.uploadProgress).progress }
+
+  /// How much of the response's body has come. Its total is -1 while the length isn't known.
+  public var downloadProgress: Progress { progress(\.downloadProgress).progress }
+
+  /// Calls `closure` on `queue` whenever a part of the request's body was sent; one that was set before is replaced.
+  @discardableResult
+  public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
+    progress(\.uploadProgress).setHandler(closure, on: queue)
+    return self
+  }
+
+  /// Calls `closure` on `queue` whenever a part of the body has come; a closure that was set before is replaced.
+  @discardableResult
+  public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
+    progress(\.downloadProgress).setHandler(closure, on: queue)
+    return self
+  }
+
+  /// What is told of the request's body, and on which queue.
+  public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
+    mutableState.withLock { $0.uploadProgress }?.currentHandler
+  }
+
+  /// What is told of the response's body, and on which queue.
+  public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
+    mutableState.withLock { $0.downloadProgress }?.currentHandler
+  }
+
+  func didReceive(_ byteCount: Int64, of total: Int64) {
+    // Made when somebody asks for it.
+    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total)
+  }
+
+  func didSend(_ byteCount: Int64, of total: Int64) {
+    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total)
+  }
+
+  /// The last word, for those who asked while the task was running.
+  func finishProgress(_ task: URLSessionTask) {
+    guard task.countOfBytesReceived > 0 else { return }
+    didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+  }
+
+  private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
+    mutableState.withLock { state in
+      if let progress = state[keyPath: path] { return progress }
+      let progress = TransferProgress()
+      state[keyPath: path] = progress
+      return progress
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// What a session does for a request between its resumption and its task.
+
+import Foundation
+
+extension Session {
+  /// Makes and adapts a request, then its task; begins on the root queue.
+  func build(_ request: Request, round: Int) {
+    if requestQueue === rootQueue {
+      make(request, round)
+    } else {
+      requestQueue.async { self.make(request, round) }
+    }
+  }
+
+  private func make(_ request: Request, _ round: Int) {
+    guard request.isBuilding(round) else { return }
+    let initialRequest: URLRequest
+    do {
+      initialRequest = try request.makeURLRequest()
+      try initialRequest.validate()
+    } catch {
+      let error = error.asAFError(or: .createURLRequestFailed(error: error))
+      return session.delivery.performHere {
+        request.monitors?.request(request, didFailToCreateURLRequestWithError: error)
+        request.didFail(round, with: error)
+      }
+    }
+    session.delivery.performHere { request.didCreateInitial(initialRequest) }
+    guard request.isBuilding(round) else { return }
+    guard let adapter = adapter(for: request) else { return prepareBody(request, round, initialRequest) }
+    let state = RequestAdapterState(requestID: request.id, session: self)
+    // Not kept by an adapter that takes its time: its requests end with the session.
+    adapter.adapt(initialRequest, using: state) { [weak self] result in
+      guard let self else { return request.underlyingQueue.async { request.end(with: .sessionDeinitialized) } }
+      adapted(request, round, initialRequest, result)
+    }
+  }
+
+  private func adapted(
+    _ request: Request, _ round: Int, _ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>
+  ) {
+    do {
+      let adaptedRequest = try result.get()
+      try adaptedRequest.validate()
+      session.delivery.performHere { request.didAdapt(initialRequest, to: adaptedRequest) }
+      if requestQueue === rootQueue {
+        session.delivery.performHere { self.prepareBody(request, round, adaptedRequest) }
+      } else {
+        requestQueue.async { self.prepareBody(request, round, adaptedRequest) }
+      }
+    } catch {
+      let error = AFError.requestAdaptationFailed(error: error)
+      session.delivery.performHere {
+        request.monitors?.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
+        request.didFail(round, with: error)
+      }
+    }
+  }
+
+  private func prepareBody(_ request: Request, _ round: Int, _ urlRequest: URLRequest) {
+    guard request.isBuilding(round) else { return }
+    do {
+      try request.prepareBody()
+    } catch {
+      let error = error.asAFError(or: .createUploadableFailed(error: error))
+      return session.delivery.performHere { request.didFail(round, with: error) }
+    }
+    session.delivery.performHere { self.makeTask(request, round, urlRequest) }
+  }
+
+  private func makeTask(_ request: Request, _ round: Int, _ urlRequest: URLRequest) {
+    guard request.isBuilding(round) else { return }
+    guard session.isValid else { return request.didFail(round, with: .sessionInvalidated(error: nil)) }
+    request.didCreate(urlRequest)
+    request.didCreate(request.makeTask(urlRequest, in: session), round)
+  }
+
+  // MARK: Whom to ask
+
+  func hasRetrier(for request: Request) -> Bool { interceptor != nil || request.interceptor != nil }
+
+  func retrier(for request: Request) -> (any RequestRetrier)? { joined(with: request) }
+
+  private func adapter(for request: Request) -> (any RequestAdapter)? { joined(with: request) }
+
+  private func joined(with request: Request) -> (any RequestInterceptor)? {
+    guard let interceptor else { return request.interceptor }
+    guard let own = request.interceptor else { return interceptor }
+    return Interceptor(interceptors: [interceptor, own])
+  }
+}

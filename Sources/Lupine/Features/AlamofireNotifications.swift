@@ -1,0 +1,9 @@
+// What becomes of requests, as notifications.
+
+public import Foundation
+
+/// Posts notifications.
+public final class AlamofireNotifications: EventMonitor {
+  /// Makes one.
+  public init() {}
+}

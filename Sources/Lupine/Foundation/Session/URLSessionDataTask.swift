@@ -1,0 +1,34 @@
+// Tasks whose body is handed over as it comes, with or without a body of their own to send.
+
+public import Foundation
+import LupineEngine
+import Synchronization
+
+// Unchecked for the same reason as its superclass: all state is in the Mutex.
+/// A task whose response's body is handed over as it comes.
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
+  /// The body as it would be stored; kept only if nobody else keeps it.
+  private let body = Mutex(Data())
+
+  override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    guard let session, let delegate = session.delegates?.data else { return answer(true) }
+    delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
+  }
+
+  override func receive(_ data: Data) {
+    guard let session, let delegate = session.delegates?.data else { return grant(data.count) }
+    if windowBytes == nil, owner == nil { body.withLock { $0.append(data) } }
+    delegate.urlSession(session, dataTask: self, didReceive: data)
+  }
+
+  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
+    guard error == nil, windowBytes == nil, let httpResponse, let session, let delegate = session.delegates?.data
+    else { return finish(error) }
+    let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }
+    let proposed = CachedURLResponse(response: httpResponse, data: data)
+    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in
+      // There is no cache to store it in; the task completes once the delegate has made up its mind.
+      session.delivery.performHere { finish(nil) }
+    }
+  }
+}
