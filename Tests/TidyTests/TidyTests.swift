@@ -74,6 +74,7 @@ import Testing
         "Sources/Lupine/Core/Request.swift": 1,
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
+        "Sources/Lupine/Foundation/URLRequest.swift": 1,
         "Sources/Lupine/Foundation/URLResponse.swift": 1,
         "Sources/Lupine/Foundation/URLSessionConfiguration.swift": 1,
         "Sources/Lupine/Foundation/URLSessionTask.swift": 2,

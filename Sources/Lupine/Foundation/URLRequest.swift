@@ -13,8 +13,21 @@ public struct URLRequest: Hashable, Sendable {
   /// The header fields in the order in which they will be sent.
   public var headers = HTTPHeaders()
 
-  /// The body, or nil for none.
-  public var httpBody: Data?
+  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
+  public var httpBody: Data? {
+    get { if case .data(let data) = body { data } else { nil } }
+    set { body = newValue.map { .data($0) } ?? .none }
+  }
+
+  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
+  /// place of a body in memory.
+  ///
+  /// A stream can be read once: give each request its own. Copies of a request have the same stream, and
+  /// requests with different streams aren't equal.
+  public var httpBodyStream: InputStream? {
+    get { if case .stream(let stream) = body { stream.stream } else { nil } }
+    set { body = newValue.map { .stream(BodyStream($0)) } ?? .none }
+  }
 
   /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
   public var httpShouldHandleCookies = true
@@ -27,6 +40,14 @@ public struct URLRequest: Hashable, Sendable {
   private(set) var explicitTimeoutInterval: TimeInterval?
 
   private var methodName = Self.methodNameDefault
+
+  private var body = Body.none
+
+  private enum Body: Hashable, Sendable {
+    case none
+    case data(Data)
+    case stream(BodyStream)
+  }
 
   /// A GET request whose timeout is left to the session.
   public init(url: URL) {
@@ -99,4 +120,17 @@ extension URLRequest: CustomStringConvertible {
   public var description: String {
     url?.description ?? "url: nil"
   }
+}
+
+// Unchecked since InputStream isn't Sendable: the reference is constant, nothing here touches the stream, and whoever
+// sends the request opens and reads it, once and in one place. A caller that gives a stream away has to leave it alone.
+/// A stream on its way to whoever sends it; equal to nothing but itself.
+private final class BodyStream: Hashable, @unchecked Sendable {
+  let stream: InputStream
+
+  init(_ stream: InputStream) { self.stream = stream }
+
+  static func == (left: BodyStream, right: BodyStream) -> Bool { left.stream === right.stream }
+
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(stream)) }
 }
