@@ -76,6 +76,7 @@ import Testing
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
         "Sources/Lupine/Foundation/URLRequest.swift": 1,
         "Sources/Lupine/Foundation/URLResponse.swift": 1,
+        "Sources/Lupine/Foundation/URLSession.swift": 1,
         "Sources/Lupine/Foundation/URLSessionConfiguration.swift": 1,
         "Sources/Lupine/Foundation/URLSessionTask.swift": 2,
         "Sources/LupineReactor/EventLoop.swift": 1,
