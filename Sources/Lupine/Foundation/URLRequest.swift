@@ -22,7 +22,9 @@ public struct URLRequest: Hashable, Sendable {
   /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
   /// place of a body in memory.
   ///
-  /// A stream can be read once: give each request its own. Copies of a request have the same stream, and
+  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
+  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
+  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
   /// requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
@@ -41,9 +43,10 @@ public struct URLRequest: Hashable, Sendable {
 
   private var methodName = Self.methodNameDefault
 
-  private var body = Body.none
+  private(set) var body = Body.none
 
-  private enum Body: Hashable, Sendable {
+  /// What stands behind the header section.
+  enum Body: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
@@ -120,17 +123,4 @@ extension URLRequest: CustomStringConvertible {
   public var description: String {
     url?.description ?? "url: nil"
   }
-}
-
-// Unchecked since InputStream isn't Sendable: the reference is constant, nothing here touches the stream, and whoever
-// sends the request opens and reads it, once and in one place. A caller that gives a stream away has to leave it alone.
-/// A stream on its way to whoever sends it; equal to nothing but itself.
-private final class BodyStream: Hashable, @unchecked Sendable {
-  let stream: InputStream
-
-  init(_ stream: InputStream) { self.stream = stream }
-
-  static func == (left: BodyStream, right: BodyStream) -> Bool { left.stream === right.stream }
-
-  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(stream)) }
 }
