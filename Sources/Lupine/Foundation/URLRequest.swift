@@ -13,8 +13,23 @@ public struct URLRequest: Hashable, Sendable {
   /// The header fields in the order in which they will be sent.
   public var headers = HTTPHeaders()
 
-  /// The body, or nil for none.
-  public var httpBody: Data?
+  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
+  public var httpBody: Data? {
+    get { if case .data(let data) = body { data } else { nil } }
+    set { body = newValue.map { .data($0) } ?? .none }
+  }
+
+  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
+  /// place of a body in memory.
+  ///
+  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
+  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
+  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
+  /// requests with different streams aren't equal.
+  public var httpBodyStream: InputStream? {
+    get { if case .stream(let stream) = body { stream.stream } else { nil } }
+    set { body = newValue.map { .stream(BodyStream($0)) } ?? .none }
+  }
 
   /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
   public var httpShouldHandleCookies = true
@@ -27,6 +42,15 @@ public struct URLRequest: Hashable, Sendable {
   private(set) var explicitTimeoutInterval: TimeInterval?
 
   private var methodName = Self.methodNameDefault
+
+  private(set) var body = Body.none
+
+  /// What stands behind the header section.
+  enum Body: Hashable, Sendable {
+    case none
+    case data(Data)
+    case stream(BodyStream)
+  }
 
   /// A GET request whose timeout is left to the session.
   public init(url: URL) {
