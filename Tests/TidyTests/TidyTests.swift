@@ -73,6 +73,8 @@ import Testing
         "Sources/Lupine/Core/ParameterEncoder.swift": 2,
         "Sources/Lupine/Core/Request.swift": 1,
         "Sources/Lupine/Core/Session.swift": 1,
+        "Sources/Lupine/Features/Interceptor.swift": 3,
+        "Sources/Lupine/Features/RetryPolicy.swift": 2,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
         "Sources/Lupine/Foundation/URLResponse.swift": 1,
         "Sources/Lupine/Foundation/URLSessionConfiguration.swift": 1,
