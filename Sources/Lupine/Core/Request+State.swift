@@ -37,3 +37,8 @@ extension Request {
   /// Whether it is `.finished`.
   public var isFinished: Bool { state == .finished }
 }
+
+extension Request {
+  /// How often it was sent again; nothing sends it again yet.
+  public var retryCount: Int { 0 }
+}
