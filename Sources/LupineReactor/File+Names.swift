@@ -9,6 +9,12 @@ extension File {
     _ = try SystemCall.run("unlink") { unlink(path) }
   }
 
+  /// Whether something has that name, be it a link to nothing.
+  package static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0
+  }
+
   /// Gives a file another name in the same file system, EXDEV in another. A file that has that name is replaced, without
   /// a moment in which there is none; with `replaces` false it is EEXIST.
   package static func move(_ from: String, to: String, replaces: Bool) throws(SystemError) {
@@ -20,8 +26,7 @@ extension File {
       _ = try SystemCall.run("rename") { lupine_rename_exclusively(from, to) }
     } catch  where error.isNotSupported {
       // Some file systems can't do both in one step. Between these two another process could make the file.
-      var status = stat()
-      guard lstat(to, &status) != 0 else { throw SystemError(call: "rename", code: EEXIST) }
+      guard !exists(to) else { throw SystemError(call: "rename", code: EEXIST) }
       _ = try SystemCall.run("rename") { rename(from, to) }
     }
   }

@@ -44,6 +44,8 @@ struct DownloadDestination: Sendable {
 
   /// Copies the file to a neighbour of the destination, and gives that its name.
   private func copy(from source: URL) throws(SystemError) {
+    // Moving the neighbour would find that out, but only behind a copy of everything.
+    guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
     let neighbour = url.deletingLastPathComponent().appending(path: ".\(DownloadFileName.random())").path
     let input = try File(reading: source.path)
     let output = try WritableFile(creating: neighbour)
