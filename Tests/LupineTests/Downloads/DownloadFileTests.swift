@@ -92,6 +92,7 @@ import Testing
       let resumeData = try resumeData(first.url.path, received: 50_000)
       let second = try #require(try DownloadFile.reopen(resumeData))
       #expect(second.url == first.url && second.byteCount == 50_000)
+      #expect(try Data(contentsOf: second.url).count == 50_000)
       try second.write(bytes[50_000...])
       let isIntact = try Data(contentsOf: second.finish()) == bytes
       #expect(isIntact)
@@ -146,6 +147,50 @@ import Testing
       #expect(throws: error) { try file.finish() }
       #expect(throws: error) { try file.keep() }
     }
+  }
+
+  @Test("the last bytes may find no room only when the file is closed")
+  func notClosed() throws {
+    try withFolder { folder in
+      for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
+        let own = folder.appending(path: DownloadFileName.random())
+        try Data([1]).write(to: own)
+        // A number that nobody has, below any limit of descriptors.
+        let file = DownloadFile(
+          WritableFile(owning: FileDescriptor(owning: .max), path: own.path), holding: 1, from: Self.source)
+        let error = try #require(throws: URLError.self) { try end(file) }
+        #expect(error.code == .cannotCloseFile)
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EBADF)
+        #expect(try names(in: folder).isEmpty)
+        #expect(throws: error) { try file.finish() }
+      }
+    }
+  }
+
+  @Test("a file without the bytes that are due isn't handed over", arguments: [2, 4] as [UInt64])
+  func incomplete(due: UInt64) throws {
+    try withFolder { folder in
+      let file = try DownloadFile.create(in: folder, from: Self.source)
+      try file.write(Data([1, 2, 3]))
+      let error = try #require(throws: URLError.self) { _ = try file.finish(byteCountDue: due) }
+      #expect(error.code == .badServerResponse && error.failingURL == Self.source)
+      #expect(
+        error.localizedDescription == """
+          https://h/large: The file has 3 bytes where the server said that it would have \(due). Download from the start.
+          """)
+      #expect(try names(in: folder).isEmpty)
+      let complete = try DownloadFile.create(in: folder, from: Self.source)
+      try complete.write(Data([1, 2, 3]))
+      #expect(try complete.finish(byteCountDue: 3) == complete.url)
+    }
+  }
+
+  @Test("a kept file that is there and can't be opened is an error")
+  func notOpened() throws {
+    let path = "/\(String(repeating: "x", count: 256))/\(DownloadFileName.random())"
+    let error = try #require(throws: URLError.self) { _ = try DownloadFile.reopen(resumeData(path, received: 5)) }
+    #expect(error.code == .cannotOpenFile && error.failingURL == Self.source)
+    #expect(error.localizedDescription.hasPrefix("\(path) can't be opened: File name too long. "))
   }
 
   @Test("a file that can't be created is no download", arguments: ["missing", "file/below"])

@@ -87,6 +87,20 @@ import Testing
     #expect(resumeData.totalByteCount == nil)
   }
 
+  @Test("a timeout without end stays one, and a file of another name isn't gone on with")
+  func kept() throws {
+    for timeout in [TimeInterval.infinity, 0] {
+      #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
+    }
+    let response = try response(["ETag": "\"1\"", "Accept-Ranges": "bytes"])
+    let request = try URLRequest(url: Self.url, method: .get)
+    for (file, canBe) in [(Self.file, true), (URL(filePath: "/tmp/file"), false)] {
+      let resumeData = ResumeData.make(
+        request: request, response: response, file: file, receivedByteCount: 5, now: Self.now)
+      #expect((resumeData != nil) == canBe)
+    }
+  }
+
   @Test(
     "a weak entity tag, several and none at all are no validator, not even with a date",
     arguments: [

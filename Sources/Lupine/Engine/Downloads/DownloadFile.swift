@@ -115,10 +115,13 @@ final class DownloadFile: Sendable {
 
   /// Closes the file, which is complete, and hands it over.
   ///
-  /// - Throws: `URLError.cannotCloseFile` if its last bytes found no room, and the error of an earlier call; then the
-  ///   file is gone. `URLError.cancelled` if it was kept or abandoned.
-  func finish() throws(URLError) -> URL {
+  /// - Parameter byteCountDue: how many bytes it has to hold, the `total` of ``ResumeAnswer/append(at:total:)``: a part
+  ///   may end well, as chunks do, before all of it came. Nil for a body whose framing says when it is complete.
+  /// - Throws: `URLError.cannotCloseFile` if its last bytes found no room, `.badServerResponse` if it hasn't the bytes
+  ///   that are due, and the error of an earlier call; then the file is gone. `.cancelled` if it was kept or abandoned.
+  func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
     try close()
+    if let byteCountDue, byteCountDue != byteCount { throw failIncomplete(byteCountDue) }
     return url
   }
 
@@ -150,17 +153,30 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotCloseFile, .written, error) }
   }
 
-  /// Removes the file and remembers why.
+  private func failIncomplete(_ byteCountDue: UInt64) -> URLError {
+    let description = """
+      \(source?.absoluteString ?? url.path): The file has \(byteCount) bytes where the server said that it would have \
+      \(byteCountDue). Download from the start.
+      """
+    var info: [String: Any] = [NSLocalizedDescriptionKey: description]
+    if let source { info[NSURLErrorFailingURLErrorKey] = source }
+    return fail(URLError(.badServerResponse, userInfo: info))
+  }
+
   private func fail(_ code: URLError.Code, _ action: DownloadFileFailure.Action, _ error: SystemError) -> URLError {
     var failure = DownloadFileFailure(action: action, path: url.path, error: error)
     failure.received = (byteCount, total.withLock { $0 })
-    let urlError = URLError(code, failure, url: source)
+    return fail(URLError(code, failure, url: source))
+  }
+
+  /// Removes the file and remembers why.
+  private func fail(_ error: URLError) -> URLError {
     state.withLock { state in
       _ = state.file.take()
-      state.failure = urlError
+      state.failure = error
     }
     try? File.remove(url.path)
-    return urlError
+    return error
   }
 }
 

@@ -34,7 +34,6 @@ extension ResumeData {
       version: Self.version, url: url.absoluteString, fields: fields.map { [$0.name, $0.value] },
       timeout: timeoutInterval, handlesCookies: handlesCookies, mainDocument: mainDocumentURL?.absoluteString,
       entityTag: tag, lastModified: date, path: path, received: receivedByteCount, total: totalByteCount)
-    // A timeout that isn't finite has no form in JSON.
     guard let data = try? JSONEncoder().encode(record), data.count <= Self.serializedBytesMax else { return nil }
     return data
   }

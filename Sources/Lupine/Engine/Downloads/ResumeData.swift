@@ -104,7 +104,9 @@ extension ResumeData {
     guard let validator else { return nil }
     let resumeData = ResumeData(
       url: url, fields: original.headers.filter { !$0.name.isSameFieldName(as: "If-Range") },
-      timeoutInterval: original.explicitTimeoutInterval, handlesCookies: original.httpShouldHandleCookies,
+      // What isn't finite is no limit, as 0 is, and has no form in JSON.
+      timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
+      handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
       receivedByteCount: receivedByteCount, totalByteCount: total)
     // What couldn't be read again, such as fields of a megabyte, isn't offered.
