@@ -71,6 +71,7 @@ import Testing
       counts == [
         "Sources/Lupine/Core/DataRequest.swift": 1,
         "Sources/Lupine/Core/ParameterEncoder.swift": 2,
+        "Sources/Lupine/Core/PropertyListParameterEncoder.swift": 1,
         "Sources/Lupine/Core/Request.swift": 1,
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,
