@@ -25,8 +25,9 @@ struct BuiltRequest: URLRequestConvertible {
     _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
     _ parameters: Parameters?, _ encoder: any ParameterEncoder
   ) {
-    self.init(
-      url, method, headers, modify, encode: parameters.map { parameters in { try encoder.encode(parameters, into: $0) } })
+    var encode: (@Sendable (URLRequest) throws -> URLRequest)?
+    if let parameters { encode = { try encoder.encode(parameters, into: $0) } }
+    self.init(url, method, headers, modify, encode: encode)
   }
 
   func asURLRequest() throws -> URLRequest {

@@ -1,6 +1,7 @@
 // From a resumed request to its task: made, adapted, and brought to where the request stands by then.
 
 import Foundation
+import Synchronization
 
 extension Request {
   /// Begins the first round at once, for a session that is eager.

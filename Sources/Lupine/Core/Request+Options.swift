@@ -1,6 +1,7 @@
 // What a request can be given on its way: adapters, retriers, handlers, a credential, monitors.
 
 public import Foundation
+import Synchronization
 
 extension Request {
   /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.

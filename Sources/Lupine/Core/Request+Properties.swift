@@ -1,6 +1,7 @@
 // What is known of a request.
 
 public import Foundation
+import Synchronization
 
 extension Request {
   /// Tells this request from all others.

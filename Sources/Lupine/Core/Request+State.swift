@@ -39,6 +39,4 @@ extension Request {
 }
 
 extension Request {
-  /// How often it was sent again; nothing sends it again yet.
-  public var retryCount: Int { 0 }
 }

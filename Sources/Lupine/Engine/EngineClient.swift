@@ -80,13 +80,6 @@ final class EngineClient: Sendable {
   }
 }
 
-extension RequestBody {
-  /// The body that the request holds.
-  init(of request: URLRequest) {
-    if let data = request.httpBody { self.init([UInt8](data)) } else { self.init() }
-  }
-}
-
 extension Duration {
   /// Seconds as Foundation counts them; what isn't a finite number above zero is no limit.
   fileprivate init?(timeout seconds: TimeInterval) {

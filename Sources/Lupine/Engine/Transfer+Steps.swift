@@ -184,26 +184,27 @@ extension Transfer {
   /// Asks for a credential if the server wants one that could be given; returns whether the response waits for that.
   private func authenticate(after head: ResponseHead) -> Bool {
     guard head.status == 401 else { return false }
-    let (observer, challenge) = state.withLock { state in
-      (
-        state.observer,
-        state.response.flatMap {
-          client.challenge(in: head, of: $0, uri: state.request.uri, failureCount: state.challengeCount)
-        }
-      )
+    let (observer, uri, response, count) = state.withLock {
+      ($0.observer, $0.request.uri, $0.response, $0.challengeCount)
     }
+    let challenge = URLAuthenticationChallenge(
+      status: head.status, fields: head.fields, from: uri, previousFailureCount: count,
+      storage: client.settings.credentialStorage, response: response)
     guard let observer, let challenge else { return false }
     ask { observer.transfer(isAskedFor: challenge, answer: $0) } then: { [weak self] answer in
       guard let self else { return nil }
       switch answer {
-      case .decline: return .present(isLast: false)
+      case .stand: return .present(isLast: false)
       case .cancel:
         abandon()
         return nil
-      case .use(let credential):
+      case .authorize(let value):
         let handle = state.withLock { state in
           state.challengeCount += 1
-          state.authenticated = client.authorize(state.request, with: credential)
+          var request = state.request
+          request.fields.remove("Authorization")
+          request.fields.append(name: "Authorization", value: value)
+          state.authenticated = request
           state.response = nil
           return state.handle
         }

@@ -11,7 +11,9 @@ protocol TransferObserver: AnyObject, Sendable {
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
     answer: @escaping @Sendable (URLRequest?) -> Void)
   /// The server wants a credential.
-  func transfer(isAskedFor challenge: URLAuthenticationChallenge, answer: @escaping @Sendable (ChallengeAnswer) -> Void)
+  func transfer(
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
   /// The final response's head came: `answer` is to be called with whether its body is wanted.
   func transfer(didReceive response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void)
   /// A piece of the body came.
@@ -20,16 +22,6 @@ protocol TransferObserver: AnyObject, Sendable {
   func transfer(didSend byteCount: Int64)
   /// The transfer has ended; called exactly once, at last.
   func transferDidComplete(_ error: URLError?)
-}
-
-/// What becomes of a request that the server wants a credential for.
-enum ChallengeAnswer: Sendable {
-  /// It is sent again with the credential.
-  case use(URLCredential)
-  /// The response is taken as it is.
-  case decline
-  /// The transfer ends.
-  case cancel
 }
 
 /// Sends a request, follows its redirects and hands the final response over.

@@ -1,6 +1,6 @@
 // Who decides whether a response is stored, and what of it.
 
-public import Foundation
+import Foundation
 
 /// Decides about storing a response.
 ///

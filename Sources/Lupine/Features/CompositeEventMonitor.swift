@@ -260,7 +260,8 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
-    tell { $0.request(request, didProvideInputStream: stream) }
+    let stream = BodyStream(stream)
+    tell { $0.request(request, didProvideInputStream: stream.stream) }
   }
 
   // MARK: Events of download requests

@@ -1,6 +1,6 @@
 // Tasks whose body is handed over as it comes, with or without a body of their own to send.
 
-public import Foundation
+import Foundation
 import LupineEngine
 import Synchronization
 

@@ -214,10 +214,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   func transfer(
-    isAskedFor challenge: URLAuthenticationChallenge, answer: @escaping @Sendable (ChallengeAnswer) -> Void
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void
   ) {
     let answer: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void = { disposition, credential in
-      answer(ChallengeAnswer(disposition, credential, to: challenge))
+      answer(challenge.outcome(of: disposition, credential: credential))
     }
     tellDelegate(or: { answer(.performDefaultHandling, nil) }) { session, delegate in
       delegate.urlSession(session, task: self, didReceive: challenge, completionHandler: answer)
