@@ -122,7 +122,7 @@ import Testing
         let before = try residentBytesMax()
         try form.write(to: FileHandle(forWritingTo: URL(filePath: "/dev/null")))
         let grown = try residentBytesMax() - before
-        try FileHandle.standardError.write(contentsOf: Data("grown by less: \(grown < 16 << 20), \(grown)\n".utf8))
+        try FileHandle.standardError.write(contentsOf: Data("grown by less: \(grown < 48 << 20), \(grown)\n".utf8))
       }
     }
     let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -31,7 +31,8 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
     guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
     let data: Data
     do {
-      data = try Data(contentsOf: fileURL)
+      // Not Data(contentsOf:), which loses its buffer each time that a file is empty.
+      data = try FileHandle(forReadingFrom: fileURL).readToEnd() ?? Data()
     } catch {
       throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
     }
