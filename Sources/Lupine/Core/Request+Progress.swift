@@ -62,13 +62,14 @@ extension Request {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
 
-  func didReceive(_ byteCount: Int64, of total: Int64) {
-    // Made when somebody asks for it.
-    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total)
+  // The totals are asked for only if somebody wants the progress: a response's fields are parsed when they are read.
+
+  func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total())
   }
 
-  func didSend(_ byteCount: Int64, of total: Int64) {
-    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total)
+  func didSend(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
   }
 
   /// The last word, for those who asked while the task was running.
