@@ -84,7 +84,7 @@ extension Request {
     if self.error == nil, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
-    monitors?.request(self, didCompleteTask: task, with: self.error)
+    monitors?.request(self, didCompleteTask: task, with: error)
     retryOrFinish()
   }
 
