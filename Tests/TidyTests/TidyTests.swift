@@ -75,6 +75,8 @@ import Testing
         "Sources/Lupine/Core/Request.swift": 1,
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,
+        "Sources/Lupine/Features/ClosureEventMonitor.swift": 1,
+        "Sources/Lupine/Features/EventClosures.swift": 1,
         "Sources/Lupine/Features/Interceptor.swift": 3,
         "Sources/Lupine/Features/RetryPolicy.swift": 2,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
