@@ -121,12 +121,25 @@ import Testing
     #expect(request.monitors != nil)
   }
 
+  @Test("the default monitors of a session are those that post notifications")
+  func defaultMonitors() {
+    let session: any MonitoredByDefault = Session(eventMonitors: [])
+    #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
+  }
+
   @Test("a notification of somebody else's has no request")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)
   }
 }
+
+/// The deprecated property, which is read through a protocol, which is not.
+private protocol MonitoredByDefault {
+  var defaultEventMonitors: [any EventMonitor] { get }
+}
+
+extension Session: MonitoredByDefault {}
 
 /// Writes down what is posted about a request.
 private final class NotificationObserver: Sendable {
