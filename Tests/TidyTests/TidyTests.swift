@@ -80,6 +80,8 @@ import Testing
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Core/SessionDelegate.swift": 1,
         "Sources/Lupine/Core/UploadRequest.swift": 2,
+        "Sources/Lupine/Features/ClosureEventMonitor.swift": 1,
+        "Sources/Lupine/Features/EventClosures.swift": 1,
         "Sources/Lupine/Features/Interceptor.swift": 3,
         "Sources/Lupine/Features/RetryPolicy.swift": 2,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,

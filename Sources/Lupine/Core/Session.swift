@@ -45,6 +45,10 @@ open class Session: @unchecked Sendable {
   /// Who is told what becomes of requests.
   public let eventMonitor: CompositeEventMonitor
 
+  /// The monitors that a session has unless it is given others.
+  @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
+  public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
+
   /// ``eventMonitor``, unless nobody would hear.
   var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
@@ -63,7 +67,7 @@ open class Session: @unchecked Sendable {
   ///   - interceptor: adapts and retries every request.
   ///   - redirectHandler: decides about redirects; they are followed if nil.
   ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests, behind those of ``defaultEventMonitors``.
+  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
   public init(
     session: URLSession,
     delegate: SessionDelegate,
@@ -108,7 +112,7 @@ open class Session: @unchecked Sendable {
   ///   - interceptor: adapts and retries every request.
   ///   - redirectHandler: decides about redirects; they are followed if nil.
   ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests.
+  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),
