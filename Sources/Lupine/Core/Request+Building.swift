@@ -57,7 +57,8 @@ extension Request {
 
   /// There is a task; it is brought to where the request stands by now.
   func didCreate(_ task: URLSessionTask, _ round: Int) {
-    let wanted = mutableState.withLock { state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
+    let wanted = mutableState.withLock {
+      state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
       guard state.isBuilding(round) else { return nil }
       state.tasks.append(task)
       state.stage = .running(task)

@@ -44,7 +44,9 @@ final class EngineClient: Sendable {
     request.fields = Fields()
     let isElsewhere = request.uri.origin != next.uri.origin
     for header in chosen.headers {
-      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value { continue }
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value {
+        continue
+      }
       request.fields.append(name: header.name, value: header.value)
     }
     for header in sessionFields where chosen.headers[header.name] == nil && next.fields.contains(header.name) {

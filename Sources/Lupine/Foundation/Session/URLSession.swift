@@ -140,9 +140,10 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended, by kind.
   open func getTasksWithCompletionHandler(
-    _ completionHandler: @escaping @Sendable (
-      [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
-    ) -> Void
+    _ completionHandler:
+      @escaping @Sendable (
+        [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
+      ) -> Void
   ) {
     delivery.perform {
       let tasks = self.tasks

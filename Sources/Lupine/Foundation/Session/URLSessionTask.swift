@@ -126,7 +126,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     do {
       guard let request = originalRequest, session.owns(self) else { throw URLError(.badURL) }
       let transfer = Transfer(
-        try client.convert(request, body: try makeBody()), from: request, client: client, delivery: delivery(of: session),
+        try client.convert(request, body: try makeBody()), from: request, client: client,
+        delivery: delivery(of: session),
         windowBytes: mutableState.withLock { $0.windowBytes }, observer: self)
       let isWanted = mutableState.withLock { state in
         guard state.state == .running || state.state == .suspended else { return false }
