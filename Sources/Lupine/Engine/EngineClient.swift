@@ -44,14 +44,21 @@ final class EngineClient: Sendable {
     request.fields = Fields()
     let isElsewhere = request.uri.origin != next.uri.origin
     for header in chosen.headers {
-      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value { continue }
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value {
+        continue
+      }
       request.fields.append(name: header.name, value: header.value)
     }
     for header in sessionFields where chosen.headers[header.name] == nil && next.fields.contains(header.name) {
       if isElsewhere, RedirectRule.isBoundToOrigin(header.name) { continue }
       request.fields.append(name: header.name, value: header.value)
     }
-    if chosen.httpBody != proposed.httpBody { request.body = RequestBody(of: chosen) }
+    if chosen.body != proposed.body {
+      request.body = RequestBody(of: chosen)
+    } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
+      // An upload's body belongs to the method that was to carry it.
+      request.body = RequestBody()
+    }
     return request
   }
 

@@ -82,7 +82,9 @@ extension Transfer {
   private func present(isLast: Bool) {
     let (observer, response) = state.withLock { ($0.observer, $0.response) }
     guard let observer, let response else { return }
-    ask { observer.transfer(didReceive: response, answer: $0) } then: { [weak self] isWanted in
+    ask {
+      observer.transfer(didReceive: response, answer: $0)
+    } then: { [weak self] isWanted in
       if !isWanted { self?.abandon() }
       return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
     }
@@ -165,7 +167,9 @@ extension Transfer {
       (state.observer, state.response, state.urlRequest.redirected(to: next))
     }
     guard let observer, let response else { return }
-    ask { observer.transfer(isRedirectedTo: proposed, by: response, answer: $0) } then: { [weak self] chosen in
+    ask {
+      observer.transfer(isRedirectedTo: proposed, by: response, answer: $0)
+    } then: { [weak self] chosen in
       guard let self else { return nil }
       guard let chosen else { return .present(isLast: true) }
       do {
@@ -191,7 +195,9 @@ extension Transfer {
       status: head.status, fields: head.fields, from: uri, previousFailureCount: count,
       storage: client.settings.credentialStorage, response: response)
     guard let observer, let challenge else { return false }
-    ask { observer.transfer(isAskedFor: challenge, answer: $0) } then: { [weak self] answer in
+    ask {
+      observer.transfer(isAskedFor: challenge, answer: $0)
+    } then: { [weak self] answer in
       guard let self else { return nil }
       switch answer {
       case .stand: return .present(isLast: false)
@@ -221,7 +227,6 @@ extension Transfer {
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
-        state.sentByteCount = 0
         let total = state.request.timeouts.total
         state.request = request
         state.request.timeouts.total = total

@@ -59,8 +59,17 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: What a subclass does
 
-  /// The body to send, or nil if it is the request's own.
-  func makeBody() throws -> RequestBody? { nil }
+  /// The body to send, or nil if it is the request's own; called once, when the task starts.
+  func makeBody() throws -> RequestBody? { try makeStreamedBody() }
+
+  /// How long the body will be, as far as that is known before the task starts.
+  var bodyByteCountExpected: Int64 {
+    switch originalRequest?.body ?? .none {
+    case .none: 0
+    case .data(let data): Int64(data.count)
+    case .stream: originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
+    }
+  }
 
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
@@ -126,7 +135,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     do {
       guard let request = originalRequest, session.owns(self) else { throw URLError(.badURL) }
       let transfer = Transfer(
-        try client.convert(request, body: try makeBody()), from: request, client: client, delivery: delivery(of: session),
+        try client.convert(request, body: try makeBody()), from: request, client: client,
+        delivery: delivery(of: session),
         windowBytes: mutableState.withLock { $0.windowBytes }, observer: self)
       let isWanted = mutableState.withLock { state in
         guard state.state == .running || state.state == .suspended else { return false }
@@ -167,10 +177,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   open var countOfBytesExpectedToReceive: Int64 {
     httpResponse?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
-  /// Bytes of the request's body that were sent.
+  /// Bytes of the request's body that were sent. It never goes back: a body that is sent again, because of a redirect, a
+  /// challenge or a connection that was found closed, counts again only beyond what was counted.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body, 0 without one, or `NSURLSessionTransferSizeUnknown`.
-  open var countOfBytesExpectedToSend: Int64 { Int64(originalRequest?.httpBody?.count ?? 0) }
+  open var countOfBytesExpectedToSend: Int64 {
+    transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
+      ?? bodyByteCountExpected
+  }
   /// A text of the caller's own.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
@@ -238,7 +252,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
         return state.reportedSentByteCount
       }
       delegate.urlSession(
-        session, task: self, didSendBodyData: max(0, byteCount - before), totalBytesSent: byteCount,
+        session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
         totalBytesExpectedToSend: expected)
     }
   }
