@@ -22,10 +22,16 @@ final class BodyStream: Hashable, @unchecked Sendable {
 
   private static let boxes = Mutex<[ObjectIdentifier: WeakBox]>([:])
 
-  private struct WeakBox {
+  /// A class, since Swift 6.3 crashes on a dictionary of structs that hold weak references.
+  private final class WeakBox {
     weak var box: BodyStream?
     /// Whose it is, without keeping it alive.
     let owner: ObjectIdentifier
+
+    init(_ box: BodyStream) {
+      self.box = box
+      owner = ObjectIdentifier(box)
+    }
   }
 
   private init(_ stream: InputStream) {
@@ -44,7 +50,7 @@ final class BodyStream: Hashable, @unchecked Sendable {
       let key = ObjectIdentifier(stream)
       if let existing = boxes[key]?.box { return existing }
       let box = BodyStream(stream)
-      boxes[key] = WeakBox(box: box, owner: ObjectIdentifier(box))
+      boxes[key] = WeakBox(box)
       return box
     }
   }
