@@ -27,6 +27,9 @@ final class PatternStream: InputStream {
     super.init(data: Data())
   }
 
+  /// Called at each reading.
+  var onRead: () -> Void = {}
+
   var openCount: Int { state.withLock { $0.openCount } }
   /// How far it was read.
   var offset: Int { state.withLock { $0.offset } }
@@ -46,7 +49,8 @@ final class PatternStream: InputStream {
   override func close() { state.withLock { $0.status = canReopen ? .notOpen : .closed } }
 
   override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-    state.withLock { state in
+    onRead()
+    return state.withLock { state in
       let count = min(length, byteCount - state.offset)
       if count == 0, failure != nil {
         state.status = .error
@@ -157,4 +161,9 @@ extension URL {
     try Pattern.data(byteCount).write(to: file)
     return file
   }
+}
+
+extension DataRequest {
+  /// The response's text.
+  func text() async throws -> String { try await serializingString().value }
 }
