@@ -53,7 +53,9 @@ import Testing
   func overloads() async throws {
     try await withServer { request in
       let lines = request.fields.filter { $0.name.lowercased() == "content-type" }.map(\.value)
-      return .text("\(request.method) \(lines) \(request.fields.first("X-Own") ?? "") \(String(decoding: request.body, as: UTF8.self))")
+      return .text(
+        "\(request.method) \(lines) \(request.fields.first("X-Own") ?? "") \(String(decoding: request.body, as: UTF8.self))"
+      )
     } _: { origin in
       try await withSession { session in
         let fill: (MultipartFormData) -> Void = { form in
@@ -72,7 +74,10 @@ import Testing
           ("PUT", session.upload(multipartFormData: fill, with: own)),
           ("POST", session.upload(multipartFormData: form(), to: origin.url, headers: headers)),
           ("PUT", session.upload(multipartFormData: form(), with: own)),
-          ("PATCH", session.upload(multipartFormData: form(), to: origin.url, method: .patch) { $0.headers["X-Own"] = "1" }),
+          (
+            "PATCH",
+            session.upload(multipartFormData: form(), to: origin.url, method: .patch) { $0.headers["X-Own"] = "1" }
+          ),
         ] {
           let text = try await request.text()
           let type = try #require(request.request?.headers["Content-Type"])
@@ -137,7 +142,8 @@ import Testing
     }
   }
 
-  @Test("encoding happens on the request queue, once: retries send the same bytes again", arguments: [.max, 0] as [UInt64])
+  @Test(
+    "encoding happens on the request queue, once: retries send the same bytes again", arguments: [.max, 0] as [UInt64])
   func once(threshold: UInt64) async throws {
     let bodies = Mutex<[[UInt8]]>([])
     try await withServer { request in

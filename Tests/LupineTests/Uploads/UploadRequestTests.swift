@@ -74,8 +74,10 @@ import Testing
       let file = try folder.patternFile(2_000_000)
       try await withSession { session in
         let text = "Lupine sends " + String(repeating: "x", count: 5000)
-        let sent = try await session.upload(Data(text.utf8), to: httpbin + "/anything", headers: ["Content-Type": "text/plain"])
-          .serializingDecodable(Anything.self).value
+        let sent = try await session.upload(
+          Data(text.utf8), to: httpbin + "/anything", headers: ["Content-Type": "text/plain"]
+        )
+        .serializingDecodable(Anything.self).value
         #expect(sent.method == "POST" && sent.data == text)
         let stored = "\(nginx)/uploads/upload-\(UUID())"
         for (request, status) in [
@@ -125,7 +127,8 @@ import Testing
       queue.setSpecific(key: key, value: true)
       let seen = Mutex<[String]>([])
       let session = Session(
-        configuration: .ephemeral, requestQueue: queue, interceptor: Interceptor(
+        configuration: .ephemeral, requestQueue: queue,
+        interceptor: Interceptor(
           adapters: [
             Adapter { request, _, completion in
               seen.withLock { $0.append("adapted") }
@@ -179,7 +182,8 @@ import Testing
     case .data: return session.upload(Pattern.data(byteCount), to: url)
     case .file: return session.upload(try folder.patternFile(byteCount), to: url)
     case .stream:
-      return session.upload(PatternStream(byteCount, canReopen: true), to: url, headers: ["Content-Length": "\(byteCount)"])
+      return session.upload(
+        PatternStream(byteCount, canReopen: true), to: url, headers: ["Content-Length": "\(byteCount)"])
     case .multipart, .multipartFile:
       return session.upload(
         multipartFormData: { $0.append(Pattern.data(byteCount), withName: "a") }, to: url,
