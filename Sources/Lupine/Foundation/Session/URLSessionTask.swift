@@ -59,17 +59,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: What a subclass does
 
-  /// The body to send, or nil if it is the request's own; called once, when the task starts.
-  func makeBody() throws -> RequestBody? { try makeStreamedBody() }
-
-  /// How long the body will be, as far as that is known before the task starts.
-  var bodyByteCountExpected: Int64 {
-    switch originalRequest?.body ?? .none {
-    case .none: 0
-    case .data(let data): Int64(data.count)
-    case .stream: originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
-    }
-  }
+  /// What is sent in place of the request's own body.
+  var content: UploadContent? { nil }
 
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }

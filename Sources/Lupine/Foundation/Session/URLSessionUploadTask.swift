@@ -1,7 +1,6 @@
 // Tasks that send a body of bytes, of a file or of a stream.
 
 import Foundation
-import LupineEngine
 
 // Unchecked for the same reason as its superclass.
 /// A data task that sends a body, whatever body its request has.
@@ -9,28 +8,14 @@ import LupineEngine
 /// Behind a redirect that keeps the body, behind a challenge, and where a connection turned out to be closed, the body is sent
 /// again from its start.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
-  let content: UploadContent
+  private let ownContent: UploadContent
 
   init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, identifier: Int) {
-    self.content = content
+    ownContent = content
     super.init(session, request, identifier: identifier)
   }
 
-  override func makeBody() throws -> RequestBody? {
-    switch content {
-    case .data(let data): RequestBody(data)
-    case .file(let url): try RequestBody(ofFile: url)
-    case .stream: makeDelegatedBody()
-    }
-  }
-
-  override var bodyByteCountExpected: Int64 {
-    switch content {
-    case .data(let data): Int64(data.count)
-    case .file: NSURLSessionTransferSizeUnknown
-    case .stream: originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
-    }
-  }
+  override var content: UploadContent? { ownContent }
 }
 
 /// What an upload task sends.

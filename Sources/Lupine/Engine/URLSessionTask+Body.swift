@@ -1,22 +1,33 @@
-// A task's body that is a stream: the request's own first, then whatever its delegate gives.
+// A task's body: an upload's, or the request's own. A stream is the request's own first, then whatever the delegate gives.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// The request's stream, if it has one; where it is read from its start again, the delegate is asked for another.
-  func makeStreamedBody() throws -> RequestBody? {
-    guard case .stream(let stream)? = originalRequest?.body else { return nil }
-    let isFirst = Atomic(true)
-    return makeStreamedBody { task in
-      if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
+  /// The body to send, or nil if it is the request's own and in memory. Throws a `URLError` for a file that can't be sent.
+  func makeBody() throws -> RequestBody? {
+    switch content {
+    case .data(let data): return RequestBody(data)
+    case .file(let url): return try RequestBody(ofFile: url)
+    case .stream: return makeStreamedBody { try await $0.newBodyStream() }
+    case nil:
+      guard case .stream(let stream)? = originalRequest?.body else { return nil }
+      let isFirst = Atomic(true)
+      return makeStreamedBody { task in
+        if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
+      }
     }
   }
 
-  /// A body for which the delegate is asked for a stream each time that it is read from its start.
-  func makeDelegatedBody() -> RequestBody {
-    makeStreamedBody { try await $0.newBodyStream() }
+  /// How long the body will be, as far as that is known before the task starts.
+  var bodyByteCountExpected: Int64 {
+    switch (content, originalRequest?.body) {
+    case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
+    case (.file, _): NSURLSessionTransferSizeUnknown
+    case (.stream, _), (nil, .stream): originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
+    case (nil, nil), (nil, .some(.none)): 0
+    }
   }
 
   private func makeStreamedBody(
