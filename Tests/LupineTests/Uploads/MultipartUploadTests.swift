@@ -169,7 +169,7 @@ import Testing
       ).validate().retry(
         using: Retrier { request, _, _, completion in
           if case .file(let url, _)? = (request as? UploadRequest)?.uploadable { _ = files.withLock { $0.insert(url) } }
-          completion(.retry)
+          completion(request.retryCount < 2 ? .retry : .doNotRetry)
         })
       #expect(await request.outcome().error == nil && request.retryCount == 2)
       #expect(stream.openCount == 1)

@@ -134,7 +134,7 @@ import Testing
               seen.withLock { $0.append("adapted") }
               completion(.success(request))
             }
-          ], retriers: [Retrier { $3(.retry) }]))
+          ], retriers: [Retrier { $3($0.retryCount < 2 ? .retry : .doNotRetry) }]))
       let counted = Counter()
       let convertible = MadeUploadable {
         seen.withLock { $0.append("made \(DispatchQueue.getSpecific(key: key) == true)") }
