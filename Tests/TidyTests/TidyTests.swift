@@ -83,6 +83,7 @@ import Testing
         "Sources/Lupine/Features/ClosureEventMonitor.swift": 1,
         "Sources/Lupine/Features/EventClosures.swift": 1,
         "Sources/Lupine/Features/Interceptor.swift": 3,
+        "Sources/Lupine/Features/MultipartUpload.swift": 1,
         "Sources/Lupine/Features/RetryPolicy.swift": 2,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,
         "Sources/Lupine/Foundation/CachedURLResponse.swift": 1,

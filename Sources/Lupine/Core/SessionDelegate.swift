@@ -65,7 +65,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Gives the request's stream.
+  /// Gives the upload's stream, the same each time; without one the task fails.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

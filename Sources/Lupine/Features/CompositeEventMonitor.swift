@@ -276,7 +276,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
-    let stream = BodyStream(stream)
+    let stream = BodyStream.box(stream)
     tell { $0.request(request, didProvideInputStream: stream.stream) }
   }
 
