@@ -80,6 +80,7 @@ extension Request {
       return true
     }
     guard isRunning else { return }
+    taskDidEnd(with: error)
     finishProgress(task)
     if self.error == nil, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
@@ -174,7 +175,11 @@ extension Request {
   /// Runs the response handlers; on the underlying queue.
   private func serialize() {
     if mutableState.withLock({ $0.responses.next }) == nil { return conclude() }
-    if serializationQueue === underlyingQueue { serializeNext() } else { serializationQueue.async { self.serializeNext() } }
+    if serializationQueue === underlyingQueue {
+      serializeNext()
+    } else {
+      serializationQueue.async { self.serializeNext() }
+    }
   }
 
   /// Serialises with each handler, those that are added meanwhile included, before any response is handed over.
@@ -215,7 +220,8 @@ extension Request {
 
   /// Hands the responses over; on the underlying queue.
   private func conclude() {
-    let completions = mutableState.withLock { state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
+    let completions = mutableState.withLock {
+      state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
       guard state.responses.next == nil else { return nil }
       state.stage = .done
       if state.state.canTransition(to: .finished) { state.state = .finished }
