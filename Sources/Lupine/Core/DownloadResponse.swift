@@ -96,6 +96,15 @@ public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 }
 
+extension DownloadResponse where Failure == AFError {
+  /// The response with an error in place of its result.
+  func failing(with error: AFError) -> Self {
+    DownloadResponse(
+      request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
+      serializationDuration: serializationDuration, result: .failure(error))
+  }
+}
+
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// The result, in one line.
   public var description: String { "\(result)" }

@@ -80,6 +80,7 @@ extension Request {
       return true
     }
     guard isRunning else { return }
+    taskDidEnd(with: error)
     finishProgress(task)
     if self.error == nil, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }

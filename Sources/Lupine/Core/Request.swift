@@ -96,6 +96,16 @@ public class Request: @unchecked Sendable {
     preconditionFailure("each kind of request makes its own")
   }
 
+  /// Makes the task of a request that needs no `URLRequest` to be made and adapted, or nil; called on the underlying
+  /// queue in each round.
+  func makeReadyTask(in session: URLSession) -> URLSessionTask? { nil }
+
+  /// Cancels the request's task.
+  func cancelTask(_ task: URLSessionTask) { task.cancel() }
+
+  /// Learns how the task has ended, before anything is made of it; called on the underlying queue.
+  func taskDidEnd(with error: AFError?) {}
+
   /// Looks at the response before it is handed over; called on the underlying queue if there is one and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
@@ -155,8 +165,17 @@ public class Request: @unchecked Sendable {
   /// Ends the request; its handlers get `AFError.explicitlyCancelled`, unless it had failed before.
   @discardableResult
   public func cancel() -> Self {
+    cancel { _, _ in }
+    return self
+  }
+
+  /// Cancels the request; `note` is called under the lock, with whether it is this that cancels it, and whether its task
+  /// runs.
+  func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     let task = mutableState.withLock { state -> URLSessionTask? in
-      guard state.state.canTransition(to: .cancelled) else { return nil }
+      let isFirst = state.state.canTransition(to: .cancelled)
+      note(isFirst, state.runningTask != nil)
+      guard isFirst else { return nil }
       state.state = .cancelled
       state.error = state.error ?? .explicitlyCancelled
       let task = state.runningTask
@@ -176,7 +195,6 @@ public class Request: @unchecked Sendable {
       return task
     }
     if let task { steer(task) }
-    return self
   }
 
   /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.
@@ -190,7 +208,7 @@ public class Request: @unchecked Sendable {
       case .cancelled:
         // Started, so that it is measured.
         task.resume()
-        task.cancel()
+        cancelTask(task)
       case .initialized, .finished: break
       }
     } while state != wanted

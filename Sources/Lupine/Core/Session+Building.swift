@@ -5,6 +5,8 @@ import Foundation
 extension Session {
   /// Makes and adapts a request, then its task; begins on the root queue.
   func build(_ request: Request, round: Int) {
+    guard request.isBuilding(round) else { return }
+    if session.isValid, let task = request.makeReadyTask(in: session) { return request.didCreate(task, round) }
     if requestQueue === rootQueue {
       make(request, round)
     } else {

@@ -302,6 +302,56 @@ open class Session: @unchecked Sendable {
     return made(UploadRequest(form, form, self, interceptor, shouldAutomaticallyResume, fileManager))
   }
 
+  // MARK: Downloads
+
+  /// Makes a download from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
+  /// into the query or the body. `destination` says where the file goes; see ``DownloadRequest/Destination``.
+  open func download(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: RequestModifier? = nil, to destination: DownloadRequest.Destination? = nil
+  ) -> DownloadRequest {
+    download(
+      BuiltRequest(convertible, method, headers, requestModifier) { try encoding.encode($0, with: parameters) },
+      interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
+  }
+
+  /// Makes a download with parameters that `encoder` puts into the query or the body.
+  open func download<Parameters: Encodable & Sendable>(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    requestModifier: RequestModifier? = nil, to destination: DownloadRequest.Destination? = nil
+  ) -> DownloadRequest {
+    download(
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoder), interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
+  }
+
+  /// Makes a download from whatever can be made a request.
+  open func download(
+    _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
+  ) -> DownloadRequest {
+    made(
+      DownloadRequest(
+        .request(convertible), destination, session: self, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume))
+  }
+
+  /// Makes a download that goes on where an earlier one was stopped, with the earlier one's request, which isn't adapted
+  /// again. If that can't be gone on with, everything is asked for anew.
+  open func download(
+    resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    to destination: DownloadRequest.Destination? = nil
+  ) -> DownloadRequest {
+    made(
+      DownloadRequest(
+        .resumeData(data), destination, session: self, interceptor: interceptor,
+        shouldAutomaticallyResume: shouldAutomaticallyResume))
+  }
+
   /// A request of this session, made ready if the session is eager.
   func made<Made: Request>(_ request: Made) -> Made {
     if requestSetup == .eager { request.prepareEagerly() }

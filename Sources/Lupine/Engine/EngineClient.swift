@@ -15,11 +15,14 @@ final class EngineClient: Sendable {
     sessionFields = Array(settings.additionalHeaders ?? HTTPHeaders())
   }
 
+  /// How many bytes of a body may be ahead of who takes them.
+  var windowBytes: Int { settings.engine.windowBytes }
+
   /// The redirects that are followed.
   let redirectRule = RedirectRule()
 
   /// Converts a request. Throws a `URLError` if its URL can't be requested.
-  func convert(_ request: URLRequest, body: RequestBody? = nil) throws -> EngineRequest {
+  func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = Fields()
     for header in request.headers { fields.append(name: header.name, value: header.value) }
@@ -62,7 +65,7 @@ final class EngineClient: Sendable {
     return request
   }
 
-  private func uri(of request: URLRequest) throws -> URI {
+  private func uri(of request: URLRequest) throws(URLError) -> URI {
     guard let url = request.url else { throw URLError(.badURL) }
     do {
       return try URI(url.absoluteString)

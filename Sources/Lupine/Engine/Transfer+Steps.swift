@@ -63,7 +63,7 @@ extension Transfer {
 
   private func received(_ body: Data) {
     let observer = state.withLock { state -> (any TransferObserver)? in
-      guard !state.isCancelled, state.authenticated == nil else { return nil }
+      guard !state.isCancelled, state.replacement == nil else { return nil }
       state.receivedByteCount += Int64(body.count)
       return state.observer
     }
@@ -99,22 +99,30 @@ extension Transfer {
   }
 
   private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (redirect, authenticated) = state.withLock { state in
+    let (redirect, replacement) = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
       state.isExchanging = false
+      if let replacement = state.replacement {
+        state.urlRequest = replacement.urlRequest
+        state.response = nil
+      }
       state.request.timeouts.total = state.request.timeouts.total.map {
         max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
       }
-      defer { (state.redirect, state.authenticated) = (nil, nil) }
-      return (state.redirect, state.authenticated)
+      defer { (state.redirect, state.replacement) = (nil, nil) }
+      return (state.redirect, state.replacement)
     }
     switch (result, redirect) {
     case (_, .failure(let error)): complete(error)
     case (.success, .success(let next)): follow(next)
-    case (_, nil) where authenticated != nil: send(authenticated ?? state.withLock { $0.request })
+    case (let result, nil):
+      if let replacement { return send(replacement.request) }
+      switch result {
+      case .success: complete(nil as URLError?)
+      case .failure(let error): complete(error)
+      }
     case (.failure(let error), _): complete(error)
-    case (.success, nil): complete(nil as URLError?)
     }
   }
 
@@ -205,16 +213,14 @@ extension Transfer {
         abandon()
         return nil
       case .authorize(let value):
-        let handle = state.withLock { state in
+        state.withLock { state in
           state.challengeCount += 1
           var request = state.request
           request.fields.remove("Authorization")
           request.fields.append(name: "Authorization", value: value)
-          state.authenticated = request
-          state.response = nil
-          return state.handle
+          state.replacement = (request, state.urlRequest)
         }
-        handle?.discardBody()
+        discardBody()
         return nil
       }
     }
@@ -227,6 +233,7 @@ extension Transfer {
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
+        (state.owedByteCount, state.isDiscarding) = (0, false)
         let total = state.request.timeouts.total
         state.request = request
         state.request.timeouts.total = total
@@ -235,11 +242,14 @@ extension Transfer {
       var request = handlesCookies ? client.addingCookies(to: request) : request
       request.timeouts.total = total
       let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
-      let (isCancelled, isHeld) = state.withLock { state in
+      let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
         // The exchange may have ended on the loop before its handle came back here; then this is harmless.
         state.handle = handle
-        return (state.isCancelled, state.isHeld)
+        defer { state.owedByteCount = 0 }
+        return (state.isCancelled, state.isHeld, state.isDiscarding, state.owedByteCount)
       }
+      if owedByteCount > 0 { handle.grant(owedByteCount) }
+      if isDiscarding { handle.discardBody() }
       if isHeld { steer() }
       if isCancelled { handle.cancel() }
     } catch {

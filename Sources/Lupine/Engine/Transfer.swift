@@ -61,6 +61,9 @@ final class Transfer: ResponseSink {
     var request: EngineRequest
     var urlRequest: URLRequest
     var handle: ExchangeHandle?
+    /// What was granted, and whether the rest of the body was given up, before the handle was here.
+    var owedByteCount = 0
+    var isDiscarding = false
     var isExchanging = false
     /// What the task wants.
     var isPaused = false
@@ -82,8 +85,8 @@ final class Transfer: ResponseSink {
     var sentByteCount: Int64 = 0
     /// What the response redirects to; its body is then of no interest.
     var redirect: Result<EngineRequest, EngineError>?
-    /// The same request with a credential; the body of the response is then of no interest.
-    var authenticated: EngineRequest?
+    /// What is sent once the response has ended, with a credential perhaps; its body is then of no interest.
+    var replacement: (request: EngineRequest, urlRequest: URLRequest)?
     var challengeCount = 0
     var attempts: [Attempt] = []
 
@@ -132,6 +135,22 @@ final class Transfer: ResponseSink {
     schedule()
   }
 
+  /// Reads no more of the body; the transfer ends as if all of it had come.
+  func discardBody() {
+    let handle = state.withLock { state in
+      state.isDiscarding = true
+      return state.handle
+    }
+    handle?.discardBody()
+  }
+
+  /// Reads no more of the body, and sends another request, whose response counts. For who is asked about a response.
+  func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
+    let request = try client.convert(urlRequest)
+    state.withLock { $0.replacement = (request, urlRequest) }
+    discardBody()
+  }
+
   /// Stops reading, and goes on.
   func setPaused(_ isPaused: Bool) {
     state.withLock { $0.isPaused = isPaused }
@@ -141,7 +160,11 @@ final class Transfer: ResponseSink {
   /// Lets that many more bytes of the body come.
   func grant(_ byteCount: Int) {
     guard windowBytes != nil else { return }
-    state.withLock { $0.handle }?.grant(byteCount)
+    let handle = state.withLock { state in
+      if state.handle == nil { state.owedByteCount += byteCount }
+      return state.handle
+    }
+    handle?.grant(byteCount)
   }
 
   /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.

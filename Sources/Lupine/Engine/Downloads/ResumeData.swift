@@ -101,14 +101,17 @@ extension ResumeData {
       guard response.statusCode == 200, response.servesRanges else { return nil }
       (validator, total) = (Validator(response, now: now), UInt64(exactly: response.expectedContentLength))
     }
-    guard let validator else { return nil }
+    // If all may have come, the last byte is asked for again: nothing at all would be an error to the server (416).
+    let mayBeComplete = total.map { $0 <= receivedByteCount } ?? true
+    let keptByteCount = mayBeComplete ? receivedByteCount - 1 : receivedByteCount
+    guard let validator, keptByteCount > 0 else { return nil }
     let resumeData = ResumeData(
       url: url, fields: original.headers.filter { !$0.name.isSameFieldName(as: "If-Range") },
       // What isn't finite is no limit, as 0 is, and has no form in JSON.
       timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
-      receivedByteCount: receivedByteCount, totalByteCount: total)
+      receivedByteCount: keptByteCount, totalByteCount: total)
     // What couldn't be read again, such as fields of a megabyte, isn't offered.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData

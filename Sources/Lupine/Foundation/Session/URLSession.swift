@@ -44,6 +44,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     var tasks: Set<URLSessionTask> = []
     var taskCount = 0
     var sessionDescription: String?
+    var fileDelivery: DeliveryQueue?
   }
 
   /// A session with the default configuration and without a delegate, shared by the whole program.
@@ -123,6 +124,29 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// are sent chunked.
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
     add(URLSessionUploadTask(self, request, .stream, identifier: nextTaskIdentifier()))
+  }
+
+  /// Makes a task, suspended, whose body is written into a file.
+  open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+    add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
+  }
+
+  /// Makes a task, suspended, that goes on where an earlier one was stopped, with what that has left behind.
+  ///
+  /// It completes with `URLError.cannotOpenFile` if the data can't be read. If its file is gone or the resource has
+  /// changed, everything is asked for anew.
+  open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+    add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
+  }
+
+  /// Where downloads are written: one after the other, and nobody but them waits for a slow disk.
+  var fileDelivery: DeliveryQueue {
+    mutableState.withLock { state in
+      if let delivery = state.fileDelivery { return delivery }
+      let delivery = DeliveryQueue(OperationQueue(serial: DispatchQueue(label: "lupine.session.files")))
+      state.fileDelivery = delivery
+      return delivery
+    }
   }
 
   /// Adds a task that was just made. One that is made of an invalid session fails when it is resumed.

@@ -36,6 +36,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
+    /// Whether it has ended, and its delegate is told.
+    var isConcluding = false
 
     var transfer: Transfer? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
@@ -61,6 +63,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// What is sent in place of the request's own body.
   var content: UploadContent? { nil }
+
+  /// Calls `send`, at once or later, with the request to send.
+  func prepare(in session: URLSession, send: @escaping @Sendable (Result<URLRequest?, URLError>) -> Void) {
+    send(.success(originalRequest))
+  }
 
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
@@ -91,7 +98,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       }
     }
     switch action {
-    case .begin(let session): begin(session)
+    case .begin(let session): prepare(in: session) { self.begin(session, $0) }
     case .steer(let transfer): steer(transfer)
     case .nothing: break
     }
@@ -122,9 +129,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  private func begin(_ session: URLSession) {
+  private func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
-      guard let request = originalRequest, session.owns(self) else { throw URLError(.badURL) }
+      guard let request = try request.get(), session.owns(self) else { throw URLError(.badURL) }
       let transfer = Transfer(
         try client.convert(request, body: try makeBody()), from: request, client: client,
         delivery: delivery(of: session),
@@ -203,6 +210,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Lets that many more bytes of the body come.
   func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
+  /// Reads no more of the body; the task completes as if all of it had come.
+  func discardBody() { transfer?.discardBody() }
+
+  /// Reads no more of the body, and sends another request; its response is then the task's.
+  func sendInstead(_ request: URLRequest) throws(URLError) {
+    try transfer?.sendInstead(request)
+  }
+
   var session: URLSession? { mutableState.withLock { $0.session } }
   private var transfer: Transfer? { mutableState.withLock { $0.transfer } }
 
@@ -249,6 +264,12 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   func transferDidComplete(_ error: URLError?) {
+    // A task may be cancelled at the moment when it turns out that its request can't be sent.
+    let isNew = mutableState.withLock { state in
+      defer { state.isConcluding = true }
+      return !state.isConcluding
+    }
+    guard isNew else { return }
     conclude(error) { error in
       self.tellDelegate(or: { self.complete(error) }) { session, delegate in
         delegate.urlSession(session, task: self, didFinishCollecting: self.metrics)
