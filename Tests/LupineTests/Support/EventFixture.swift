@@ -35,11 +35,11 @@ struct EventFixture {
     session = owner.session
     request = owner.request("http://127.0.0.1:1")
     stream = DataStreamRequest(session: owner, interceptor: nil, shouldAutomaticallyResume: false)
-    upload = UploadRequest(initial, session: owner, interceptor: nil, shouldAutomaticallyResume: false)
-    download = DownloadRequest(session: owner, interceptor: nil, shouldAutomaticallyResume: false)
+    upload = owner.upload(Data(), with: initial)
+    download = owner.download(initial)
     task = session.dataTask(with: initial)
     dataTask = session.dataTask(with: adapted)
-    downloadTask = URLSessionDownloadTask(session, initial, identifier: session.nextTaskIdentifier())
+    downloadTask = session.downloadTask(with: initial)
     challenge = URLAuthenticationChallenge(
       protectionSpace: URLProtectionSpace(
         host: "localhost", port: 80, protocol: "http", realm: "realm",
