@@ -15,6 +15,7 @@ let package = Package(
   name: "Lupine",
   products: [
     .library(name: "Lupine", targets: ["Lupine"]),
+    .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -38,6 +39,8 @@ let package = Package(
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     .target(name: "Lupine", dependencies: ["LupineEngine"], swiftSettings: strict),
+    // The same under the name that programs written for Alamofire import.
+    .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
     // Programs, and the origin server that the demo and the tests talk to.
     .target(

@@ -196,6 +196,20 @@ import Testing
     }
   }
 
+  @Test("a failed refresh before a request was sent doesn't keep a refused one from having its own")
+  func proactiveFailureLetsRefusalBe() async throws {
+    let rig = Rig(Token("a", requiresRefresh: true))
+    try await withRefused(token: "a") { session, request in
+      let answers = Recorder<String>()
+      rig.adapt { answers.record($0) }
+      try await rig.authenticator.nextRefresh().completion(.failure(Mishap("no refresh")))
+      #expect(await answers.next() == "failed: no refresh")
+      rig.retry(request) { answers.record($0) }
+      try await rig.authenticator.nextRefresh().completion(.success(Token("b")))
+      #expect(await answers.next() == "retry")
+    }
+  }
+
   @Test("a refresh that failed after its credential was replaced doesn't block the new one")
   func failureOfAnOldCredential() async throws {
     let rig = Rig(Token("a"))

@@ -89,6 +89,37 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
+  @Test("a second reading from the start ends the first, and never goes on where that one has stopped")
+  func secondReading() async throws {
+    let once = BodyStream.box(PatternStream(1000))
+    var first = try await once.open()
+    #expect(try await once.read(upToCount: 10, &first).count == 10)
+    let error = await #expect(throws: URLError.self) { _ = try await once.open() }
+    #expect(error?.code == .requestBodyStreamExhausted)
+
+    let again = BodyStream.box(PatternStream(1000, canReopen: true))
+    var stale = try await again.open()
+    _ = try await again.read(upToCount: 10, &stale)
+    var fresh = try await again.open()
+    await #expect(throws: CancellationError.self) { _ = try await again.read(upToCount: 10, &stale) }
+    again.close(stale)
+    #expect(try await again.read(upToCount: 2000, &fresh).count == 1000)
+    #expect(fresh.byteCount == 1000)
+  }
+
+  @Test("a stream has one box at a time, and none stays")
+  func boxes() throws {
+    let stream = PatternStream(1)
+    weak var box: BodyStream?
+    do {
+      let first = BodyStream.box(stream)
+      #expect(BodyStream.box(stream) === first && BodyStream.box(PatternStream(1)) !== first)
+      box = first
+    }
+    #expect(box == nil)
+    #expect(BodyStream.box(stream) == BodyStream.box(stream))
+  }
+
   @Test("a stream that was sent isn't sent again as an empty body")
   func exhausted() async throws {
     let request = try request(InputStream(data: Pattern.data(5)))

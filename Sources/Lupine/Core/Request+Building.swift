@@ -39,7 +39,7 @@ extension Request {
   }
 
   func didCreate(_ request: URLRequest) {
-    let (handlers, monitors) = mutableState.withLock { ($0.creationHandlers, $0.eventMonitor) }
+    let (handlers, monitors) = mutableState.withLock { ($0.creationHandlers, $0.listeningMonitors) }
     monitors?.request(self, didCreateURLRequest: request)
     for handler in handlers { handler(request) }
   }
@@ -57,7 +57,8 @@ extension Request {
 
   /// There is a task; it is brought to where the request stands by now.
   func didCreate(_ task: URLSessionTask, _ round: Int) {
-    let wanted = mutableState.withLock { state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
+    let wanted = mutableState.withLock {
+      state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
       guard state.isBuilding(round) else { return nil }
       state.tasks.append(task)
       state.stage = .running(task)
@@ -80,19 +81,19 @@ extension Request {
   // MARK: Transitions, as monitors hear of them
 
   func didResume(_ task: URLSessionTask?) {
-    guard let monitors else { return }
+    guard let monitors = notifiedMonitors else { return }
     monitors.requestDidResume(self)
     if let task { monitors.request(self, didResumeTask: task) }
   }
 
   func didSuspend(_ task: URLSessionTask?) {
-    guard let monitors else { return }
+    guard let monitors = notifiedMonitors else { return }
     monitors.requestDidSuspend(self)
     if let task { monitors.request(self, didSuspendTask: task) }
   }
 
   func didCancel(_ task: URLSessionTask?) {
-    guard let monitors else { return }
+    guard let monitors = notifiedMonitors else { return }
     monitors.requestDidCancel(self)
     if let task { monitors.request(self, didCancelTask: task) }
   }

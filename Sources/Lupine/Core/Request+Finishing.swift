@@ -85,7 +85,7 @@ extension Request {
     if self.error == nil, let response = task.httpResponse, let error = validate(response) {
       mutableState.withLock { $0.error = $0.error ?? error }
     }
-    monitors?.request(self, didCompleteTask: task, with: self.error)
+    notifiedMonitors?.request(self, didCompleteTask: task, with: error)
     retryOrFinish()
   }
 
@@ -168,7 +168,7 @@ extension Request {
       }
     }
     guard isNew else { return }
-    monitors?.requestDidFinish(self)
+    notifiedMonitors?.requestDidFinish(self)
     serialize()
   }
 

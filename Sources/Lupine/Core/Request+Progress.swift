@@ -62,25 +62,35 @@ extension Request {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
 
-  func didReceive(_ byteCount: Int64, of total: Int64) {
-    // Made when somebody asks for it.
-    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total)
+  // The totals are asked for only if somebody wants the progress: a response's fields are parsed when they are read.
+
+  func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total())
   }
 
-  func didSend(_ byteCount: Int64, of total: Int64) {
-    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total)
+  func didSend(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
   }
 
   /// The last word, for those who asked while the task was running.
   func finishProgress(_ task: URLSessionTask) {
-    guard task.countOfBytesReceived > 0 else { return }
-    didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+    if task.countOfBytesSent > 0 { didSend(task.countOfBytesSent, of: task.countOfBytesExpectedToSend) }
+    if task.countOfBytesReceived > 0 { didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive) }
   }
 
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
-    mutableState.withLock { state in
-      if let progress = state[keyPath: path] { return progress }
-      let progress = TransferProgress()
+    if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
+    let progress = TransferProgress()
+    // Whoever asks late sees how far it is. What comes meanwhile is counted by the next update, or at the task's end.
+    if let task = lastTask {
+      let isUpload = path == \.uploadProgress
+      let count = isUpload ? task.countOfBytesSent : task.countOfBytesReceived
+      if count > 0 {
+        progress.update(count, of: isUpload ? task.countOfBytesExpectedToSend : task.countOfBytesExpectedToReceive)
+      }
+    }
+    return mutableState.withLock { state in
+      if let existing = state[keyPath: path] { return existing }
       state[keyPath: path] = progress
       return progress
     }

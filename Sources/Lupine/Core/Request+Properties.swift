@@ -72,6 +72,13 @@ extension Request {
   /// What is offered to a server that asks for a credential.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// Who is told, without the way over a protocol.
-  var monitors: CompositeEventMonitor? { mutableState.withLock { $0.eventMonitor } }
+  /// Who is told of every event; nil if there are no monitors, or none but those that post notifications.
+  var monitors: CompositeEventMonitor? { mutableState.withLock { $0.listeningMonitors } }
+  /// Who is told of the events that notifications are posted of.
+  var notifiedMonitors: CompositeEventMonitor? { mutableState.withLock { $0.eventMonitor } }
+}
+
+extension Request.MutableState {
+  /// See `Request.monitors`.
+  var listeningMonitors: CompositeEventMonitor? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

@@ -45,6 +45,10 @@ open class Session: @unchecked Sendable {
   /// Who is told what becomes of requests.
   public let eventMonitor: CompositeEventMonitor
 
+  /// The monitors that a session has unless it is given others.
+  @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
+  public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
+
   /// ``eventMonitor``, unless nobody would hear.
   var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
@@ -63,7 +67,7 @@ open class Session: @unchecked Sendable {
   ///   - interceptor: adapts and retries every request.
   ///   - redirectHandler: decides about redirects; they are followed if nil.
   ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests, behind those of ``defaultEventMonitors``.
+  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
   public init(
     session: URLSession,
     delegate: SessionDelegate,
@@ -108,7 +112,7 @@ open class Session: @unchecked Sendable {
   ///   - interceptor: adapts and retries every request.
   ///   - redirectHandler: decides about redirects; they are followed if nil.
   ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests.
+  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),
@@ -174,6 +178,128 @@ open class Session: @unchecked Sendable {
     made(
       DataRequest(
         convertible, session: self, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+  }
+
+  // MARK: Uploads
+
+  /// Makes an upload of bytes.
+  open func upload(
+    _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
+    requestModifier: RequestModifier? = nil
+  ) -> UploadRequest {
+    upload(
+      data, with: BuiltRequest(convertible, method, headers, requestModifier), interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+  }
+
+  /// Makes an upload of bytes, with a request whose own body isn't sent.
+  open func upload(
+    _ data: Data, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
+  ) -> UploadRequest {
+    made(
+      UploadRequest(
+        convertible, UploadRequest.Uploadable.data(data), self, interceptor, shouldAutomaticallyResume, fileManager))
+  }
+
+  /// Makes an upload of a file, whose length is what it is when the upload starts.
+  open func upload(
+    _ fileURL: URL, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default,
+    requestModifier: RequestModifier? = nil
+  ) -> UploadRequest {
+    upload(
+      fileURL, with: BuiltRequest(convertible, method, headers, requestModifier), interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+  }
+
+  /// Makes an upload of a file, with a request whose own body isn't sent.
+  open func upload(
+    _ fileURL: URL, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
+  ) -> UploadRequest {
+    made(
+      UploadRequest(
+        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, interceptor,
+        shouldAutomaticallyResume, fileManager))
+  }
+
+  /// Makes an upload of a stream, which is to be left alone from now on.
+  open func upload(
+    _ stream: InputStream, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
+    interceptor: (any RequestInterceptor)? = nil, fileManager: FileManager = .default,
+    requestModifier: RequestModifier? = nil
+  ) -> UploadRequest {
+    upload(
+      stream, with: BuiltRequest(convertible, method, headers, requestModifier), interceptor: interceptor,
+      fileManager: fileManager)
+  }
+
+  /// Makes an upload of a stream, with a request whose own body isn't sent.
+  open func upload(
+    _ stream: InputStream, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
+  ) -> UploadRequest {
+    made(
+      UploadRequest(
+        convertible, UploadRequest.Uploadable.stream(stream), self, interceptor, shouldAutomaticallyResume, fileManager)
+    )
+  }
+
+  /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
+  open func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
+    fileManager: FileManager = .default, requestModifier: RequestModifier? = nil
+  ) -> UploadRequest {
+    upload(
+      multipartFormData: MultipartFormData(fileManager, filledBy: multipartFormData), to: url,
+      usingThreshold: encodingMemoryThreshold, method: method, headers: headers, interceptor: interceptor,
+      fileManager: fileManager, requestModifier: requestModifier)
+  }
+
+  /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
+  open func upload(
+    multipartFormData: @escaping (MultipartFormData) -> Void, with request: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil, fileManager: FileManager = .default
+  ) -> UploadRequest {
+    upload(
+      multipartFormData: MultipartFormData(fileManager, filledBy: multipartFormData), with: request,
+      usingThreshold: encodingMemoryThreshold, interceptor: interceptor, fileManager: fileManager)
+  }
+
+  /// Makes an upload of a form, which is to be left alone until the request has finished.
+  ///
+  /// It is encoded once, on the request queue: in memory if its content has fewer bytes than the threshold, otherwise in a
+  /// temporary file, which is removed in the end. Its media type takes the place of any Content-Type.
+  open func upload(
+    multipartFormData: MultipartFormData, to url: any URLConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default,
+    requestModifier: RequestModifier? = nil
+  ) -> UploadRequest {
+    upload(
+      multipartFormData: multipartFormData, with: BuiltRequest(url, method, headers, requestModifier),
+      usingThreshold: encodingMemoryThreshold, interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
+  }
+
+  /// Makes an upload of a form, which is to be left alone until the request has finished; see above.
+  open func upload(
+    multipartFormData: MultipartFormData, with request: any URLRequestConvertible,
+    usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
+    fileManager: FileManager = .default
+  ) -> UploadRequest {
+    let form = MultipartUpload(
+      multipartFormData, with: request, memoryThreshold: encodingMemoryThreshold, fileManager: fileManager)
+    return made(UploadRequest(form, form, self, interceptor, shouldAutomaticallyResume, fileManager))
   }
 
   // MARK: Downloads

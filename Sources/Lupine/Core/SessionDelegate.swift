@@ -21,7 +21,8 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Connects the delegate with the session that it works for.
   func attach(to session: Session) {
-    wiring.withLock { $0 = Wiring(session: session, eventMonitor: session.activeEventMonitor) }
+    let monitors = session.eventMonitor
+    wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
   }
 
   /// Who is told of a task: its request's monitors, the session's among them.
@@ -64,7 +65,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Gives the request's stream.
+  /// Gives the upload's stream, the same each time; without one the task fails.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void

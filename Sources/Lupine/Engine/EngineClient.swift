@@ -56,7 +56,12 @@ final class EngineClient: Sendable {
       if isElsewhere, RedirectRule.isBoundToOrigin(header.name) { continue }
       request.fields.append(name: header.name, value: header.value)
     }
-    if chosen.httpBody != proposed.httpBody { request.body = RequestBody(of: chosen) }
+    if chosen.body != proposed.body {
+      request.body = RequestBody(of: chosen)
+    } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
+      // An upload's body belongs to the method that was to carry it.
+      request.body = RequestBody()
+    }
     return request
   }
 

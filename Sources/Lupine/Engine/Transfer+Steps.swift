@@ -233,7 +233,6 @@ extension Transfer {
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
-        state.sentByteCount = 0
         (state.owedByteCount, state.isDiscarding) = (0, false)
         let total = state.request.timeouts.total
         state.request = request

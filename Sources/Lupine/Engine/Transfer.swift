@@ -97,6 +97,8 @@ final class Transfer: ResponseSink {
   let delivery: DeliveryQueue
   /// How many bytes of the body may come before some were granted again; without a limit if nil.
   let windowBytes: Int?
+  /// How long the request's body is as long as no redirect takes it away, or nil if that isn't known.
+  let bodyByteCount: UInt64?
   let state: Mutex<State>
 
   /// Takes a converted request; nothing is sent before `begin`.
@@ -107,6 +109,7 @@ final class Transfer: ResponseSink {
     self.client = client
     self.delivery = delivery
     self.windowBytes = windowBytes
+    bodyByteCount = request.body.byteCount
     state = Mutex(State(observer: observer, request: request, urlRequest: urlRequest))
   }
 
@@ -181,7 +184,8 @@ final class Transfer: ResponseSink {
   var response: HTTPURLResponse? { state.withLock { $0.response } }
   /// How many bytes of the body came, decoded.
   var receivedByteCount: Int64 { state.withLock { $0.receivedByteCount } }
-  /// How many bytes of the request's body were sent.
+  /// How many bytes of the request's body were sent. It never goes back: of a body that is sent again, because of a
+  /// redirect, a challenge or a connection that was found closed, only what comes behind the bytes that were counted counts.
   var sentByteCount: Int64 { state.withLock { $0.sentByteCount } }
   /// The requests that were sent, in order.
   var attempts: [Attempt] { state.withLock { $0.attempts } }

@@ -2,20 +2,36 @@
 
 public import Foundation
 
-/// Tells several monitors of everything, each on its own queue, in order.
+/// Tells several monitors of everything, each on its own queue, in order; ``AlamofireNotifications`` at once.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which a session's events happen.
   public let queue: DispatchQueue
   /// The monitors, in the order in which they are told.
   public let monitors: [any EventMonitor]
 
+  /// Those that are told on their own queues.
+  private let listeners: [any EventMonitor]
+  /// Those that post where the event happens. Every session has one, so that a hop would cost every request.
+  private let notifications: [AlamofireNotifications]
+
   init(queue: DispatchQueue, monitors: [any EventMonitor]) {
     self.queue = queue
     self.monitors = monitors
+    listeners = monitors.filter { !($0 is AlamofireNotifications) }
+    notifications = monitors.compactMap { $0 as? AlamofireNotifications }
   }
 
+  /// Whether anybody hears of more than those events that notifications are posted of.
+  var hasListeners: Bool { !listeners.isEmpty }
+
   private func tell(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
-    for monitor in monitors { monitor.queue.async { event(monitor) } }
+    for monitor in listeners { monitor.queue.async { event(monitor) } }
+  }
+
+  /// The same for an event that notifications are posted of.
+  private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
+    for monitor in notifications { event(monitor) }
+    tell(event)
   }
 
   // MARK: URLSession's events
@@ -167,7 +183,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-    tell { $0.request(request, didCompleteTask: task, with: error) }
+    post { $0.request(request, didCompleteTask: task, with: error) }
   }
 
   /// Tells the monitors.
@@ -177,37 +193,37 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func requestDidFinish(_ request: Request) {
-    tell { $0.requestDidFinish(request) }
+    post { $0.requestDidFinish(request) }
   }
 
   /// Tells the monitors.
   public func requestDidResume(_ request: Request) {
-    tell { $0.requestDidResume(request) }
+    post { $0.requestDidResume(request) }
   }
 
   /// Tells the monitors.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-    tell { $0.request(request, didResumeTask: task) }
+    post { $0.request(request, didResumeTask: task) }
   }
 
   /// Tells the monitors.
   public func requestDidSuspend(_ request: Request) {
-    tell { $0.requestDidSuspend(request) }
+    post { $0.requestDidSuspend(request) }
   }
 
   /// Tells the monitors.
   public func request(_ request: Request, didSuspendTask task: URLSessionTask) {
-    tell { $0.request(request, didSuspendTask: task) }
+    post { $0.request(request, didSuspendTask: task) }
   }
 
   /// Tells the monitors.
   public func requestDidCancel(_ request: Request) {
-    tell { $0.requestDidCancel(request) }
+    post { $0.requestDidCancel(request) }
   }
 
   /// Tells the monitors.
   public func request(_ request: Request, didCancelTask task: URLSessionTask) {
-    tell { $0.request(request, didCancelTask: task) }
+    post { $0.request(request, didCancelTask: task) }
   }
 
   // MARK: Events of data requests
@@ -260,7 +276,7 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
-    let stream = BodyStream(stream)
+    let stream = BodyStream.box(stream)
     tell { $0.request(request, didProvideInputStream: stream.stream) }
   }
 

@@ -67,7 +67,8 @@ public protocol EventMonitor: Sendable {
   func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
   /// The task failed before it ended of itself.
   func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
-  /// The task has ended and its response was validated.
+  /// The task has ended, with its own error if it has failed, and its response was validated; what a validation says is
+  /// the request's error, not the task's.
   func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
   /// Another round begins.
   func requestIsRetrying(_ request: Request)

@@ -28,7 +28,7 @@ public struct URLRequest: Hashable, Sendable {
   /// requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
-    set { body = newValue.map { .stream(BodyStream($0)) } ?? .none }
+    set { body = newValue.map { .stream(.box($0)) } ?? .none }
   }
 
   /// Whether the session adds its cookies to the request and keeps those of the response; true by default.

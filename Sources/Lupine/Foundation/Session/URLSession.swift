@@ -105,6 +105,27 @@ open class URLSession: NSObject, @unchecked Sendable {
     add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
   }
 
+  /// Makes a task, suspended, that sends bytes; the request's own body isn't sent.
+  open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+    add(URLSessionUploadTask(self, request, .data(bodyData), identifier: nextTaskIdentifier()))
+  }
+
+  /// Makes a task, suspended, that sends a file as it is when the task starts; the request's own body isn't sent.
+  ///
+  /// The task completes with a `URLError` if there is no such file, or if it becomes shorter while it is sent.
+  open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+    add(URLSessionUploadTask(self, request, .file(fileURL), identifier: nextTaskIdentifier()))
+  }
+
+  /// Makes a task, suspended, that sends a stream, for which the delegate is asked each time that it is to be read from its
+  /// start; the request's own body isn't sent.
+  ///
+  /// A Content-Length field says how many bytes it has, and it is an error then if there are more or fewer; without one they
+  /// are sent chunked.
+  open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+    add(URLSessionUploadTask(self, request, .stream, identifier: nextTaskIdentifier()))
+  }
+
   /// Makes a task, suspended, whose body is written into a file.
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
     add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))

@@ -1,7 +1,6 @@
 // Tasks whose body is handed over as it comes, with or without a body of their own to send.
 
 import Foundation
-import LupineEngine
 import Synchronization
 
 // Unchecked for the same reason as its superclass: all state is in the Mutex.

@@ -18,10 +18,13 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-  /// A body is to be read from its start; `completionHandler` is to be called with a stream that wasn't opened.
+  /// A body is to be read from its start, for the first time or again behind a redirect, a challenge or a connection that
+  /// turned out to be closed; `completionHandler` is to be called with a stream that wasn't opened, or nil to fail the task.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
-  /// A part of the request's body was sent. The counts are in bytes; the expected one is -1 if it isn't known.
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+  /// A part of the request's body was sent. The counts are in bytes; the expected one is -1 if it isn't known. The total
+  /// never goes back: a body that is sent again counts again only beyond what was counted.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
@@ -81,7 +84,8 @@ extension URLSessionTaskDelegate {
 
   /// There is no other stream.
   public func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) { completionHandler(nil) }
 
   /// Nothing is done.

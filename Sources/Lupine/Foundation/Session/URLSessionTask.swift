@@ -61,13 +61,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: What a subclass does
 
+  /// What is sent in place of the request's own body.
+  var content: UploadContent? { nil }
+
   /// Calls `send`, at once or later, with the request to send.
   func prepare(in session: URLSession, send: @escaping @Sendable (Result<URLRequest?, URLError>) -> Void) {
     send(.success(originalRequest))
   }
-
-  /// The body to send, or nil if it is the request's own.
-  func makeBody() throws -> RequestBody? { nil }
 
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
@@ -175,10 +175,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   open var countOfBytesExpectedToReceive: Int64 {
     httpResponse?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
-  /// Bytes of the request's body that were sent.
+  /// Bytes of the request's body that were sent. It never goes back: a body that is sent again, because of a redirect, a
+  /// challenge or a connection that was found closed, counts again only beyond what was counted.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body, 0 without one, or `NSURLSessionTransferSizeUnknown`.
-  open var countOfBytesExpectedToSend: Int64 { Int64(originalRequest?.httpBody?.count ?? 0) }
+  open var countOfBytesExpectedToSend: Int64 {
+    transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
+      ?? bodyByteCountExpected
+  }
   /// A text of the caller's own.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
@@ -254,7 +258,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
         return state.reportedSentByteCount
       }
       delegate.urlSession(
-        session, task: self, didSendBodyData: max(0, byteCount - before), totalBytesSent: byteCount,
+        session, task: self, didSendBodyData: byteCount - before, totalBytesSent: byteCount,
         totalBytesExpectedToSend: expected)
     }
   }
