@@ -176,6 +176,45 @@ open class Session: @unchecked Sendable {
         convertible, session: self, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
   }
 
+  // MARK: Stream requests
+
+  /// Makes a request whose body is handed over piece by piece, with parameters that `encoder` puts into the query or the
+  /// body.
+  open func streamRequest<Parameters: Encodable & Sendable>(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+  ) -> DataStreamRequest {
+    streamRequest(
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoder),
+      automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// Makes a request whose body is handed over piece by piece.
+  open func streamRequest(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+  ) -> DataStreamRequest {
+    streamRequest(
+      BuiltRequest(convertible, method, headers, requestModifier),
+      automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// Makes a request whose body is handed over piece by piece, from whatever can be made one.
+  open func streamRequest(
+    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil
+  ) -> DataStreamRequest {
+    made(
+      DataStreamRequest(
+        convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, session: self,
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+  }
+
   /// A request of this session, made ready if the session is eager.
   func made<Made: Request>(_ request: Made) -> Made {
     if requestSetup == .eager { request.prepareEagerly() }

@@ -15,6 +15,9 @@ final class EngineClient: Sendable {
     sessionFields = Array(settings.additionalHeaders ?? HTTPHeaders())
   }
 
+  /// How many bytes of a streamed body may wait for those who take it.
+  var windowBytes: Int { settings.engine.windowBytes }
+
   /// The redirects that are followed.
   let redirectRule = RedirectRule()
 
