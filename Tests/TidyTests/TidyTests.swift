@@ -70,6 +70,7 @@ import Testing
     #expect(
       counts == [
         "Sources/Lupine/Core/DataRequest.swift": 1,
+        "Sources/Lupine/Core/DataStreamRequest.swift": 1,
         "Sources/Lupine/Core/ParameterEncoder.swift": 2,
         "Sources/Lupine/Core/PropertyListParameterEncoder.swift": 1,
         "Sources/Lupine/Core/Request.swift": 1,
@@ -93,6 +94,8 @@ import Testing
     let isFenced =
       ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
       || file.path == "Sources/LupineWire/ByteScan.swift"
+      // InputStream's own methods take pointers.
+      || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"
     #expect(isFenced, "\(file.path):\(uses[0])")
     #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) doesn't say why it is safe")
   }

@@ -5,8 +5,9 @@ public import Foundation
 /// A stream request whose pieces are taken by loops. It may be iterated several times; each loop gets every piece that comes
 /// while it runs.
 ///
-/// Elements that wait for their loop hold the server back, whatever the buffering policy: at most
-/// `EngineConfiguration.windowBytes` of the body wait.
+/// Elements that wait for their loop hold the server back: although `.unbounded` keeps them all, no more than
+/// `EngineConfiguration.windowBytes` of the body wait. Policies that drop elements don't hold it back; so many elements as
+/// they keep are in memory at most, each of that many bytes at most.
 public struct DataStreamTask: Sendable {
   /// Pieces of the body, serialised, then its end.
   public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
@@ -62,12 +63,14 @@ public struct DataStreamTask: Sendable {
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {
-    StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
+    // A policy that drops elements bounds what waits by itself, and only if more of them come.
+    let isHolding = if case .unbounded = bufferingPolicy { true } else { false }
+    return StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
       // Without effect if the request has ended, which it has behind the last element.
       if shouldAutomaticallyCancel { request.cancel() }
     } build: { continuation in
       addHandler { stream, piece in
-        continuation.yield(stream, holding: piece)
+        continuation.yield(stream, holding: isHolding ? piece : nil)
         if case .complete = stream.event { continuation.finish() }
       }
     }

@@ -24,37 +24,34 @@ public struct StreamOf<Element>: AsyncSequence {
     func finish() { items.finish() }
   }
 
-  private let policy: AsyncStream<Item>.Continuation.BufferingPolicy
-  private let onTermination: (@Sendable () -> Void)?
-  private let build: @Sendable (Continuation) -> Void
+  private let begin: @Sendable () -> Iterator
 
   /// Makes a sequence. `build` is called when an iteration begins, `onTermination` when its iterator is let go of.
   init(
     bufferingPolicy: BufferingPolicy, onTermination: (@Sendable () -> Void)? = nil,
     build: @escaping @Sendable (Continuation) -> Void
-  ) {
-    policy =
+  ) where Element: Sendable {
+    let policy: AsyncStream<Item>.Continuation.BufferingPolicy =
       switch bufferingPolicy {
       case .bufferingOldest(let count): .bufferingOldest(count)
       case .bufferingNewest(let count): .bufferingNewest(count)
       default: .unbounded
       }
-    self.onTermination = onTermination
-    self.build = build
+    begin = {
+      let (items, continuation) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: policy)
+      build(Continuation(items: continuation))
+      let end = Iterator.End {
+        continuation.finish()
+        onTermination?()
+        // Whoever yields keeps the stream, and with it what waits in there, which would hold the server back for ever.
+        Task { for await _ in items {} }
+      }
+      return Iterator(items: items.makeAsyncIterator(), end: end)
+    }
   }
 
   /// Begins an iteration.
-  public func makeAsyncIterator() -> Iterator {
-    let (items, continuation) = AsyncStream.makeStream(of: Item.self, bufferingPolicy: policy)
-    let continued = Continuation(items: continuation)
-    build(continued)
-    return Iterator(
-      items: items.makeAsyncIterator(),
-      end: Iterator.End { [onTermination] in
-        continuation.finish()
-        onTermination?()
-      })
-  }
+  public func makeAsyncIterator() -> Iterator { begin() }
 
   /// One iteration.
   public struct Iterator: AsyncIteratorProtocol {
