@@ -133,7 +133,7 @@ import Testing
         #expect(request.data == nil && request.task?.countOfBytesReceived == 0)
         goOn.open()
         #expect(await response.value == "here")
-        let refused = session.request(origin.url).onHTTPResponse { _ async in return .cancel }
+        let refused = session.request(origin.url).onHTTPResponse { _ async in .cancel }
         let outcome = await refused.serializingString().response
         #expect(outcome.error?.isExplicitlyCancelledError == true && outcome.data == nil)
       }

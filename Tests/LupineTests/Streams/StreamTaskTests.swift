@@ -104,4 +104,24 @@ import Testing
       }
     }
   }
+
+  @Test("a request goes when its loops have ended")
+  func requestGoes() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        weak var weakly: DataStreamRequest?
+        do {
+          let request = session.streamRequest(origin.url)
+          weakly = request
+          var heads = request.httpResponses().makeAsyncIterator()
+          for await _ in request.streamTask().streamingStrings() {}
+          #expect(await heads.next()?.statusCode == 200)
+          for await _ in request.urlRequests() {}
+        }
+        #expect(await settles { weakly == nil })
+      }
+    }
+  }
 }

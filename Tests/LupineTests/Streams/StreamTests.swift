@@ -80,25 +80,33 @@ import Testing
     }
   }
 
-  @Test("on a concurrent queue, too, a handler gets one piece after the other")
-  func concurrentQueue() async throws {
+  @Test("on concurrent queues, too, a handler gets one piece after the other", arguments: [true, false])
+  func concurrentQueues(isSerialized: Bool) async throws {
     let chunks = (0..<200).map { Array("\($0),".utf8) }
     try await withServer { _ in
       Reply(.chunks(chunks, pause: .zero))
     } _: { origin in
-      try await withSession { session in
-        let running = Atomic(0)
-        let overlaps = Atomic(0)
-        let events = Recorder<DataStreamRequest.Stream<Data, Never>>()
-        session.streamRequest(origin.url).responseStream(on: .global()) { stream in
-          if running.add(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
-          events.record(stream)
-          running.subtract(1, ordering: .relaxed)
-        }
-        let (pieces, completion) = await events.untilComplete()
-        #expect(pieces.joined() == (0..<200).map { "\($0)," }.joined())
-        #expect(completion.error == nil && overlaps.load(ordering: .relaxed) == 0)
+      let session = Session(
+        configuration: .af.ephemeral, serializationQueue: DispatchQueue(label: "serialization", attributes: .concurrent)
+      )
+      let running = Atomic(0)
+      let overlaps = Atomic(0)
+      let texts = Recorder<String?>()
+      let note: @Sendable (String?) -> Void = { text in
+        if running.add(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
+        texts.record(text)
+        running.subtract(1, ordering: .relaxed)
       }
+      let request = session.streamRequest(origin.url)
+      if isSerialized {
+        request.responseStreamString(on: .global()) { note($0.value) }
+      } else {
+        request.responseStream(on: .global()) { note($0.value.map { String(decoding: $0, as: UTF8.self) }) }
+      }
+      var whole = ""
+      while let text = await texts.next(), let text { whole += text }
+      #expect(whole == (0..<200).map { "\($0)," }.joined())
+      #expect(request.error == nil && overlaps.load(ordering: .relaxed) == 0)
     }
   }
 
