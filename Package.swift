@@ -51,6 +51,10 @@ let package = Package(
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
+    // For the tests: a program whose main thread waits in one way or another.
+    .executableTarget(
+      name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
+
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
     .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS"], swiftSettings: strict),
@@ -61,7 +65,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
-    .testTarget(name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue"],
+      swiftSettings: strict),
     .testTarget(name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],

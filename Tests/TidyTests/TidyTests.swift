@@ -107,6 +107,8 @@ import Testing
     let isFenced =
       ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
       || file.path == "Sources/LupineWire/ByteScan.swift"
+      // InputStream's own methods take pointers.
+      || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"
     #expect(isFenced, "\(file.path):\(uses[0])")
     #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) doesn't say why it is safe")
   }

@@ -99,20 +99,11 @@ open class Session: @unchecked Sendable {
     delegate.attach(to: self)
   }
 
-  /// Creates a session.
+  /// Creates a session on a `URLSession` of its own.
   ///
-  /// - Parameters:
-  ///   - configuration: copied; Alamofire's default headers by default.
-  ///   - delegate: who hears of the tasks; works for this session alone.
-  ///   - rootQueue: where internal work is done. If it is concurrent, a serial queue in front of it is used.
-  ///   - startRequestsImmediately: whether a request is resumed when it gets its first response handler.
-  ///   - requestSetup: when requests are made ready.
-  ///   - requestQueue: where requests are built; the root queue if nil.
-  ///   - serializationQueue: where responses are serialised; the root queue if nil.
-  ///   - interceptor: adapts and retries every request.
-  ///   - redirectHandler: decides about redirects; they are followed if nil.
-  ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
+  /// The parameters are those of ``init(session:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:redirectHandler:cachedResponseHandler:eventMonitors:)``,
+  /// but for the configuration, which is copied, and the root queue: if it is concurrent, a serial queue in front of it is
+  /// used.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),
@@ -352,37 +343,49 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: shouldAutomaticallyResume))
   }
 
+  // MARK: Stream requests
+
+  /// Makes a request whose body is handed over piece by piece, with parameters that `encoder` puts into the query or the
+  /// body.
+  open func streamRequest<Parameters: Encodable & Sendable>(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
+    encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+  ) -> DataStreamRequest {
+    streamRequest(
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoder),
+      automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// Makes a request whose body is handed over piece by piece.
+  open func streamRequest(
+    _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
+    automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
+    shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil
+  ) -> DataStreamRequest {
+    streamRequest(
+      BuiltRequest(convertible, method, headers, requestModifier),
+      automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, interceptor: interceptor,
+      shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// Makes a request whose body is handed over piece by piece, from whatever can be made one.
+  open func streamRequest(
+    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
+    interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil
+  ) -> DataStreamRequest {
+    made(
+      DataStreamRequest(
+        convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, session: self,
+        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+  }
+
   /// A request of this session, made ready if the session is eager.
   func made<Made: Request>(_ request: Made) -> Made {
     if requestSetup == .eager { request.prepareEagerly() }
     return request
-  }
-
-  // MARK: All requests
-
-  /// Calls `action` on the root queue with every request that is under way.
-  public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-    rootQueue.async { action(self.activeRequests.withLock { $0 }) }
-  }
-
-  /// Cancels every request that is under way, then calls `completion` on `queue`.
-  public func cancelAllRequests(
-    completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
-  ) {
-    withAllRequests { requests in
-      for request in requests { request.cancel() }
-      if let completion { queue.async(execute: completion) }
-    }
-  }
-
-  /// Ends every request that is under way; on the root queue.
-  func endRequests(with error: AFError) {
-    for request in activeRequests.withLock({ $0 }) { request.end(with: error) }
-  }
-
-  /// A request is made ready from now on: it lives until it has finished.
-  func keep(_ request: Request) {
-    _ = activeRequests.withLock { $0.insert(request) }
   }
 }
 

@@ -69,6 +69,39 @@ extension DownloadRequest {
   }
 }
 
+extension DataStreamRequest {
+  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+    validate { _, response in
+      ResponseRules.validate(statusCode: response.statusCode, in: acceptableStatusCodes)
+    }
+  }
+
+  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
+  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  ///
+  /// The types are asked for when the body has ended. Whether there was one isn't known by then, so it doesn't matter.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(
+    contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
+  ) -> Self where S.Element == String {
+    validate { _, response in
+      ResponseRules.validate(contentType: response.mimeType, in: Array(acceptableContentTypes()))
+    }
+  }
+
+  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  @discardableResult
+  public func validate() -> Self {
+    validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response in
+      ResponseRules.validate(
+        contentType: response.mimeType,
+        in: ResponseRules.acceptableContentTypes(accept: request?.value(forHTTPHeaderField: "Accept")))
+    }
+  }
+}
+
 /// The rules themselves, apart from any request.
 enum ResponseRules {
   /// The 2xx class (RFC 9110 §15.3).
@@ -94,10 +127,11 @@ enum ResponseRules {
   static func validate(
     contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
-    guard hasBody else { return .success(()) }
+    hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
+  }
 
-    let acceptable = acceptable()
-    let contentType = contentType()
+  /// Compares a media type with the acceptable ones. One that can't be read counts as missing.
+  static func validate(contentType: String?, in acceptable: [String]) -> Result<Void, any Error> {
     let ranges = acceptable.compactMap(MediaRange.init)
     guard let contentType, let type = MediaRange(contentType) else {
       if ranges.contains(where: \.isAny) { return .success(()) }

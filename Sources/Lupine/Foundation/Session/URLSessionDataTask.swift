@@ -21,6 +21,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
+    // A stream's handlers may be behind. What they throw is still to end the request, and before it is validated.
+    if let request = owner as? DataStreamRequest { return request.drain { finish(error) } }
     guard error == nil, windowBytes == nil, let httpResponse, let session, let delegate = session.delegates?.data
     else { return finish(error) }
     let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }

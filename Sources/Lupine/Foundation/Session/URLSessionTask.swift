@@ -297,12 +297,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   private func complete(_ error: (any Error)?) {
-    // Let go of those who hold the task.
-    let session = mutableState.withLock { state in
+    // Let go of those who hold the task, outside the lock: what goes with the request may ask the task for something.
+    let (session, _) = mutableState.withLock { state in
       state.state = .completed
       state.error = error
-      state.owner = nil
-      return state.session.take()
+      return (state.session.take(), state.owner.take())
     }
     session?.remove(self)
   }
