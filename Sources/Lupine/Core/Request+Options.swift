@@ -7,10 +7,7 @@ extension Request {
   /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
-    mutableState.withLock { state in
-      state.interceptor =
-        state.interceptor.map { Interceptor(interceptors: [$0, interceptor]) } ?? interceptor
-    }
+    mutableState.withLock { $0.interceptors.append(interceptor) }
     return self
   }
 

@@ -27,7 +27,7 @@ extension Session {
     }
     session.delivery.performHere { request.didCreateInitial(initialRequest) }
     guard request.isBuilding(round) else { return }
-    guard let adapter = adapter(for: request) else { return prepareBody(request, round, initialRequest) }
+    guard let adapter = interceptors(for: request) else { return prepareBody(request, round, initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: self)
     // Not kept by an adapter that takes its time: its requests end with the session.
     adapter.adapt(initialRequest, using: state) { [weak self] result in
@@ -77,15 +77,15 @@ extension Session {
 
   // MARK: Whom to ask
 
-  func hasRetrier(for request: Request) -> Bool { interceptor != nil || request.interceptor != nil }
+  /// Whether there is somebody to ask about a failure; nobody is asked when no further task could be made.
+  func hasRetrier(for request: Request) -> Bool {
+    (interceptor != nil || !request.interceptors.isEmpty) && session.isValid
+  }
 
-  func retrier(for request: Request) -> (any RequestRetrier)? { joined(with: request) }
-
-  private func adapter(for request: Request) -> (any RequestAdapter)? { joined(with: request) }
-
-  private func joined(with request: Request) -> (any RequestInterceptor)? {
-    guard let interceptor else { return request.interceptor }
-    guard let own = request.interceptor else { return interceptor }
-    return Interceptor(interceptors: [interceptor, own])
+  /// Everybody who adapts and retries the request, in order; nil if there is nobody. A chain even of one, since a chain
+  /// takes only the first answer.
+  func interceptors(for request: Request) -> Interceptor? {
+    let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
+    return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)
   }
 }
