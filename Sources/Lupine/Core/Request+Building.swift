@@ -9,7 +9,6 @@ extension Request {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
       state.stage = .building
-      state.session?.keep(self)
       return true
     }
     if isUnbuilt { underlyingQueue.async { self.build() } }
@@ -17,8 +16,11 @@ extension Request {
 
   /// Begins a round; on the underlying queue.
   func build() {
+    let round = retryCount
+    guard isBuilding(round) else { return }
     guard let session else { return finish(error: .sessionDeinitialized) }
-    session.build(self, round: retryCount)
+    session.keep(self)
+    session.build(self, round: round)
   }
 
   /// Whether the round is still under way: nobody has cancelled the request or ended it in another way.
@@ -57,7 +59,8 @@ extension Request {
 
   /// There is a task; it is brought to where the request stands by now.
   func didCreate(_ task: URLSessionTask, _ round: Int) {
-    let wanted = mutableState.withLock { state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
+    let wanted = mutableState.withLock {
+      state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
       guard state.isBuilding(round) else { return nil }
       state.tasks.append(task)
       state.stage = .running(task)

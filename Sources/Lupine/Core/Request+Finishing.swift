@@ -14,6 +14,13 @@ struct SerializedResponse: Sendable {
   let complete: @Sendable (_ replacement: AFError?) -> Void
 }
 
+/// A question to retriers, and how the request goes on from their answer.
+final class RetryQuestion: Sendable {
+  let proceed: @Sendable (RetryResult) -> Void
+
+  init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }
+}
+
 /// Response handlers in the order in which they were added, and how far a round has come with them.
 struct ResponseHandlers {
   private var handlers: [ResponseHandler] = []
@@ -50,7 +57,12 @@ extension Request {
       if state.state == .finished { state.state = .resumed }
       return (true, false)
     }
-    if isLate { underlyingQueue.async { self.serialize() } }
+    if isLate {
+      underlyingQueue.async {
+        self.session?.keep(self)
+        self.serialize()
+      }
+    }
     guard isFirst, shouldAutomaticallyResume ?? session?.startRequestsImmediately ?? true else { return }
     resume()
   }
@@ -88,43 +100,66 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with an error of the session's, wherever it is, unless it has ended; the first error stays.
+  /// Ends the request with an error of the session's, wherever it is, unless its response handlers run. That it was
+  /// cancelled stays its error; a failure that might have been retried doesn't.
   func end(with error: AFError) {
-    enum Action { case finish, cancel(URLSessionTask), nothing }
-    let action = mutableState.withLock { state -> Action in
+    let task = mutableState.withLock { state in
       switch state.stage {
-      case .finishing, .done: return .nothing
-      case .running(let task):
-        state.error = state.error ?? error
-        return .cancel(task)
-      case .unbuilt, .building, .completing, .waiting:
-        state.error = state.error ?? error
-        state.stage = .completing
-        return .finish
+      case .finishing, .done: break
+      case .unbuilt, .building, .running, .completing, .waiting: if state.state != .cancelled { state.error = error }
       }
+      return state.runningTask
     }
-    switch action {
-    case .finish: finish()
-    case .cancel(let task): task.cancel()
-    case .nothing: break
-    }
+    if let task { task.cancel() } else { stopWaiting() }
   }
 
   // MARK: Retrying, on the underlying queue
 
   func retryOrFinish() {
-    guard !isCancelled, let error, let session, session.hasRetrier(for: self) else { return finish() }
-    session.retryResult(for: self, dueTo: error) { result in
-      self.delivery.performHere {
-        guard !self.isCancelled else { return self.finish() }
+    let isAsked = error.map { error in
+      askRetriers(dueTo: error) { result in
         switch result {
         case .doNotRetry: self.finish()
         case .doNotRetryWithError(let error): self.finish(error: error.asAFError(or: .sessionTaskFailed(error: error)))
-        case .retry: session.retryRequest(self, withDelay: nil)
-        case .retryWithDelay(let delay): session.retryRequest(self, withDelay: delay)
+        case .retry, .retryWithDelay: self.retry(after: result.delay)
         }
       }
     }
+    if isAsked != true { finish() }
+  }
+
+  /// Asks the retriers about a failure; returns whether there was somebody to ask.
+  ///
+  /// `proceed` is called once, on the underlying queue: with what they say, or with `.doNotRetry` if the request is
+  /// cancelled or its session goes first.
+  private func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
+    guard let session, session.hasRetrier(for: self) else { return false }
+    let question = RetryQuestion(proceed: proceed)
+    let isAsked = mutableState.withLock { state in
+      guard state.state != .cancelled else { return false }
+      state.question = question
+      return true
+    }
+    guard isAsked else { return false }
+    session.retryResult(for: self, dueTo: error) { [weak self] result in
+      guard let self else { return }
+      delivery.performHere { self.proceed(from: question, with: result) }
+    }
+    return true
+  }
+
+  private func proceed(from question: RetryQuestion, with result: RetryResult) {
+    let (isOpen, isCancelled) = mutableState.withLock { state in
+      guard state.question === question else { return (false, false) }
+      state.question = nil
+      return (true, state.state == .cancelled)
+    }
+    if isOpen { question.proceed(isCancelled ? .doNotRetry : result) }
+  }
+
+  /// Goes on without whoever was asked or waited for, now that the request is to end; on the underlying queue.
+  func stopWaiting() {
+    if let question = mutableState.withLock({ $0.question.take() }) { question.proceed(.doNotRetry) } else { finish() }
   }
 
   /// Waits until `delay` has passed, then begins another round.
@@ -137,7 +172,10 @@ extension Request {
     guard isWanted else { return finish() }
     guard let delay, delay > 0 else { return beginAnotherRound() }
     // A hundred years keep far away from the clock's end.
-    underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { self.beginAnotherRound() }
+    underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { [weak self] in
+      // Kept by its session while it waits, so that it goes at once if it is cancelled.
+      self?.beginAnotherRound()
+    }
   }
 
   private func beginAnotherRound() {
@@ -145,6 +183,8 @@ extension Request {
       guard case .waiting = state.stage else { return false }
       state.stage = .building
       state.retryCount += 1
+      // In the same step, lest it take away the error of somebody who cancels the new round.
+      state.error = nil
       return true
     }
     guard isWanted else { return }
@@ -162,6 +202,7 @@ extension Request {
       case .finishing, .done: return false
       case .unbuilt, .building, .running, .completing, .waiting:
         state.stage = .finishing
+        state.question = nil
         if let error { state.error = error }
         return true
       }
@@ -174,48 +215,49 @@ extension Request {
   /// Runs the response handlers; on the underlying queue.
   private func serialize() {
     if mutableState.withLock({ $0.responses.next }) == nil { return conclude() }
-    if serializationQueue === underlyingQueue { serializeNext() } else { serializationQueue.async { self.serializeNext() } }
+    if serializationQueue === underlyingQueue {
+      serializeNext()
+    } else {
+      serializationQueue.async { self.serializeNext() }
+    }
   }
 
   /// Serialises with each handler, those that are added meanwhile included, before any response is handed over.
   private func serializeNext() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
-      guard let error = response.error, !isCancelled, let session, session.hasRetrier(for: self) else {
-        mutableState.withLock { $0.responses.complete { response.complete(nil) } }
-        continue
+      let isAsked = response.error.map { error in
+        askRetriers(dueTo: error) { self.proceed(after: response, $0) }
       }
-      return session.retryResult(for: self, dueTo: error) { self.proceed(after: response, $0, session) }
+      if isAsked == true { return }
+      mutableState.withLock { $0.responses.complete { response.complete(nil) } }
     }
     delivery.performHere { self.conclude() }
   }
 
-  /// A retrier has said what is to become of a request whose response couldn't be serialised.
-  private func proceed(after response: SerializedResponse, _ result: RetryResult, _ session: Session) {
-    let replacement: AFError?
-    switch result {
-    case .doNotRetry: replacement = nil
-    case .doNotRetryWithError(let error): replacement = error.asAFError(or: .sessionTaskFailed(error: error))
-    case .retry, .retryWithDelay:
-      return delivery.performHere {
-        let isWanted = self.mutableState.withLock { state in
-          guard state.state != .cancelled else { return false }
-          state.responses.restart()
-          state.stage = .completing
-          return true
-        }
-        guard isWanted else { return self.proceed(after: response, .doNotRetry, session) }
-        session.retryRequest(self, withDelay: result.delay)
-      }
-    }
+  /// Retriers have said what is to become of a request whose response couldn't be serialised.
+  private func proceed(after response: SerializedResponse, _ result: RetryResult) {
+    if result.retryRequired, dropResponses() { return retry(after: result.delay) }
+    let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
     mutableState.withLock { $0.responses.complete { response.complete(replacement) } }
     // Not called from here: retriers that answer at once would pile up calls.
     serializationQueue.async { self.serializeNext() }
   }
 
+  /// Forgets what this round has serialised, unless the request was cancelled; returns whether another one may follow.
+  private func dropResponses() -> Bool {
+    mutableState.withLock { state in
+      guard state.state != .cancelled else { return false }
+      state.responses.restart()
+      state.stage = .completing
+      return true
+    }
+  }
+
   /// Hands the responses over; on the underlying queue.
   private func conclude() {
-    let completions = mutableState.withLock { state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
+    let completions = mutableState.withLock {
+      state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
       guard state.responses.next == nil else { return nil }
       state.stage = .done
       if state.state.canTransition(to: .finished) { state.state = .finished }
