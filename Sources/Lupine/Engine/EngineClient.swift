@@ -44,7 +44,9 @@ final class EngineClient: Sendable {
     request.fields = Fields()
     let isElsewhere = request.uri.origin != next.uri.origin
     for header in chosen.headers {
-      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value { continue }
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value {
+        continue
+      }
       request.fields.append(name: header.name, value: header.value)
     }
     for header in sessionFields where chosen.headers[header.name] == nil && next.fields.contains(header.name) {
@@ -63,6 +65,9 @@ final class EngineClient: Sendable {
       throw URLError(error, url: url)
     }
   }
+
+  /// Lets the engine go, when no further request will come: whoever still has a task of the session's keeps no threads.
+  func close() { _ = engine.withLock { $0.take() } }
 
   /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
   func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {

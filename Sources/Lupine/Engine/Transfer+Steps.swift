@@ -82,7 +82,9 @@ extension Transfer {
   private func present(isLast: Bool) {
     let (observer, response) = state.withLock { ($0.observer, $0.response) }
     guard let observer, let response else { return }
-    ask { observer.transfer(didReceive: response, answer: $0) } then: { [weak self] isWanted in
+    ask {
+      observer.transfer(didReceive: response, answer: $0)
+    } then: { [weak self] isWanted in
       if !isWanted { self?.abandon() }
       return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
     }
@@ -97,7 +99,7 @@ extension Transfer {
   }
 
   private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (redirect, authenticated) = state.withLock { state in
+    let (redirect, authenticated, isCancelled) = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
       state.isExchanging = false
@@ -105,9 +107,11 @@ extension Transfer {
         max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
       }
       defer { (state.redirect, state.authenticated) = (nil, nil) }
-      return (state.redirect, state.authenticated)
+      return (state.redirect, state.authenticated, state.isCancelled)
     }
     switch (result, redirect) {
+    // All of it had come by then, and wasn't handed over.
+    case (.success, _) where isCancelled: complete(URLError(.cancelled))
     case (_, .failure(let error)): complete(error)
     case (.success, .success(let next)): follow(next)
     case (_, nil) where authenticated != nil: send(authenticated ?? state.withLock { $0.request })
@@ -165,7 +169,9 @@ extension Transfer {
       (state.observer, state.response, state.urlRequest.redirected(to: next))
     }
     guard let observer, let response else { return }
-    ask { observer.transfer(isRedirectedTo: proposed, by: response, answer: $0) } then: { [weak self] chosen in
+    ask {
+      observer.transfer(isRedirectedTo: proposed, by: response, answer: $0)
+    } then: { [weak self] chosen in
       guard let self else { return nil }
       guard let chosen else { return .present(isLast: true) }
       do {
@@ -173,6 +179,8 @@ extension Transfer {
         state.withLock { state in
           state.urlRequest = chosen
           state.response = nil
+          // Who asks there has refused nothing yet.
+          state.challengeCount = 0
         }
         return .send(request)
       } catch {
@@ -191,7 +199,9 @@ extension Transfer {
       status: head.status, fields: head.fields, from: uri, previousFailureCount: count,
       storage: client.settings.credentialStorage, response: response)
     guard let observer, let challenge else { return false }
-    ask { observer.transfer(isAskedFor: challenge, answer: $0) } then: { [weak self] answer in
+    ask {
+      observer.transfer(isAskedFor: challenge, answer: $0)
+    } then: { [weak self] answer in
       guard let self else { return nil }
       switch answer {
       case .stand: return .present(isLast: false)
@@ -238,8 +248,12 @@ extension Transfer {
       if isHeld { steer() }
       if isCancelled { handle.cancel() }
     } catch {
-      state.withLock { $0.isExchanging = false }
-      complete(error as? URLError ?? URLError(.unknown))
+      // Told on the session's queue, wherever this is.
+      state.withLock { state in
+        state.isExchanging = false
+        state.decided = .complete(error as? URLError ?? URLError(.unknown))
+      }
+      schedule()
     }
   }
 }

@@ -127,8 +127,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// A task has ended and its delegate was told.
   func remove(_ task: URLSessionTask) {
     let isLast = mutableState.withLock { state in
-      state.tasks.remove(task)
-      return state.life == .invalidating && state.tasks.isEmpty
+      state.tasks.remove(task) != nil && state.life == .invalidating && state.tasks.isEmpty
     }
     if isLast { becomeInvalid() }
   }
@@ -140,9 +139,10 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended, by kind.
   open func getTasksWithCompletionHandler(
-    _ completionHandler: @escaping @Sendable (
-      [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
-    ) -> Void
+    _ completionHandler:
+      @escaping @Sendable (
+        [URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]
+      ) -> Void
   ) {
     delivery.perform {
       let tasks = self.tasks
@@ -185,6 +185,7 @@ open class URLSession: NSObject, @unchecked Sendable {
       }
       delegates?.session.urlSession(self, didBecomeInvalidWithError: nil)
       self.mutableState.withLock { $0.delegates = nil }
+      self.client.close()
     }
   }
 }

@@ -124,9 +124,16 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private func begin(_ session: URLSession) {
     do {
-      guard let request = originalRequest, session.owns(self) else { throw URLError(.badURL) }
+      guard let request = originalRequest else { throw URLError(.badURL) }
+      guard session.owns(self) else {
+        throw URLError(
+          .cancelled,
+          userInfo: [NSLocalizedDescriptionKey: "The session was invalidated before the task was made. Make a new one."]
+        )
+      }
       let transfer = Transfer(
-        try client.convert(request, body: try makeBody()), from: request, client: client, delivery: delivery(of: session),
+        try client.convert(request, body: try makeBody()), from: request, client: client,
+        delivery: delivery(of: session),
         windowBytes: mutableState.withLock { $0.windowBytes }, observer: self)
       let isWanted = mutableState.withLock { state in
         guard state.state == .running || state.state == .suspended else { return false }
@@ -138,6 +145,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       transfer.begin()
     } catch {
       let error = error as? URLError ?? URLError(.unknown)
+      // Whoever has cancelled the task meanwhile completes it.
+      guard state != .canceling else { return }
       session.delivery.perform { self.transferDidComplete(error) }
     }
   }
