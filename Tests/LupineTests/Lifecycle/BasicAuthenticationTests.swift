@@ -126,14 +126,16 @@ import Testing
         if isModified {
           // What the handler answers has no credential in it, so that the server asks again.
           request.redirect(
-            using: .modify { _, request, _ in
+            using: .modify { _, request, response in
               var request = request
-              request.headers.add(name: "X-Own", value: "set")
+              request.headers.update(name: "X-From", value: response.url?.path() ?? "")
               return request
             })
         }
         let response = await request.serializingString().response
         #expect(response.value == "in" && response.response?.url?.path() == "/second")
+        // Asked at /first, and again at /second if the handler's answer left the credential out.
+        #expect(origin.requestCount == (isModified ? 5 : 4))
       }
     }
   }
