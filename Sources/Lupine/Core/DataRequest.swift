@@ -64,9 +64,10 @@ public class DataRequest: Request, @unchecked Sendable {
   @discardableResult
   public func onHTTPResponse(
     on queue: DispatchQueue = .main,
-    perform handler: @escaping @Sendable (
-      _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
-    ) -> Void
+    perform handler:
+      @escaping @Sendable (
+        _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+      ) -> Void
   ) -> Self {
     received.withLock { $0.responseHandler = ResponseDecision(queue: queue, decide: handler) }
     return self

@@ -30,14 +30,35 @@ extension Request {
 
   // MARK: The steps of a round, on the underlying queue
 
-  func didCreateInitial(_ request: URLRequest) {
-    mutableState.withLock { $0.requests.append(request) }
+  func didCreateInitial(_ request: URLRequest, _ round: Int) {
+    guard add(request, of: round) else { return }
     monitors?.request(self, didCreateInitialURLRequest: request)
   }
 
-  func didAdapt(_ initialRequest: URLRequest, to request: URLRequest) {
-    mutableState.withLock { $0.requests.append(request) }
+  func didFailToCreate(_ round: Int, with error: AFError) {
+    guard isBuilding(round) else { return }
+    monitors?.request(self, didFailToCreateURLRequestWithError: error)
+    didFail(round, with: error)
+  }
+
+  func didAdapt(_ initialRequest: URLRequest, to request: URLRequest, _ round: Int) {
+    guard add(request, of: round) else { return }
     monitors?.request(self, didAdaptInitialRequest: initialRequest, to: request)
+  }
+
+  func didFailToAdapt(_ initialRequest: URLRequest, _ round: Int, with error: AFError) {
+    guard isBuilding(round) else { return }
+    monitors?.request(self, didFailToAdaptURLRequest: initialRequest, withError: error)
+    didFail(round, with: error)
+  }
+
+  /// Notes what was built, unless the round is over.
+  private func add(_ request: URLRequest, of round: Int) -> Bool {
+    mutableState.withLock { state in
+      guard state.isBuilding(round) else { return false }
+      state.requests.append(request)
+      return true
+    }
   }
 
   func didCreate(_ request: URLRequest) {

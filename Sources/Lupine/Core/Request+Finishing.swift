@@ -1,4 +1,4 @@
-// From a task's end to the response handlers: validated, perhaps retried, serialised, handed over.
+// From a task's end to the response handlers: validated, serialised, handed over.
 
 import Foundation
 import Synchronization
@@ -14,13 +14,6 @@ struct SerializedResponse: Sendable {
   let complete: @Sendable (_ replacement: AFError?) -> Void
 }
 
-/// A question to retriers, and how the request goes on from their answer.
-final class RetryQuestion: Sendable {
-  let proceed: @Sendable (RetryResult) -> Void
-
-  init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }
-}
-
 /// Response handlers in the order in which they were added, and how far a round has come with them.
 struct ResponseHandlers {
   private var handlers: [ResponseHandler] = []
@@ -34,8 +27,11 @@ struct ResponseHandlers {
   /// The next one has serialised.
   mutating func complete(_ completion: @escaping @Sendable () -> Void) { completions.append(completion) }
 
-  /// Another round follows: what was serialised counts for nothing.
-  mutating func restart() { completions = [] }
+  /// Another round follows: what was serialised counts for nothing. Returns it, to be let go of outside the lock.
+  mutating func restart() -> [@Sendable () -> Void] {
+    defer { completions = [] }
+    return completions
+  }
 
   /// All have serialised; returns what hands the responses over.
   mutating func take() -> [@Sendable () -> Void] {
@@ -113,86 +109,6 @@ extension Request {
     if let task { task.cancel() } else { stopWaiting() }
   }
 
-  // MARK: Retrying, on the underlying queue
-
-  func retryOrFinish() {
-    let isAsked = error.map { error in
-      askRetriers(dueTo: error) { result in
-        switch result {
-        case .doNotRetry: self.finish()
-        case .doNotRetryWithError(let error): self.finish(error: error.asAFError(or: .sessionTaskFailed(error: error)))
-        case .retry, .retryWithDelay: self.retry(after: result.delay)
-        }
-      }
-    }
-    if isAsked != true { finish() }
-  }
-
-  /// Asks the retriers about a failure; returns whether there was somebody to ask.
-  ///
-  /// `proceed` is called once, on the underlying queue: with what they say, or with `.doNotRetry` if the request is
-  /// cancelled or its session goes first.
-  private func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
-    guard let session, session.hasRetrier(for: self) else { return false }
-    let question = RetryQuestion(proceed: proceed)
-    let isAsked = mutableState.withLock { state in
-      guard state.state != .cancelled else { return false }
-      state.question = question
-      return true
-    }
-    guard isAsked else { return false }
-    session.retryResult(for: self, dueTo: error) { [weak self] result in
-      guard let self else { return }
-      delivery.performHere { self.proceed(from: question, with: result) }
-    }
-    return true
-  }
-
-  private func proceed(from question: RetryQuestion, with result: RetryResult) {
-    let (isOpen, isCancelled) = mutableState.withLock { state in
-      guard state.question === question else { return (false, false) }
-      state.question = nil
-      return (true, state.state == .cancelled)
-    }
-    if isOpen { question.proceed(isCancelled ? .doNotRetry : result) }
-  }
-
-  /// Goes on without whoever was asked or waited for, now that the request is to end; on the underlying queue.
-  func stopWaiting() {
-    if let question = mutableState.withLock({ $0.question.take() }) { question.proceed(.doNotRetry) } else { finish() }
-  }
-
-  /// Waits until `delay` has passed, then begins another round.
-  func retry(after delay: TimeInterval?) {
-    let isWanted = mutableState.withLock { state in
-      guard case .completing = state.stage, state.state != .cancelled else { return false }
-      state.stage = .waiting
-      return true
-    }
-    guard isWanted else { return finish() }
-    guard let delay, delay > 0 else { return beginAnotherRound() }
-    // A hundred years keep far away from the clock's end.
-    underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { [weak self] in
-      // Kept by its session while it waits, so that it goes at once if it is cancelled.
-      self?.beginAnotherRound()
-    }
-  }
-
-  private func beginAnotherRound() {
-    let isWanted = mutableState.withLock { state in
-      guard case .waiting = state.stage else { return false }
-      state.stage = .building
-      state.retryCount += 1
-      // In the same step, lest it take away the error of somebody who cancels the new round.
-      state.error = nil
-      return true
-    }
-    guard isWanted else { return }
-    reset()
-    monitors?.requestIsRetrying(self)
-    build()
-  }
-
   // MARK: Finishing
 
   /// No task and no retry will follow; on the underlying queue.
@@ -223,7 +139,7 @@ extension Request {
   }
 
   /// Serialises with each handler, those that are added meanwhile included, before any response is handed over.
-  private func serializeNext() {
+  func serializeNext() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
       let isAsked = response.error.map { error in
@@ -233,25 +149,6 @@ extension Request {
       mutableState.withLock { $0.responses.complete { response.complete(nil) } }
     }
     delivery.performHere { self.conclude() }
-  }
-
-  /// Retriers have said what is to become of a request whose response couldn't be serialised.
-  private func proceed(after response: SerializedResponse, _ result: RetryResult) {
-    if result.retryRequired, dropResponses() { return retry(after: result.delay) }
-    let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-    mutableState.withLock { $0.responses.complete { response.complete(replacement) } }
-    // Not called from here: retriers that answer at once would pile up calls.
-    serializationQueue.async { self.serializeNext() }
-  }
-
-  /// Forgets what this round has serialised, unless the request was cancelled; returns whether another one may follow.
-  private func dropResponses() -> Bool {
-    mutableState.withLock { state in
-      guard state.state != .cancelled else { return false }
-      state.responses.restart()
-      state.stage = .completing
-      return true
-    }
   }
 
   /// Hands the responses over; on the underlying queue.

@@ -4,12 +4,14 @@ import Foundation
 
 extension Session {
   /// Makes and adapts a request, then its task; begins on the root queue.
+  ///
+  /// A round that has ended meanwhile, because the request was cancelled or its session has gone, goes no further.
   func build(_ request: Request, round: Int) {
-    if requestQueue === rootQueue {
-      make(request, round)
-    } else {
-      requestQueue.async { self.make(request, round) }
-    }
+    onRequestQueue { self.make(request, round) }
+  }
+
+  private func onRequestQueue(_ work: @escaping @Sendable () -> Void) {
+    if requestQueue === rootQueue { session.delivery.performHere(work) } else { requestQueue.async(execute: work) }
   }
 
   private func make(_ request: Request, _ round: Int) {
@@ -20,12 +22,9 @@ extension Session {
       try initialRequest.validate()
     } catch {
       let error = error.asAFError(or: .createURLRequestFailed(error: error))
-      return session.delivery.performHere {
-        request.monitors?.request(request, didFailToCreateURLRequestWithError: error)
-        request.didFail(round, with: error)
-      }
+      return session.delivery.performHere { request.didFailToCreate(round, with: error) }
     }
-    session.delivery.performHere { request.didCreateInitial(initialRequest) }
+    session.delivery.performHere { request.didCreateInitial(initialRequest, round) }
     guard request.isBuilding(round) else { return }
     guard let adapter = interceptors(for: request) else { return prepareBody(request, round, initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: self)
@@ -42,18 +41,11 @@ extension Session {
     do {
       let adaptedRequest = try result.get()
       try adaptedRequest.validate()
-      session.delivery.performHere { request.didAdapt(initialRequest, to: adaptedRequest) }
-      if requestQueue === rootQueue {
-        session.delivery.performHere { self.prepareBody(request, round, adaptedRequest) }
-      } else {
-        requestQueue.async { self.prepareBody(request, round, adaptedRequest) }
-      }
+      session.delivery.performHere { request.didAdapt(initialRequest, to: adaptedRequest, round) }
+      onRequestQueue { self.prepareBody(request, round, adaptedRequest) }
     } catch {
       let error = AFError.requestAdaptationFailed(error: error)
-      session.delivery.performHere {
-        request.monitors?.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
-        request.didFail(round, with: error)
-      }
+      session.delivery.performHere { request.didFailToAdapt(initialRequest, round, with: error) }
     }
   }
 
