@@ -101,6 +101,7 @@ extension Transfer {
   private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     let (redirect, authenticated, isCancelled) = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
+      if state.authenticated != nil { state.response = nil }
       state.handle = nil
       state.isExchanging = false
       state.request.timeouts.total = state.request.timeouts.total.map {
@@ -181,6 +182,7 @@ extension Transfer {
           state.response = nil
           // Who asks there has refused nothing yet.
           state.challengeCount = 0
+          state.redirectCount += 1
         }
         return .send(request)
       } catch {
@@ -215,7 +217,6 @@ extension Transfer {
           request.fields.remove("Authorization")
           request.fields.append(name: "Authorization", value: value)
           state.authenticated = request
-          state.response = nil
           return state.handle
         }
         handle?.discardBody()
@@ -227,22 +228,23 @@ extension Transfer {
 
   func send(_ request: EngineRequest) {
     do {
-      let (handlesCookies, total) = try state.withLock { state in
+      let (handlesCookies, total, number) = try state.withLock { state in
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
+        state.exchange += 1
         state.sentByteCount = 0
         let total = state.request.timeouts.total
         state.request = request
         state.request.timeouts.total = total
-        return (state.urlRequest.httpShouldHandleCookies, total)
+        return (state.urlRequest.httpShouldHandleCookies, total, state.exchange)
       }
       var request = handlesCookies ? client.addingCookies(to: request) : request
       request.timeouts.total = total
       let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
       let (isCancelled, isHeld) = state.withLock { state in
-        // The exchange may have ended on the loop before its handle came back here; then this is harmless.
-        state.handle = handle
+        // It may have ended before its handle came back here, and another one be under way.
+        if state.isExchanging, state.exchange == number { state.handle = handle }
         return (state.isCancelled, state.isHeld)
       }
       if isHeld { steer() }

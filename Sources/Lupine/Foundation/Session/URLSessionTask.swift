@@ -281,13 +281,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private func complete(_ error: (any Error)?) {
     // Let go of those who hold the task.
-    let session = mutableState.withLock { state in
+    let (session, owner) = mutableState.withLock { state in
       state.state = .completed
       state.error = error
-      state.owner = nil
-      return state.session.take()
+      return (state.session.take(), state.owner.take())
     }
     session?.remove(self)
+    // Perhaps the last reference, and what goes with a request is its user's: not under the lock.
+    _ = owner
   }
 }
 
