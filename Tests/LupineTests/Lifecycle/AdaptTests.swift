@@ -138,6 +138,48 @@ import Testing
     }
   }
 
+  @Test("an answer to a request that was cancelled meanwhile changes nothing", arguments: [true, false])
+  func lateAnswer(isFailure: Bool) async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await withSession { session in
+        let held = Held<Result<URLRequest, any Error>>()
+        let request = session.request(origin.url)
+          .adapt(using: Adapter { _, _, completion in held.hold(completion) })
+        async let response = request.outcome()
+        await held.isAsked.wait()
+        request.cancel()
+        #expect(await response.error?.isExplicitlyCancelledError == true)
+        held.answer(isFailure ? .failure(Mishap("late")) : .success(URLRequest(url: URL(filePath: "/late"))))
+        await session.rootQueue.drain()
+        #expect(request.requests.count == 1 && request.tasks.isEmpty)
+        #expect(request.error?.isExplicitlyCancelledError == true)
+      }
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test("what a request was given is let go of while nothing is locked")
+  func replaced() async throws {
+    // A handler that asks the request when it goes.
+    final class Curious: RedirectHandler {
+      let request: Request
+      init(_ request: Request) { self.request = request }
+      deinit { _ = request.state }
+      func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+      ) { completion(request) }
+    }
+    try await withSession(startRequestsImmediately: false) { session in
+      let request = session.request("http://127.0.0.1:1")
+      for _ in 0..<3 { request.redirect(using: Curious(request)) }
+      request.redirect(using: .follow)
+      #expect(request.redirectHandler is Redirector)
+    }
+  }
+
   @Test("ten thousand adapters and retriers take no stack")
   func many() async throws {
     try await withServer { request in

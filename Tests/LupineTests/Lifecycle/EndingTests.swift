@@ -84,7 +84,7 @@ private final class EndingRig: Sendable {
 
   func run(_ url: String, end: EndingTests.End) async throws -> EndingTests.Outcomes {
     var session: Session? = makeSession()
-    let urlSession = try #require(session?.session)
+    var urlSession = session?.session
     let root = try #require(session?.rootQueue)
     let weakSession = WeakReference(session)
     var request: DataRequest? = makeRequest(url, in: try #require(session))
@@ -94,7 +94,7 @@ private final class EndingRig: Sendable {
     switch end {
     case .cancel: request?.cancel()
     case .release: session = nil
-    case .invalidate: urlSession.invalidateAndCancel()
+    case .invalidate: urlSession?.invalidateAndCancel()
     }
     if stage == .unbuilt { request?.resume() }
     blockade.open()
@@ -106,13 +106,17 @@ private final class EndingRig: Sendable {
     answerAll()
     await root.drain()
     if let session { #expect(await session.running.isEmpty) }
-    #expect(await urlSession.allTasks.isEmpty)
+    #expect(await urlSession?.allTasks.isEmpty == true)
     #expect(request?.tasks.allSatisfy { $0.state == .completed && $0.owner == nil } == true)
     #expect(request?.allMetrics.count == request?.tasks.count)
+    let weakTasks = request?.tasks.map { WeakReference($0) } ?? []
+    let weakURLSession = WeakReference(urlSession)
     request = nil
     #expect(await settles { weakRequest.object == nil }, "the request is kept")
     session = nil
     #expect(await settles { weakSession.object == nil }, "the session is kept")
+    urlSession = nil
+    #expect(await settles { weakURLSession.object == nil && weakTasks.allSatisfy { $0.object == nil } })
     return responses.entries
   }
 

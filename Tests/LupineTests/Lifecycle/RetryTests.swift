@@ -286,6 +286,34 @@ import Testing
     }
   }
 
+  @Test("asking a session for another round of a request that hasn't failed does nothing")
+  func uncalledFor() async throws {
+    let (arrived, mayAnswer) = (Gate(), Gate())
+    try await withOrigin { peer in
+      try peer.serve { _ in
+        arrived.open()
+        try peer.wait(for: mayAnswer)
+        return .text("here")
+      }
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        session.retryRequest(request, withDelay: nil)
+        async let response = request.serializingString().response
+        await arrived.wait()
+        session.retryRequest(request, withDelay: nil)
+        session.retryRequest(request, withDelay: 0.001)
+        await session.rootQueue.drain()
+        #expect(request.isResumed)
+        mayAnswer.open()
+        #expect(await response.value == "here")
+        session.retryRequest(request, withDelay: nil)
+        await session.rootQueue.drain()
+        #expect(request.isFinished && request.retryCount == 0 && request.tasks.count == 1)
+      }
+    }
+  }
+
   @Test("a timeout of a millisecond is URLError.timedOut inside sessionTaskFailed, and the policy tries twice more")
   func policy() async throws {
     try await withServer { _ in
