@@ -20,7 +20,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
   /// A body is to be read from its start; `completionHandler` is to be called with a stream that wasn't opened.
   func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
   /// A part of the request's body was sent. The counts are in bytes; the expected one is -1 if it isn't known.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -81,7 +82,8 @@ extension URLSessionTaskDelegate {
 
   /// There is no other stream.
   public func urlSession(
-    _ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) { completionHandler(nil) }
 
   /// Nothing is done.
