@@ -33,10 +33,15 @@ struct ResponseHandlers {
     return completions
   }
 
-  /// All have serialised; returns what hands the responses over.
-  mutating func take() -> [@Sendable () -> Void] {
-    defer { (handlers, completions) = ([], []) }
-    return completions
+  /// All have serialised: nothing is left here.
+  mutating func take() -> ResponseHandlers {
+    defer { self = ResponseHandlers() }
+    return self
+  }
+
+  /// Hands the responses over.
+  func handOver() {
+    for completion in completions { completion() }
   }
 }
 
@@ -153,18 +158,18 @@ extension Request {
 
   /// Hands the responses over; on the underlying queue.
   private func conclude() {
-    let completions = mutableState.withLock {
-      state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
+    // Taken out, so that users' serializers and handlers aren't let go of under the lock.
+    let finished = mutableState.withLock { state -> (responses: ResponseHandlers, handlers: [@Sendable () -> Void])? in
       guard state.responses.next == nil else { return nil }
       state.stage = .done
       if state.state.canTransition(to: .finished) { state.state = .finished }
       defer { state.finishHandlers = [] }
       return (state.responses.take(), state.finishHandlers)
     }
-    guard let completions else { return serialize() }
+    guard let finished else { return serialize() }
     cleanup()
     session?.cleanup(after: self)
-    for completion in completions.responses { completion() }
-    for handler in completions.finish { handler() }
+    finished.responses.handOver()
+    for handler in finished.handlers { handler() }
   }
 }

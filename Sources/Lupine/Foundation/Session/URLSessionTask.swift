@@ -25,6 +25,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     /// The request is being converted.
     case starting
     case transferring(Transfer)
+    /// It couldn't be started, and is about to complete.
+    case failed
   }
 
   private struct MutableState {
@@ -86,7 +88,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       case .unstarted:
         state.stage = .starting
         return .begin(session)
-      case .starting: return .nothing
+      case .starting, .failed: return .nothing
       case .transferring(let transfer): return .steer(transfer)
       }
     }
@@ -112,6 +114,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     enum Action { case complete(URLSession), cancel(Transfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .running || state.state == .suspended, let session = state.session else { return .nothing }
+      if case .failed = state.stage { return .nothing }
       state.state = .canceling
       return state.transfer.map { .cancel($0) } ?? .complete(session)
     }
@@ -145,9 +148,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       transfer.begin()
     } catch {
       let error = error as? URLError ?? URLError(.unknown)
-      // Whoever has cancelled the task meanwhile completes it.
-      guard state != .canceling else { return }
-      session.delivery.perform { self.transferDidComplete(error) }
+      let isFirst = mutableState.withLock { state in
+        // Whoever has cancelled the task meanwhile completes it.
+        guard state.state != .canceling else { return false }
+        state.stage = .failed
+        return true
+      }
+      if isFirst { session.delivery.perform { self.transferDidComplete(error) } }
     }
   }
 
