@@ -9,7 +9,6 @@ extension Request {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
       state.stage = .building
-      state.session?.keep(self)
       return true
     }
     if isUnbuilt { underlyingQueue.async { self.build() } }
@@ -17,8 +16,11 @@ extension Request {
 
   /// Begins a round; on the underlying queue.
   func build() {
+    let round = retryCount
+    guard isBuilding(round) else { return }
     guard let session else { return finish(error: .sessionDeinitialized) }
-    session.build(self, round: retryCount)
+    session.keep(self)
+    session.build(self, round: round)
   }
 
   /// Whether the round is still under way: nobody has cancelled the request or ended it in another way.
@@ -28,14 +30,35 @@ extension Request {
 
   // MARK: The steps of a round, on the underlying queue
 
-  func didCreateInitial(_ request: URLRequest) {
-    mutableState.withLock { $0.requests.append(request) }
+  func didCreateInitial(_ request: URLRequest, _ round: Int) {
+    guard add(request, of: round) else { return }
     monitors?.request(self, didCreateInitialURLRequest: request)
   }
 
-  func didAdapt(_ initialRequest: URLRequest, to request: URLRequest) {
-    mutableState.withLock { $0.requests.append(request) }
+  func didFailToCreate(_ round: Int, with error: AFError) {
+    guard isBuilding(round) else { return }
+    monitors?.request(self, didFailToCreateURLRequestWithError: error)
+    didFail(round, with: error)
+  }
+
+  func didAdapt(_ initialRequest: URLRequest, to request: URLRequest, _ round: Int) {
+    guard add(request, of: round) else { return }
     monitors?.request(self, didAdaptInitialRequest: initialRequest, to: request)
+  }
+
+  func didFailToAdapt(_ initialRequest: URLRequest, _ round: Int, with error: AFError) {
+    guard isBuilding(round) else { return }
+    monitors?.request(self, didFailToAdaptURLRequest: initialRequest, withError: error)
+    didFail(round, with: error)
+  }
+
+  /// Notes what was built, unless the round is over.
+  private func add(_ request: URLRequest, of round: Int) -> Bool {
+    mutableState.withLock { state in
+      guard state.isBuilding(round) else { return false }
+      state.requests.append(request)
+      return true
+    }
   }
 
   func didCreate(_ request: URLRequest) {

@@ -1,4 +1,4 @@
-// From a task's end to the response handlers: validated, perhaps retried, serialised, handed over.
+// From a task's end to the response handlers: validated, serialised, handed over.
 
 import Foundation
 import Synchronization
@@ -27,13 +27,21 @@ struct ResponseHandlers {
   /// The next one has serialised.
   mutating func complete(_ completion: @escaping @Sendable () -> Void) { completions.append(completion) }
 
-  /// Another round follows: what was serialised counts for nothing.
-  mutating func restart() { completions = [] }
-
-  /// All have serialised; returns what hands the responses over.
-  mutating func take() -> [@Sendable () -> Void] {
-    defer { (handlers, completions) = ([], []) }
+  /// Another round follows: what was serialised counts for nothing. Returns it, to be let go of outside the lock.
+  mutating func restart() -> [@Sendable () -> Void] {
+    defer { completions = [] }
     return completions
+  }
+
+  /// All have serialised: nothing is left here.
+  mutating func take() -> ResponseHandlers {
+    defer { self = ResponseHandlers() }
+    return self
+  }
+
+  /// Hands the responses over.
+  func handOver() {
+    for completion in completions { completion() }
   }
 }
 
@@ -50,7 +58,12 @@ extension Request {
       if state.state == .finished { state.state = .resumed }
       return (true, false)
     }
-    if isLate { underlyingQueue.async { self.serialize() } }
+    if isLate {
+      underlyingQueue.async {
+        self.session?.keep(self)
+        self.serialize()
+      }
+    }
     guard isFirst, shouldAutomaticallyResume ?? session?.startRequestsImmediately ?? true else { return }
     resume()
   }
@@ -89,69 +102,17 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with an error of the session's, wherever it is, unless it has ended; the first error stays.
+  /// Ends the request with an error of the session's, wherever it is, unless its response handlers run. That it was
+  /// cancelled stays its error; a failure that might have been retried doesn't.
   func end(with error: AFError) {
-    enum Action { case finish, cancel(URLSessionTask), nothing }
-    let action = mutableState.withLock { state -> Action in
+    let task = mutableState.withLock { state in
       switch state.stage {
-      case .finishing, .done: return .nothing
-      case .running(let task):
-        state.error = state.error ?? error
-        return .cancel(task)
-      case .unbuilt, .building, .completing, .waiting:
-        state.error = state.error ?? error
-        state.stage = .completing
-        return .finish
+      case .finishing, .done: break
+      case .unbuilt, .building, .running, .completing, .waiting: if state.state != .cancelled { state.error = error }
       }
+      return state.runningTask
     }
-    switch action {
-    case .finish: finish()
-    case .cancel(let task): task.cancel()
-    case .nothing: break
-    }
-  }
-
-  // MARK: Retrying, on the underlying queue
-
-  func retryOrFinish() {
-    guard !isCancelled, let error, let session, session.hasRetrier(for: self) else { return finish() }
-    session.retryResult(for: self, dueTo: error) { result in
-      self.delivery.performHere {
-        guard !self.isCancelled else { return self.finish() }
-        switch result {
-        case .doNotRetry: self.finish()
-        case .doNotRetryWithError(let error): self.finish(error: error.asAFError(or: .sessionTaskFailed(error: error)))
-        case .retry: session.retryRequest(self, withDelay: nil)
-        case .retryWithDelay(let delay): session.retryRequest(self, withDelay: delay)
-        }
-      }
-    }
-  }
-
-  /// Waits until `delay` has passed, then begins another round.
-  func retry(after delay: TimeInterval?) {
-    let isWanted = mutableState.withLock { state in
-      guard case .completing = state.stage, state.state != .cancelled else { return false }
-      state.stage = .waiting
-      return true
-    }
-    guard isWanted else { return finish() }
-    guard let delay, delay > 0 else { return beginAnotherRound() }
-    // A hundred years keep far away from the clock's end.
-    underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { self.beginAnotherRound() }
-  }
-
-  private func beginAnotherRound() {
-    let isWanted = mutableState.withLock { state in
-      guard case .waiting = state.stage else { return false }
-      state.stage = .building
-      state.retryCount += 1
-      return true
-    }
-    guard isWanted else { return }
-    reset()
-    monitors?.requestIsRetrying(self)
-    build()
+    if let task { task.cancel() } else { stopWaiting() }
   }
 
   // MARK: Finishing
@@ -163,6 +124,7 @@ extension Request {
       case .finishing, .done: return false
       case .unbuilt, .building, .running, .completing, .waiting:
         state.stage = .finishing
+        state.question = nil
         if let error { state.error = error }
         return true
       }
@@ -183,55 +145,32 @@ extension Request {
   }
 
   /// Serialises with each handler, those that are added meanwhile included, before any response is handed over.
-  private func serializeNext() {
+  func serializeNext() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
-      guard let error = response.error, !isCancelled, let session, session.hasRetrier(for: self) else {
-        mutableState.withLock { $0.responses.complete { response.complete(nil) } }
-        continue
+      let isAsked = response.error.map { error in
+        askRetriers(dueTo: error) { self.proceed(after: response, $0) }
       }
-      return session.retryResult(for: self, dueTo: error) { self.proceed(after: response, $0, session) }
+      if isAsked == true { return }
+      mutableState.withLock { $0.responses.complete { response.complete(nil) } }
     }
     delivery.performHere { self.conclude() }
   }
 
-  /// A retrier has said what is to become of a request whose response couldn't be serialised.
-  private func proceed(after response: SerializedResponse, _ result: RetryResult, _ session: Session) {
-    let replacement: AFError?
-    switch result {
-    case .doNotRetry: replacement = nil
-    case .doNotRetryWithError(let error): replacement = error.asAFError(or: .sessionTaskFailed(error: error))
-    case .retry, .retryWithDelay:
-      return delivery.performHere {
-        let isWanted = self.mutableState.withLock { state in
-          guard state.state != .cancelled else { return false }
-          state.responses.restart()
-          state.stage = .completing
-          return true
-        }
-        guard isWanted else { return self.proceed(after: response, .doNotRetry, session) }
-        session.retryRequest(self, withDelay: result.delay)
-      }
-    }
-    mutableState.withLock { $0.responses.complete { response.complete(replacement) } }
-    // Not called from here: retriers that answer at once would pile up calls.
-    serializationQueue.async { self.serializeNext() }
-  }
-
   /// Hands the responses over; on the underlying queue.
   private func conclude() {
-    let completions = mutableState.withLock {
-      state -> (responses: [@Sendable () -> Void], finish: [@Sendable () -> Void])? in
+    // Taken out, so that users' serializers and handlers aren't let go of under the lock.
+    let finished = mutableState.withLock { state -> (responses: ResponseHandlers, handlers: [@Sendable () -> Void])? in
       guard state.responses.next == nil else { return nil }
       state.stage = .done
       if state.state.canTransition(to: .finished) { state.state = .finished }
       defer { state.finishHandlers = [] }
       return (state.responses.take(), state.finishHandlers)
     }
-    guard let completions else { return serialize() }
+    guard let finished else { return serialize() }
     cleanup()
     session?.cleanup(after: self)
-    for completion in completions.responses { completion() }
-    for handler in completions.finish { handler() }
+    finished.responses.handOver()
+    for handler in finished.handlers { handler() }
   }
 }

@@ -7,10 +7,7 @@ extension Request {
   /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
-    mutableState.withLock { state in
-      state.interceptor =
-        state.interceptor.map { Interceptor(interceptors: [$0, interceptor]) } ?? interceptor
-    }
+    mutableState.withLock { $0.interceptors.append(interceptor) }
     return self
   }
 
@@ -29,14 +26,14 @@ extension Request {
   /// Lets `handler` decide about this request's redirects, in place of the session's handler.
   @discardableResult
   public func redirect(using handler: any RedirectHandler) -> Self {
-    mutableState.withLock { $0.redirectHandler = handler }
+    set(\.redirectHandler, to: handler)
     return self
   }
 
   /// Lets `handler` decide about storing this request's response, in place of the session's handler.
   @discardableResult
   public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
-    mutableState.withLock { $0.cachedResponseHandler = handler }
+    set(\.cachedResponseHandler, to: handler)
     return self
   }
 
@@ -51,8 +48,17 @@ extension Request {
   /// Offers a credential to a server that asks for one.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
-    mutableState.withLock { $0.credential = credential }
+    set(\.credential, to: credential)
     return self
+  }
+
+  /// Lets go of the old value outside the lock, since it may be anybody's, with a `deinit` that asks the request.
+  private func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
+    _ = mutableState.withLock { state in
+      let old = state[keyPath: path]
+      state[keyPath: path] = value
+      return old
+    }
   }
 
   /// Tells `monitor` what becomes of this request, behind the session's monitors and those that were added before.

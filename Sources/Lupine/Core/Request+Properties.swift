@@ -56,11 +56,16 @@ extension Request {
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
   var session: Session? { mutableState.withLock { $0.session } }
+  /// What adapts and retries this request, in order; one list, so that their number costs no stack.
+  var interceptors: [any RequestInterceptor] { mutableState.withLock { $0.interceptors } }
 
   // MARK: What it was given
 
   /// What adapts and retries this request, apart from the session's interceptor.
-  public var interceptor: (any RequestInterceptor)? { mutableState.withLock { $0.interceptor } }
+  public var interceptor: (any RequestInterceptor)? {
+    let interceptors = interceptors
+    return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
+  }
   /// Who is told of the request: the session's monitors, then its own; nil if there are none.
   public var eventMonitor: (any EventMonitor)? { mutableState.withLock { $0.eventMonitor } }
   /// What decides about this request's redirects, before the session's handler.

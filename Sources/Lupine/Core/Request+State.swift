@@ -37,6 +37,3 @@ extension Request {
   /// Whether it is `.finished`.
   public var isFinished: Bool { state == .finished }
 }
-
-extension Request {
-}

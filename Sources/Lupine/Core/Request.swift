@@ -48,9 +48,12 @@ public class Request: @unchecked Sendable {
     var metrics: [URLSessionTaskMetrics] = []
 
     var responses = ResponseHandlers()
+    /// What retriers were asked and haven't answered.
+    var question: RetryQuestion?
     /// Whether the first response handler was added.
     var hasHadHandler = false
-    var interceptor: (any RequestInterceptor)?
+    /// In the order in which they are asked, behind the session's.
+    var interceptors: [any RequestInterceptor] = []
     var eventMonitor: CompositeEventMonitor?
     var redirectHandler: (any RedirectHandler)?
     var cachedResponseHandler: (any CachedResponseHandler)?
@@ -78,7 +81,8 @@ public class Request: @unchecked Sendable {
     delivery = session.session.delivery
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     mutableState = Mutex(
-      MutableState(session: session, interceptor: interceptor, eventMonitor: session.activeEventMonitor))
+      MutableState(
+        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor))
   }
 
   // MARK: What a subclass does
@@ -109,10 +113,9 @@ public class Request: @unchecked Sendable {
   /// Looks at the response before it is handed over; called on the underlying queue if there is one and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
-  /// Forgets what an earlier round has brought.
+  /// Forgets what an earlier round has brought, its error apart, which goes when the new round is sure to come.
   func reset() {
     mutableState.withLock { state in
-      state.error = nil
       state.uploadProgress?.reset()
       state.downloadProgress?.reset()
     }
@@ -130,10 +133,7 @@ public class Request: @unchecked Sendable {
       guard state.state.canTransition(to: .resumed) else { return nil }
       state.state = .resumed
       let isUnbuilt = if case .unbuilt = state.stage { true } else { false }
-      if isUnbuilt {
-        state.stage = .building
-        state.session?.keep(self)
-      }
+      if isUnbuilt { state.stage = .building }
       // Queued under the lock, so that monitors hear of transitions in the order in which they were made.
       let task = state.runningTask
       if isUnbuilt || state.eventMonitor != nil {
@@ -179,17 +179,16 @@ public class Request: @unchecked Sendable {
       state.state = .cancelled
       state.error = state.error ?? .explicitlyCancelled
       let task = state.runningTask
-      let isOver =
-        switch state.stage {
-        case .unbuilt, .building, .waiting: true
-        case .running, .completing, .finishing, .done: false
-        }
+      switch state.stage {
       // Nobody else may go on with it.
-      if isOver { state.stage = .completing }
-      if isOver || state.eventMonitor != nil {
+      case .unbuilt, .building, .waiting: state.stage = .completing
+      case .running, .completing, .finishing, .done: break
+      }
+      let isWaiting = task == nil && !state.isDone
+      if isWaiting || state.eventMonitor != nil {
         underlyingQueue.async {
           self.didCancel(task)
-          if isOver { self.finish() }
+          if isWaiting { self.stopWaiting() }
         }
       }
       return task
@@ -219,6 +218,10 @@ extension Request.MutableState {
   /// The task, if there is one that hasn't ended.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
+  }
+
+  var isDone: Bool {
+    if case .done = stage { true } else { false }
   }
 }
 

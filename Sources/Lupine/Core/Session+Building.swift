@@ -4,14 +4,16 @@ import Foundation
 
 extension Session {
   /// Makes and adapts a request, then its task; begins on the root queue.
+  ///
+  /// A round that has ended meanwhile, because the request was cancelled or its session has gone, goes no further.
   func build(_ request: Request, round: Int) {
     guard request.isBuilding(round) else { return }
     if session.isValid, let task = request.makeReadyTask(in: session) { return request.didCreate(task, round) }
-    if requestQueue === rootQueue {
-      make(request, round)
-    } else {
-      requestQueue.async { self.make(request, round) }
-    }
+    onRequestQueue { self.make(request, round) }
+  }
+
+  private func onRequestQueue(_ work: @escaping @Sendable () -> Void) {
+    if requestQueue === rootQueue { session.delivery.performHere(work) } else { requestQueue.async(execute: work) }
   }
 
   private func make(_ request: Request, _ round: Int) {
@@ -22,14 +24,11 @@ extension Session {
       try initialRequest.validate()
     } catch {
       let error = error.asAFError(or: .createURLRequestFailed(error: error))
-      return session.delivery.performHere {
-        request.monitors?.request(request, didFailToCreateURLRequestWithError: error)
-        request.didFail(round, with: error)
-      }
+      return session.delivery.performHere { request.didFailToCreate(round, with: error) }
     }
-    session.delivery.performHere { request.didCreateInitial(initialRequest) }
+    session.delivery.performHere { request.didCreateInitial(initialRequest, round) }
     guard request.isBuilding(round) else { return }
-    guard let adapter = adapter(for: request) else { return prepareBody(request, round, initialRequest) }
+    guard let adapter = interceptors(for: request) else { return prepareBody(request, round, initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: self)
     // Not kept by an adapter that takes its time: its requests end with the session.
     adapter.adapt(initialRequest, using: state) { [weak self] result in
@@ -44,18 +43,11 @@ extension Session {
     do {
       let adaptedRequest = try result.get()
       try adaptedRequest.validate()
-      session.delivery.performHere { request.didAdapt(initialRequest, to: adaptedRequest) }
-      if requestQueue === rootQueue {
-        session.delivery.performHere { self.prepareBody(request, round, adaptedRequest) }
-      } else {
-        requestQueue.async { self.prepareBody(request, round, adaptedRequest) }
-      }
+      session.delivery.performHere { request.didAdapt(initialRequest, to: adaptedRequest, round) }
+      onRequestQueue { self.prepareBody(request, round, adaptedRequest) }
     } catch {
       let error = AFError.requestAdaptationFailed(error: error)
-      session.delivery.performHere {
-        request.monitors?.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
-        request.didFail(round, with: error)
-      }
+      session.delivery.performHere { request.didFailToAdapt(initialRequest, round, with: error) }
     }
   }
 
@@ -79,15 +71,15 @@ extension Session {
 
   // MARK: Whom to ask
 
-  func hasRetrier(for request: Request) -> Bool { interceptor != nil || request.interceptor != nil }
+  /// Whether there is somebody to ask about a failure; nobody is asked when no further task could be made.
+  func hasRetrier(for request: Request) -> Bool {
+    (interceptor != nil || !request.interceptors.isEmpty) && session.isValid
+  }
 
-  func retrier(for request: Request) -> (any RequestRetrier)? { joined(with: request) }
-
-  private func adapter(for request: Request) -> (any RequestAdapter)? { joined(with: request) }
-
-  private func joined(with request: Request) -> (any RequestInterceptor)? {
-    guard let interceptor else { return request.interceptor }
-    guard let own = request.interceptor else { return interceptor }
-    return Interceptor(interceptors: [interceptor, own])
+  /// Everybody who adapts and retries the request, in order; nil if there is nobody. A chain even of one, since a chain
+  /// takes only the first answer.
+  func interceptors(for request: Request) -> Interceptor? {
+    let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
+    return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)
   }
 }

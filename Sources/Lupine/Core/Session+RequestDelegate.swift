@@ -24,10 +24,11 @@ extension Session: RequestDelegate {
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
-    guard let retrier = retrier(for: request) else { return completion(.doNotRetry) }
-    retrier.retry(request, for: self, dueTo: error) { result in
+    guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
+    // The session isn't kept by a retrier that takes its time: its requests end with it.
+    retrier.retry(request, for: self, dueTo: error) { [rootQueue] result in
       // Wherever the retrier has made up its mind.
-      self.rootQueue.async {
+      rootQueue.async {
         guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
         completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
       }

@@ -100,8 +100,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.didComplete(
       task,
       with: error.map { error in
-        // Cancelled not by the request, but along with its session.
-        session.isValid ? error.asAFError(or: .sessionTaskFailed(error: error)) : .sessionInvalidated(error: nil)
+        // Cancelled not by the request, but along with its session; other errors are the task's own.
+        let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
+        return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
       })
   }
 

@@ -74,6 +74,9 @@ final class EngineClient: Sendable {
     }
   }
 
+  /// Lets the engine go, when no further request will come: whoever still has a task of the session's keeps no threads.
+  func close() { _ = engine.withLock { $0.take() } }
+
   /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
   func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {
     do {

@@ -99,7 +99,7 @@ extension Transfer {
   }
 
   private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (redirect, replacement) = state.withLock { state in
+    let (redirect, replacement, isCancelled) = state.withLock { state in
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
       state.isExchanging = false
@@ -111,9 +111,11 @@ extension Transfer {
         max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
       }
       defer { (state.redirect, state.replacement) = (nil, nil) }
-      return (state.redirect, state.replacement)
+      return (state.redirect, state.replacement, state.isCancelled)
     }
     switch (result, redirect) {
+    // All of it had come by then, and wasn't handed over.
+    case (.success, _) where isCancelled: complete(URLError(.cancelled))
     case (_, .failure(let error)): complete(error)
     case (.success, .success(let next)): follow(next)
     case (let result, nil):
@@ -185,6 +187,9 @@ extension Transfer {
         state.withLock { state in
           state.urlRequest = chosen
           state.response = nil
+          // Who asks there has refused nothing yet.
+          state.challengeCount = 0
+          state.redirectCount += 1
         }
         return .send(request)
       } catch {
@@ -229,21 +234,23 @@ extension Transfer {
 
   func send(_ request: EngineRequest) {
     do {
-      let (handlesCookies, total) = try state.withLock { state in
+      let (handlesCookies, total, number) = try state.withLock { state in
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
+        state.exchange += 1
         (state.owedByteCount, state.isDiscarding) = (0, false)
         let total = state.request.timeouts.total
         state.request = request
         state.request.timeouts.total = total
-        return (state.urlRequest.httpShouldHandleCookies, total)
+        return (state.urlRequest.httpShouldHandleCookies, total, state.exchange)
       }
       var request = handlesCookies ? client.addingCookies(to: request) : request
       request.timeouts.total = total
       let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
       let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
-        // The exchange may have ended on the loop before its handle came back here; then this is harmless.
+        // It may have ended before its handle came back here, and another one be under way.
+        guard state.isExchanging, state.exchange == number else { return (state.isCancelled, false, false, 0) }
         state.handle = handle
         defer { state.owedByteCount = 0 }
         return (state.isCancelled, state.isHeld, state.isDiscarding, state.owedByteCount)
@@ -253,8 +260,12 @@ extension Transfer {
       if isHeld { steer() }
       if isCancelled { handle.cancel() }
     } catch {
-      state.withLock { $0.isExchanging = false }
-      complete(error as? URLError ?? URLError(.unknown))
+      // Told on the session's queue, wherever this is.
+      state.withLock { state in
+        state.isExchanging = false
+        state.decided = .complete(error as? URLError ?? URLError(.unknown))
+      }
+      schedule()
     }
   }
 }

@@ -65,6 +65,9 @@ final class Transfer: ResponseSink {
     var owedByteCount = 0
     var isDiscarding = false
     var isExchanging = false
+    /// The number of the exchange that is under way or was the last.
+    var exchange = 0
+    var redirectCount = 0
     /// What the task wants.
     var isPaused = false
     var isCancelled = false
@@ -196,7 +199,7 @@ final class Transfer: ResponseSink {
     storeCookies(of: head)
     return state.withLock { state in
       do throws(EngineError) {
-        let next = try client.redirectRule.next(after: head, to: state.request, count: state.attempts.count)
+        let next = try client.redirectRule.next(after: head, to: state.request, count: state.redirectCount)
         state.redirect = next.map { .success($0) }
       } catch {
         state.redirect = .failure(error)

@@ -85,7 +85,12 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) {
     InterceptorChain(
-      members: adapters, ask: { $0.adapt($1, for: session, completion: $2) }, carry: { try? $0.get() }
+      members: adapters,
+      // Weakly, here and below: a member that takes its time doesn't keep the session.
+      ask: { [weak session] adapter, urlRequest, completion in
+        guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
+        adapter.adapt(urlRequest, for: session, completion: completion)
+      }, carry: { try? $0.get() }
     ).run(from: .success(urlRequest), completion: completion)
   }
 
@@ -95,7 +100,11 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) {
     InterceptorChain(
-      members: adapters, ask: { $0.adapt($1, using: state, completion: $2) }, carry: { try? $0.get() }
+      members: adapters,
+      ask: { [weak session = state.session, id = state.requestID] adapter, urlRequest, completion in
+        guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
+        adapter.adapt(urlRequest, using: RequestAdapterState(requestID: id, session: session), completion: completion)
+      }, carry: { try? $0.get() }
     ).run(from: .success(urlRequest), completion: completion)
   }
 
@@ -106,7 +115,10 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   ) {
     InterceptorChain(
       members: retriers,
-      ask: { retrier, _, completion in retrier.retry(request, for: session, dueTo: error, completion: completion) },
+      ask: { [weak session] retrier, _, completion in
+        guard let session else { return completion(.doNotRetry) }
+        retrier.retry(request, for: session, dueTo: error, completion: completion)
+      },
       carry: { (answer: RetryResult) -> Void? in if case .doNotRetry = answer { () } else { nil } }
     ).run(from: .doNotRetry, completion: completion)
   }

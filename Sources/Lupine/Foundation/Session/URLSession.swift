@@ -172,8 +172,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// A task has ended and its delegate was told.
   func remove(_ task: URLSessionTask) {
     let isLast = mutableState.withLock { state in
-      state.tasks.remove(task)
-      return state.life == .invalidating && state.tasks.isEmpty
+      state.tasks.remove(task) != nil && state.life == .invalidating && state.tasks.isEmpty
     }
     if isLast { becomeInvalid() }
   }
@@ -231,6 +230,7 @@ open class URLSession: NSObject, @unchecked Sendable {
       }
       delegates?.session.urlSession(self, didBecomeInvalidWithError: nil)
       self.mutableState.withLock { $0.delegates = nil }
+      self.client.close()
     }
   }
 }

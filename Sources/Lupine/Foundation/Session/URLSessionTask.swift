@@ -25,6 +25,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     /// The request is being converted.
     case starting
     case transferring(Transfer)
+    /// It couldn't be started, and is about to complete.
+    case failed
   }
 
   private struct MutableState {
@@ -93,7 +95,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       case .unstarted:
         state.stage = .starting
         return .begin(session)
-      case .starting: return .nothing
+      case .starting, .failed: return .nothing
       case .transferring(let transfer): return .steer(transfer)
       }
     }
@@ -119,6 +121,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     enum Action { case complete(URLSession), cancel(Transfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .running || state.state == .suspended, let session = state.session else { return .nothing }
+      if case .failed = state.stage { return .nothing }
       state.state = .canceling
       return state.transfer.map { .cancel($0) } ?? .complete(session)
     }
@@ -131,7 +134,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
-      guard let request = try request.get(), session.owns(self) else { throw URLError(.badURL) }
+      guard let request = try request.get() else { throw URLError(.badURL) }
+      guard session.owns(self) else {
+        throw URLError(
+          .cancelled,
+          userInfo: [NSLocalizedDescriptionKey: "The session was invalidated before the task was made. Make a new one."]
+        )
+      }
       let transfer = Transfer(
         try client.convert(request, body: try makeBody()), from: request, client: client,
         delivery: delivery(of: session),
@@ -146,7 +155,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       transfer.begin()
     } catch {
       let error = error as? URLError ?? URLError(.unknown)
-      session.delivery.perform { self.transferDidComplete(error) }
+      let isFirst = mutableState.withLock { state in
+        // Whoever has cancelled the task meanwhile completes it.
+        guard state.state != .canceling else { return false }
+        state.stage = .failed
+        return true
+      }
+      if isFirst { session.delivery.perform { self.transferDidComplete(error) } }
     }
   }
 
@@ -298,12 +313,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private func complete(_ error: (any Error)?) {
     // Let go of those who hold the task, outside the lock: what goes with the request may ask the task for something.
-    let (session, _) = mutableState.withLock { state in
+    let (session, owner) = mutableState.withLock { state in
       state.state = .completed
       state.error = error
       return (state.session.take(), state.owner.take())
     }
     session?.remove(self)
+    // Perhaps the last reference, and what goes with a request is its user's: not under the lock.
+    _ = owner
   }
 }
 
