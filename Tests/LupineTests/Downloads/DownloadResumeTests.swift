@@ -190,6 +190,30 @@ import Testing
     }
   }
 
+  @Test("another answer that is cut leaves nothing, and what is there can be gone on with")
+  func unrelatedCut() async throws {
+    let (resource, place) = (resource, place)
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: place)) },
+      { _, peer in
+        try peer.send("HTTP/1.1 503 \r\nContent-Length: 100\r\n\r\nlater")
+        peer.finishSending()
+        _ = try peer.awaitClose()
+      }, { try resource.answer($0, on: $1) },
+    ]) { origin, _ in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
+          let response = await session.download(resumingWith: data, to: into(folder)).outcome()
+          #expect((response.error?.underlyingError as? URLError)?.code == .networkConnectionLost)
+          let left = try #require(response.resumeData)
+          #expect(try ResumeData(left) == ResumeData(data))
+          expectWhole(await session.download(resumingWith: left, to: into(folder)).outcome(), data)
+        }
+      }
+    }
+  }
+
   @Test("without its file a download begins at the start", arguments: [true, false])
   func fileGone(isShorter: Bool) async throws {
     let resource = resource

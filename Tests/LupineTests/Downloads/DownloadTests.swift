@@ -249,6 +249,25 @@ import Testing
     }
   }
 
+  @Test("a credential is offered to a server that asks, and its refusal is no part of the file")
+  func challenge() async throws {
+    try await withServer { request in
+      request.fields.first("authorization") == nil
+        ? Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""], .bytes(Array("refused".utf8)))
+        : .text("welcome")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let response = await session.download(origin.url, to: into(folder)).authenticate(username: "u", password: "p")
+            .outcome()
+          #expect(response.error == nil && response.content == Data("welcome".utf8))
+          let statuses = response.metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+          #expect(statuses == [401, 200])
+        }
+      }
+    }
+  }
+
   @Test("an eager session has the task before the download is resumed")
   func eager() async throws {
     try await withServer { _ in
