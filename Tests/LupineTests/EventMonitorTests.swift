@@ -16,7 +16,7 @@ import Testing
     try await withServer { _ in
       .text("here")
     } _: { origin in
-      let log = Log()
+      let log = CallLog()
       let queue = DispatchQueue(label: "all monitors")
       try await withMonitoredSession([log.monitor("s1", on: queue), log.monitor("s2", on: queue)]) { session in
         let request = session.request(origin.url)
@@ -250,7 +250,7 @@ import Testing
 }
 
 /// What several monitors write into one list.
-private final class Log: Sendable {
+private final class CallLog: Sendable {
   private let names = Mutex<[String]>([])
 
   var entries: [String] { names.withLock { $0 } }

@@ -34,7 +34,7 @@ struct EventFixture {
   init() {
     session = owner.session
     request = owner.request("http://127.0.0.1:1")
-    stream = DataStreamRequest(session: owner, interceptor: nil, shouldAutomaticallyResume: false)
+    stream = owner.streamRequest(initial)
     upload = owner.upload(Data(), with: initial)
     download = owner.download(initial)
     task = session.dataTask(with: initial)

@@ -135,16 +135,6 @@ final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   var object: Object? { reference.withLock { $0.object } }
 }
 
-/// Whether the condition comes to hold while other threads run; they need a moment after a session's end.
-func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(20)
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    await Task.yield()
-  }
-  return condition()
-}
-
 // Unchecked since that is what it says: a redirect handler's completion may be called on any thread.
 /// A closure that is called on another thread than the one on which it came.
 struct AnyThread<Value>: @unchecked Sendable {

@@ -32,16 +32,6 @@ extension Recorder {
   }
 }
 
-/// Looks again and again, for 20 s at most, until the condition holds.
-func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(20)
-  while ContinuousClock.now < deadline {
-    if condition() { return true }
-    await Task.yield()
-  }
-  return condition()
-}
-
 /// Calls `body` on a thread of its own, which may block.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in

@@ -24,10 +24,10 @@ import Testing
         let before = Left.descriptors(below: path)
         let fates = try await Cancelling.run(count: 200, seed: 2, file)
         var left: [String] = []
-        if await !Left.settles({ Left.descriptors(below: path).count <= before.count }) {
+        if await !settles({ Left.descriptors(below: path).count <= before.count }) {
           left.append("descriptors: \(Left.descriptors(below: path)) instead of \(before)")
         }
-        if await !Left.settles({ Left.files(in: place) == ["body"] }) { left.append("files: \(Left.files(in: place))") }
+        if await !settles({ Left.files(in: place) == ["body"] }) { left.append("files: \(Left.files(in: place))") }
         try FileHandle.standardError.write(contentsOf: Data("left: \(left), fates: \(fates)\n".utf8))
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
@@ -117,15 +117,6 @@ private enum Cancelling {
 
 /// What is left in this process.
 private enum Left {
-  static func settles(_ condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < deadline {
-      if condition() { return true }
-      await Task.yield()
-    }
-    return condition()
-  }
-
   /// What the descriptors lead to that uploads open: sockets, what loops wait on, and files in a folder.
   static func descriptors(below folder: String) -> [String] {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
