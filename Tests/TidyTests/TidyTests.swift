@@ -44,6 +44,7 @@ import Testing
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
     let bridges = ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
       .map { "Sources/Lupine/Foundation/Session/\($0).swift" }
+      + ["SecCertificate", "SecTrust"].map { "Sources/Lupine/Foundation/Trust/\($0).swift" }
     for file in files {
       #expect(file.path.hasPrefix("Sources/Lupine/Engine/") || bridges.contains(file.path), "\(file.path)")
     }
@@ -82,6 +83,7 @@ import Testing
         "Sources/Lupine/Core/UploadRequest.swift": 2,
         "Sources/Lupine/Features/Interceptor.swift": 3,
         "Sources/Lupine/Features/RetryPolicy.swift": 2,
+        "Sources/Lupine/Features/ServerTrustEvaluation.swift": 1,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,
         "Sources/Lupine/Foundation/CachedURLResponse.swift": 1,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,
