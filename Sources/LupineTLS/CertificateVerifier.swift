@@ -1,5 +1,7 @@
 // The application's own word on a server's certificate.
 
+import CLupineOpenSSL
+
 /// Decides on a server's certificate after OpenSSL has looked at it: to pin keys, or to accept a certificate that OpenSSL
 /// doesn't. Two verifiers are equal only if they are the same object.
 ///
@@ -66,19 +68,21 @@ extension CertificateVerifier.Evidence {
   ///     those.
   public func verify(host: String?, anchors: [[UInt8]]? = nil) -> Verification {
     do throws(TLSError) {
-      let name: PeerName?
-      if let host { name = try PeerName(host: host) } else { name = nil }
-      let trusted = try anchors.map { anchors throws(TLSError) in
-        try anchors.map { anchor throws(TLSError) in
-          guard let certificate = Certificate(der: anchor) else {
-            throw .configuration("An anchor's \(anchor.count) bytes aren't one certificate in DER. Pass each on its own.")
-          }
-          return certificate
-        }
-      }
-      return try terms.verify(certificates, name: name, shownAs: host ?? self.host, anchors: trusted)
+      return try terms.verify(
+        certificates, name: try host.map { host throws(TLSError) in try PeerName(host: host) },
+        shownAs: host ?? self.host, anchors: try anchors.map { anchors throws(TLSError) in try Self.read(anchors) })
     } catch {
       return Verification(chain: [], problem: error)
+    }
+  }
+
+  private static func read(_ anchors: [[UInt8]]) throws(TLSError) -> [Certificate] {
+    try anchors.map { bytes throws(TLSError) in
+      guard let certificate = Certificate(der: bytes) else {
+        ERR_clear_error()
+        throw .configuration("An anchor's \(bytes.count) bytes aren't one certificate in DER. Pass each on its own.")
+      }
+      return certificate
     }
   }
 }

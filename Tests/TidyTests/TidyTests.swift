@@ -42,7 +42,8 @@ import Testing
   @Test("the engine is imported by the files in Engine/, and where Foundation's types meet it")
   func engineIsTalkedToInOnePlace() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
-    let bridges = ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
+    let bridges =
+      ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
       .map { "Sources/Lupine/Foundation/Session/\($0).swift" }
       + ["SecCertificate", "SecTrust"].map { "Sources/Lupine/Foundation/Trust/\($0).swift" }
     for file in files {
