@@ -12,10 +12,10 @@ extension AlamofireExtension where ExtendedType == SecTrust {
   /// in a trusted one.
   public var certificates: [SecCertificate] { type.certificates }
 
-  /// The ``certificates`` in DER.
+  /// The certificates in DER.
   public var certificateData: [Data] { certificates.af.data }
 
-  /// The keys of the ``certificates``.
+  /// The keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
   /// Makes these certificates, and no others, what the chain may end in; each is trusted as it is, also a server's own.
@@ -55,7 +55,7 @@ extension AlamofireExtension where ExtendedType: Bundle {
     }
   }
 
-  /// The keys of the ``certificates``.
+  /// The keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
   /// The paths of the bundle's resources with these extensions, each once, sorted.
