@@ -1,6 +1,7 @@
 // AFError: which properties answer for which case, and what its sentences show.
 
 import Foundation
+import LupineEngine
 import Testing
 
 @testable import Lupine
@@ -68,6 +69,12 @@ struct AFErrorTests {
     ),
     (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "responseValidation", false),
     (.responseValidationFailed(reason: .customValidationFailed(error: Broken())), "responseValidation", true),
+    (.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: "h")), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .noCertificatesFound), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .noPublicKeysFound), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: nil)), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
+    (.serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
     (.sessionDeinitialized, "sessionDeinitialized", false),
     (.sessionInvalidated(error: nil), "sessionInvalidated", false),
     (.sessionInvalidated(error: Broken()), "sessionInvalidated", true),
@@ -90,6 +97,7 @@ struct AFErrorTests {
         "requestRetry": error.isRequestRetryError,
         "responseSerialization": error.isResponseSerializationError,
         "responseValidation": error.isResponseValidationError,
+        "serverTrustEvaluation": error.isServerTrustEvaluationError,
         "sessionDeinitialized": error.isSessionDeinitializedError,
         "parameterEncoding": error.isParameterEncodingError,
         "sessionInvalidated": error.isSessionInvalidatedError,
@@ -205,6 +213,27 @@ struct AFErrorTests {
       }
     }
     #expect(Self.table.count { $0.error.url != nil } == 11)
+  }
+
+  @Test("a failed pin is told with its host and the numbers on both sides")
+  func pinning() throws {
+    let authority = try ThrowawayAuthority()
+    let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
+    let pin = try SecCertificate.pem(ThrowawayAuthority().certificatePEM)
+    let errors = [
+      AFError.serverTrustEvaluationFailed(
+        reason: .certificatePinningFailed(
+          host: "h.example", trust: trust, pinnedCertificates: [pin], serverCertificates: trust.af.certificates)),
+      .serverTrustEvaluationFailed(
+        reason: .publicKeyPinningFailed(
+          host: "h.example", trust: trust, pinnedKeys: [pin.publicKey], serverKeys: trust.af.publicKeys)),
+    ]
+    for (error, things) in zip(errors, ["certificates", "keys"]) {
+      #expect(error.isServerTrustEvaluationError && error.underlyingError == nil)
+      #expect(error.localizedDescription.hasPrefix("h.example was not trusted, for none of the 2 \(things)"))
+      #expect(error.localizedDescription.contains("one of the 1 "))
+      #expect(Self.details(of: error).isEmpty)
+    }
   }
 
   @Test("a length that differs from the announced one is told with both")

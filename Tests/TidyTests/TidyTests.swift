@@ -42,8 +42,10 @@ import Testing
   @Test("the engine is imported by the files in Engine/, and where Foundation's types meet it")
   func engineIsTalkedToInOnePlace() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
-    let bridges = ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
+    let bridges =
+      ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
       .map { "Sources/Lupine/Foundation/Session/\($0).swift" }
+      + ["SecCertificate", "SecTrust"].map { "Sources/Lupine/Foundation/Trust/\($0).swift" }
     for file in files {
       #expect(file.path.hasPrefix("Sources/Lupine/Engine/") || bridges.contains(file.path), "\(file.path)")
     }
@@ -85,6 +87,7 @@ import Testing
         "Sources/Lupine/Features/Interceptor.swift": 3,
         "Sources/Lupine/Features/MultipartUpload.swift": 1,
         "Sources/Lupine/Features/RetryPolicy.swift": 2,
+        "Sources/Lupine/Features/ServerTrustEvaluation.swift": 1,
         "Sources/Lupine/Foundation/BodyStream.swift": 1,
         "Sources/Lupine/Foundation/CachedURLResponse.swift": 1,
         "Sources/Lupine/Foundation/HTTPURLResponse.swift": 1,

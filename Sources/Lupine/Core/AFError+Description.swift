@@ -32,6 +32,8 @@ extension AFError: LocalizedError {
       reason.sentence
     case .responseValidationFailed(let reason):
       reason.sentence
+    case .serverTrustEvaluationFailed(let reason):
+      reason.sentence
     case .sessionDeinitialized:
       "The session went away while the request was under way. Keep a reference to it until its requests have ended."
     case .sessionInvalidated(let error):

@@ -63,6 +63,11 @@ extension AFError {
     if case .responseValidationFailed = self { true } else { false }
   }
 
+  /// Whether this is ``serverTrustEvaluationFailed(reason:)``.
+  public var isServerTrustEvaluationError: Bool {
+    if case .serverTrustEvaluationFailed = self { true } else { false }
+  }
+
   /// Whether this is ``sessionDeinitialized``.
   public var isSessionDeinitializedError: Bool {
     if case .sessionDeinitialized = self { true } else { false }
@@ -112,6 +117,7 @@ extension AFError {
     case .parameterEncodingFailed(let reason): reason.underlyingError
     case .responseSerializationFailed(let reason): reason.underlyingError
     case .responseValidationFailed(let reason): reason.underlyingError
+    case .serverTrustEvaluationFailed(let reason): reason.underlyingError
     case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
     }
   }

@@ -96,6 +96,8 @@ public enum AFError: Error, Sendable {
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
   /// A validator refused the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
+  /// The server was refused by a ``ServerTrustManager`` or one of its evaluators.
+  case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
   /// The session was let go of while the request was under way.
   case sessionDeinitialized
   /// The session was invalidated, with the error that made it so if there was one.

@@ -85,6 +85,16 @@ extension Request {
     monitors?.request(self, didGatherMetrics: metrics)
   }
 
+  /// The server was refused before anything was sent to it.
+  func didFail(_ task: URLSessionTask, earlyWith error: AFError) {
+    let isFirst = mutableState.withLock { state in
+      guard state.runningTask === task, state.error == nil else { return false }
+      state.error = error
+      return true
+    }
+    if isFirst { monitors?.request(self, didFailTask: task, earlyWithError: error) }
+  }
+
   func didComplete(_ task: URLSessionTask, with error: AFError?) {
     let isRunning = mutableState.withLock { state in
       guard state.runningTask === task else { return false }

@@ -38,6 +38,8 @@ open class Session: @unchecked Sendable {
   public let serializationQueue: DispatchQueue
   /// What adapts and retries every request, before the request's own interceptor.
   public let interceptor: (any RequestInterceptor)?
+  /// What decides whether servers are to be trusted; the configuration alone does if nil.
+  public let serverTrustManager: ServerTrustManager?
   /// What decides about redirects where a request has no handler of its own; without either they are followed.
   public let redirectHandler: (any RedirectHandler)?
   /// What decides about storing responses where a request has no handler of its own.
@@ -57,7 +59,8 @@ open class Session: @unchecked Sendable {
   /// Creates a session on a `URLSession`.
   ///
   /// - Parameters:
-  ///   - session: with `delegate` as its delegate, and a delegate queue upon `rootQueue`.
+  ///   - session: with `delegate` as its delegate, and a delegate queue upon `rootQueue`. With a server trust manager, one
+  ///     that has sent no request yet: its connections are this manager's.
   ///   - delegate: who hears of the tasks; works for this session alone.
   ///   - rootQueue: the serial queue on which internal work is done.
   ///   - startRequestsImmediately: whether a request is resumed when it gets its first response handler.
@@ -65,6 +68,7 @@ open class Session: @unchecked Sendable {
   ///   - requestQueue: where requests are built; the root queue if nil.
   ///   - serializationQueue: where responses are serialised; the root queue if nil.
   ///   - interceptor: adapts and retries every request.
+  ///   - serverTrustManager: decides whether servers are to be trusted.
   ///   - redirectHandler: decides about redirects; they are followed if nil.
   ///   - cachedResponseHandler: decides about storing responses.
   ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
@@ -77,6 +81,7 @@ open class Session: @unchecked Sendable {
     requestQueue: DispatchQueue? = nil,
     serializationQueue: DispatchQueue? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    serverTrustManager: ServerTrustManager? = nil,
     redirectHandler: (any RedirectHandler)? = nil,
     cachedResponseHandler: (any CachedResponseHandler)? = nil,
     eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
@@ -85,6 +90,11 @@ open class Session: @unchecked Sendable {
     precondition(
       session.delegateQueue.underlyingQueue?.label == rootQueue.label,
       "the URLSession's delegate queue must stand upon the root queue: set its underlyingQueue")
+    if let serverTrustManager {
+      let isAsked = session.client.ask(serverTrustManager)
+      precondition(
+        isAsked, "the URLSession has sent requests before, or has another server trust manager: make a new one")
+    }
     self.session = session
     self.delegate = delegate
     self.rootQueue = rootQueue
@@ -93,17 +103,15 @@ open class Session: @unchecked Sendable {
     self.requestQueue = requestQueue ?? rootQueue
     self.serializationQueue = serializationQueue ?? rootQueue
     self.interceptor = interceptor
+    self.serverTrustManager = serverTrustManager
     self.redirectHandler = redirectHandler
     self.cachedResponseHandler = cachedResponseHandler
     eventMonitor = CompositeEventMonitor(queue: rootQueue, monitors: eventMonitors)
     delegate.attach(to: self)
   }
 
-  /// Creates a session on a `URLSession` of its own.
-  ///
-  /// The parameters are those of ``init(session:delegate:rootQueue:startRequestsImmediately:requestSetup:requestQueue:serializationQueue:interceptor:redirectHandler:cachedResponseHandler:eventMonitors:)``,
-  /// but for the configuration, which is copied, and the root queue: if it is concurrent, a serial queue in front of it is
-  /// used.
+  /// Creates a session on a `URLSession` of its own. The parameters are those of the other initialiser, but for the
+  /// configuration, which is copied, and the root queue: if it is concurrent, a serial queue in front of it is used.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),
@@ -113,6 +121,7 @@ open class Session: @unchecked Sendable {
     requestQueue: DispatchQueue? = nil,
     serializationQueue: DispatchQueue? = nil,
     interceptor: (any RequestInterceptor)? = nil,
+    serverTrustManager: ServerTrustManager? = nil,
     redirectHandler: (any RedirectHandler)? = nil,
     cachedResponseHandler: (any CachedResponseHandler)? = nil,
     eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
@@ -123,8 +132,8 @@ open class Session: @unchecked Sendable {
         configuration: configuration, delegate: delegate, delegateQueue: OperationQueue(serial: rootQueue)),
       delegate: delegate, rootQueue: rootQueue, startRequestsImmediately: startRequestsImmediately,
       requestSetup: requestSetup, requestQueue: requestQueue, serializationQueue: serializationQueue,
-      interceptor: interceptor, redirectHandler: redirectHandler, cachedResponseHandler: cachedResponseHandler,
-      eventMonitors: eventMonitors)
+      interceptor: interceptor, serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
+      cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
   }
 
   deinit {
@@ -386,13 +395,5 @@ open class Session: @unchecked Sendable {
   func made<Made: Request>(_ request: Made) -> Made {
     if requestSetup == .eager { request.prepareEagerly() }
     return request
-  }
-}
-
-extension DispatchQueue {
-  /// The queue itself if it is the main queue, otherwise a serial one in front of it.
-  fileprivate var serialized: DispatchQueue {
-    // Not compared by ===: on Linux the main queue is another object at each access.
-    label == DispatchQueue.main.label ? self : DispatchQueue(label: label, target: self)
   }
 }

@@ -96,6 +96,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Tells the request that its task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    if let failure = error?.serverTrustFailure { task.owner?.didFail(task, earlyWith: failure) }
     monitors(of: task)?.urlSession(session, task: task, didCompleteWithError: error)
     task.owner?.didComplete(
       task,

@@ -8,7 +8,11 @@ import Synchronization
 final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
   private let sessionFields: [HTTPHeader]
-  private let engine = Mutex<Engine?>(nil)
+  private struct State {
+    var engine: Engine?
+    var serverTrustManager: ServerTrustManager?
+  }
+  private let state = Mutex(State())
 
   init(_ settings: URLSessionConfiguration.Snapshot) {
     self.settings = settings
@@ -75,15 +79,28 @@ final class EngineClient: Sendable {
   }
 
   /// Lets the engine go, when no further request will come: whoever still has a task of the session's keeps no threads.
-  func close() { _ = engine.withLock { $0.take() } }
+  func close() { _ = state.withLock { $0.engine.take() } }
+
+  /// Has a manager decide about servers; false if there is one, or if the engine has started without.
+  func ask(_ manager: ServerTrustManager) -> Bool {
+    state.withLock { state in
+      guard state.engine == nil, state.serverTrustManager == nil else { return false }
+      state.serverTrustManager = manager
+      return true
+    }
+  }
 
   /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
   func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {
     do {
-      let engine = try engine.withLock { engine throws(SystemError) in
-        if let engine { return engine }
-        let started = try Engine(configuration: settings.engine)
-        engine = started
+      let engine = try state.withLock { state throws(SystemError) in
+        if let engine = state.engine { return engine }
+        var configuration = settings.engine
+        if let manager = state.serverTrustManager {
+          configuration.tls.verifier = CertificateVerifier(asking: manager, after: configuration.tls.verifier)
+        }
+        let started = try Engine(configuration: configuration)
+        state.engine = started
         return started
       }
       return engine.submit(request, to: sink, credit: credit)
