@@ -4,7 +4,7 @@ public import Foundation
 
 /// Posts a notification when a request or its task was resumed, suspended or cancelled, and when it has ended.
 ///
-/// The notifications' names are constants of ``Request``; their object is nil, and ``Foundation/Notification/request``
+/// The notifications' names are constants of ``Request``; their object is nil, and `Notification/request`
 /// is the request. Every session has such a monitor unless it is given others.
 ///
 /// They are posted at once on the request's `underlyingQueue`, in order, and not on the main queue: a hop to another

@@ -73,15 +73,16 @@ enum Program {
     let target = FileManager.default.temporaryDirectory.appendingPathComponent("alamofire-program-\(UUID())/bytes.bin")
     let progress = Highest()
     let queue = DispatchQueue(label: "progress")
-    let response = await AF.download(Router.base + "/bytes/65536") { _, _ in
+    let destination: DownloadRequest.Destination = { _, _ in
       (target, [.removePreviousFile, .createIntermediateDirectories])
     }
-    .downloadProgress(queue: queue) { progress.note($0.fractionCompleted) }
-    .validate()
-    .serializingDownloadedFileURL().response
+    let response = await AF.download(Router.base + "/bytes/65536", to: destination)
+      .downloadProgress(queue: queue) { progress.note($0.fractionCompleted) }
+      .validate()
+      .serializingDownloadedFileURL().response
     // Behind the last call.
     queue.sync {}
-    let count = try Data(contentsOf: try response.result.get()).count
+    let count = try Data(contentsOf: response.result.get()).count
     print("download: \(count) bytes at the destination: \(response.fileURL == target), progress \(progress.value)")
     try FileManager.default.removeItem(at: target.deletingLastPathComponent())
   }
