@@ -33,11 +33,28 @@ final class EngineClient: Sendable {
     for header in sessionFields where request.headers[header.name] == nil {
       fields.append(name: header.name, value: header.value)
     }
+    try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     return EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: Timeouts(
         everyPhase: Duration(timeout: request.explicitTimeoutInterval ?? settings.timeoutIntervalForRequest),
         total: Duration(timeout: settings.timeoutIntervalForResource)))
+  }
+
+  /// Does what a cache policy asks for where nothing is stored.
+  private func apply(_ policy: URLRequest.CachePolicy, to fields: inout Fields, of url: URL?) throws(URLError) {
+    switch policy {
+    case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
+      break
+    case .returnCacheDataDontLoad:
+      let text = "\(url?.absoluteString ?? "") isn't stored, and must not be loaded. Use another cache policy."
+      throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
+    case .reloadIgnoringLocalAndRemoteCacheData:
+      // The latter for caches of HTTP/1.0 (RFC 9111 §5.4).
+      for name in ["Cache-Control", "Pragma"] where !fields.contains(name) {
+        fields.append(name: name, value: "no-cache")
+      }
+    }
   }
 
   /// A redirected request as the user has changed it.

@@ -41,6 +41,9 @@ public struct URLRequest: Hashable, Sendable {
   /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
   private(set) var explicitTimeoutInterval: TimeInterval?
 
+  /// How caches are used, if it was said; otherwise the session's configuration decides.
+  private(set) var explicitCachePolicy: CachePolicy?
+
   private var methodName = Self.methodNameDefault
 
   private(set) var body = Body.none
@@ -67,6 +70,25 @@ public struct URLRequest: Hashable, Sendable {
     explicitTimeoutInterval = timeoutInterval
   }
 
+  /// A GET request with a cache policy of its own, whose timeout is left to the session.
+  public init(url: URL, cachePolicy: CachePolicy) {
+    self.url = url
+    explicitCachePolicy = cachePolicy
+  }
+
+  /// A GET request with a cache policy and a timeout of its own.
+  ///
+  /// - Parameters:
+  ///   - url: the URL to ask.
+  ///   - cachePolicy: how caches are used, over what the session's configuration says.
+  ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
+  public init(
+    url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
+  ) {
+    self.init(url: url, cachePolicy: cachePolicy)
+    explicitTimeoutInterval = timeoutInterval
+  }
+
   /// The method, never nil when read; setting nil makes it `GET`.
   ///
   /// The six methods that Foundation knows are written in capitals whatever their case, as Foundation does; any
@@ -80,6 +102,12 @@ public struct URLRequest: Hashable, Sendable {
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { explicitTimeoutInterval = newValue }
+  }
+
+  /// How caches are used: what was set, or `.useProtocolCachePolicy`, for which the session's configuration stands in.
+  public var cachePolicy: CachePolicy {
+    get { explicitCachePolicy ?? .useProtocolCachePolicy }
+    set { explicitCachePolicy = newValue }
   }
 
   /// The header fields as a dictionary, made at each access, or nil if there are none.

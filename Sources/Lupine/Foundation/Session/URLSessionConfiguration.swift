@@ -13,6 +13,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
     /// Seconds for a whole transfer; 7 days as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
+    /// How caches are used where a request doesn't say it.
+    var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// Fields for every request that does not set them itself; nil if none were ever set.
     var additionalHeaders: HTTPHeaders?
     /// Where cookies are kept; nil if they aren't.
@@ -71,6 +73,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
+  }
+
+  /// How caches are used, unless the request says it; by the protocol's rules by default.
+  open var requestCachePolicy: URLRequest.CachePolicy {
+    get { snapshot.cachePolicy }
+    set { state.withLock { $0.cachePolicy = newValue } }
   }
 
   /// Seconds for a whole transfer from its start to its last byte, redirects included; 604800, or 7 days, by default. 0,
