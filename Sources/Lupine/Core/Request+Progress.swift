@@ -3,16 +3,25 @@
 public import Foundation
 import Synchronization
 
-/// Keeps a `Progress` up to date, on a request's underlying queue.
+/// Keeps a `Progress` up to date, on a request's underlying queue; updates that come faster than they are seen are merged.
 final class TransferProgress: Sendable {
-  let progress = Progress(totalUnitCount: 0)
-  private let handler = Mutex<(handler: Request.ProgressHandler, queue: DispatchQueue)?>(nil)
-
-  func setHandler(_ closure: @escaping Request.ProgressHandler, on queue: DispatchQueue) {
-    handler.withLock { $0 = (closure, queue) }
+  // A type of its own: a closure in a tuple would be wrapped once more each time that it is looked at in a Mutex.
+  private struct Listener {
+    let handler: Request.ProgressHandler
+    let queue: DispatchQueue
+    var isCalled = false
   }
 
-  var currentHandler: (handler: Request.ProgressHandler, queue: DispatchQueue)? { handler.withLock { $0 } }
+  let progress = Progress(totalUnitCount: 0)
+  private let listener = Mutex<Listener?>(nil)
+
+  func setHandler(_ handler: @escaping Request.ProgressHandler, on queue: DispatchQueue) {
+    listener.withLock { $0 = Listener(handler: handler, queue: queue) }
+  }
+
+  var currentHandler: (handler: Request.ProgressHandler, queue: DispatchQueue)? {
+    listener.withLock { $0 }.map { ($0.handler, $0.queue) }
+  }
 
   /// Takes the counts over and tells the handler, unless nothing has changed.
   func update(_ count: Int64, of total: Int64) {
@@ -21,7 +30,17 @@ final class TransferProgress: Sendable {
     guard progress.completedUnitCount != count || progress.totalUnitCount != total else { return }
     progress.totalUnitCount = total
     progress.completedUnitCount = count
-    if let (handler, queue) = currentHandler { queue.async { [progress] in handler(progress) } }
+    let called = listener.withLock { listener -> Listener? in
+      guard listener?.isCalled == false else { return nil }
+      listener?.isCalled = true
+      return listener
+    }
+    guard let called else { return }
+    called.queue.async {
+      // Before the call, so that what comes behind it is told again.
+      self.listener.withLock { $0?.isCalled = false }
+      called.handler(self.progress)
+    }
   }
 
   /// Another round begins at nothing; nobody is told.

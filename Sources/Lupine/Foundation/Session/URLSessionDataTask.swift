@@ -8,8 +8,12 @@ import Synchronization
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The body as it would be stored; kept only if nobody else keeps it.
   private let body = Mutex(Data())
+  private let conclusion = Mutex<Conclusion?>(nil)
+
   /// Completes the task once the delegate has said what is to be stored, or nobody waits for that any more.
-  private let conclusion = Mutex<(@Sendable ((any Error)?) -> Void)?>(nil)
+  private struct Conclusion {
+    let finish: @Sendable ((any Error)?) -> Void
+  }
 
   /// Ends the task; it completes with `URLError.cancelled`.
   open override func cancel() {
@@ -35,13 +39,13 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     else { return finish(error) }
     let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }
     let proposed = CachedURLResponse(response: httpResponse, data: data)
-    conclusion.withLock { $0 = finish }
+    conclusion.withLock { $0 = Conclusion(finish: finish) }
     // There is no cache to store it in; the task completes once the delegate has made up its mind.
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in self.settle(nil) }
     if state == .canceling { settle(URLError(.cancelled)) }
   }
 
   private func settle(_ error: URLError?) {
-    session?.delivery.performHere { self.conclusion.withLock { $0.take() }?(error) }
+    session?.delivery.performHere { self.conclusion.withLock { $0.take() }?.finish(error) }
   }
 }
