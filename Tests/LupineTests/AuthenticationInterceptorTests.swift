@@ -271,11 +271,19 @@ import Testing
 
   @Test("unless it is told otherwise, an interceptor has the default window, on a clock that goes")
   func publicInitialiser() async throws {
-    let authenticator = TokenAuthenticator(.atOnce { _ in .failure(Mishap("no refresh")) })
-    let interceptor = AuthenticationInterceptor(
-      authenticator: authenticator, credential: Token("a", requiresRefresh: true))
-    let rig = Rig(authenticator, interceptor)
-    for _ in 0..<5 { await #expect(throws: Mishap("no refresh")) { try await rig.adapted() } }
-    await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
+    var duration = Duration.zero
+    // Among other tests six of them may take longer than the window is wide.
+    repeat {
+      let authenticator = TokenAuthenticator(.atOnce { _ in .failure(Mishap("no refresh")) })
+      let interceptor = AuthenticationInterceptor(
+        authenticator: authenticator, credential: Token("a", requiresRefresh: true))
+      let rig = Rig(authenticator, interceptor)
+      var errors: [any Error] = []
+      duration = await ContinuousClock().measure {
+        for _ in 0..<6 { do { _ = try await rig.adapted() } catch { errors.append(error) } }
+      }
+      #expect(errors.prefix(5).compactMap { $0 as? Mishap }.count == 5)
+      if duration < .seconds(30) { #expect(errors.last as? AuthenticationError == .excessiveRefresh) }
+    } while duration >= .seconds(30)
   }
 }
