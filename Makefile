@@ -11,14 +11,15 @@ STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency
 # Swift's backtracer can hang for minutes on a crash of a sanitized program. XCTest, which no test here uses, leaks.
 # One test at a time: a sanitized program is many times slower, and all at once would run into their own time limits.
 # Fewer simulated schedules for the same reason.
-SANITIZED := env LUPINE_SIMULATION_SEEDS=200 LUPINE_MISBEHAVIOURS_EVERY=8 $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
+SANITIZED := env LUPINE_SIMULATION_SEEDS=200 LUPINE_MISBEHAVIOURS_EVERY=8 LUPINE_LOAD_REQUESTS=1000 \
+  $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
 # The compiler that belongs to Swift, whatever else is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
-  tsan asan linkage bench example clean
+  tsan asan linkage bench example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -99,6 +100,15 @@ namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packet
 
 example: deps ## build the code of README and articles, run the README's
 	Tests/Examples/run
+
+# The symbols of the API alone: those of the engine are documented for who imports it, in their own comments.
+DOCS := .build/docs
+docs: deps ## build the documentation into .build/docs; warnings are errors
+	$(SWIFT) package dump-symbol-graph --minimum-access-level public >/dev/null
+	@rm -rf $(DOCS)-symbols && mkdir -p $(DOCS)-symbols
+	cp .build/*/symbolgraph/Lupine.symbols.json .build/*/symbolgraph/Lupine@*.symbols.json $(DOCS)-symbols
+	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
+	  --output-path $(DOCS) --warnings-as-errors
 
 clean: ## remove everything that was built
 	rm -rf .build

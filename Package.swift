@@ -15,6 +15,7 @@ let package = Package(
   name: "Lupine",
   products: [
     .library(name: "Lupine", targets: ["Lupine"]),
+    .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -38,6 +39,8 @@ let package = Package(
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     .target(name: "Lupine", dependencies: ["LupineEngine"], swiftSettings: strict),
+    // The same under the name that programs written for Alamofire import.
+    .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
     // Programs, and the origin server that the demo and the tests talk to.
     .target(
@@ -47,6 +50,10 @@ let package = Package(
     .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine", "CLupineLinux"], swiftSettings: strict),
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
+
+    // For the tests: a program whose main thread waits in one way or another.
+    .executableTarget(
+      name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
@@ -58,7 +65,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
-    .testTarget(name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue"],
+      swiftSettings: strict),
     .testTarget(name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],

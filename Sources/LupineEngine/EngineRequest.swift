@@ -47,7 +47,7 @@ public struct EngineRequest: Sendable {
     if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
       // user-pass = user-id ":" password (RFC 7617 §2), also where the URI has no password.
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
-      self.fields.append(name: "Authorization", value: "Basic " + Base64.encode(credentials))
+      self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
   }
 }
@@ -110,7 +110,7 @@ extension Fields {
   }
 }
 
-/// The two small codings that user information needs, a proxy's as well.
+/// The coding of user information, a proxy's as well.
 enum PercentCoding {
   static func decode(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -125,23 +125,5 @@ enum PercentCoding {
       }
     }
     return bytes
-  }
-}
-
-enum Base64 {
-  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
-
-  // RFC 4648 §4
-  static func encode(_ bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    for start in stride(from: 0, to: bytes.count, by: 3) {
-      let group = bytes[start..<min(start + 3, bytes.count)]
-      var bits: UInt32 = 0
-      for (index, byte) in group.enumerated() { bits |= UInt32(byte) << UInt32(16 - 8 * index) }
-      for index in 0..<4 {
-        text.append(index <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * index)) & 63] : UInt8(ascii: "="))
-      }
-    }
-    return String(decoding: text, as: UTF8.self)
   }
 }

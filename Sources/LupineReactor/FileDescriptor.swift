@@ -13,8 +13,15 @@ package struct FileDescriptor: ~Copyable, Sendable {
     self.number = number
   }
 
+  /// Closes it now, and says what failed: a file's last bytes may find no room only then.
+  package consuming func close() throws(SystemError) {
+    let number = number
+    discard self
+    if Glibc.close(number) != 0, errno != EINTR { throw SystemError(call: "close", code: errno) }
+  }
+
   deinit {
     // EINTR from close leaves the descriptor closed on Linux, so it isn't repeated.
-    _ = close(number)
+    _ = Glibc.close(number)
   }
 }

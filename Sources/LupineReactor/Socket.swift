@@ -70,7 +70,7 @@ package final class Socket: StreamSocket, Sendable {
     var position = off_t(clamping: offset)
     let sent = try SystemCall.transfer("sendfile") {
       // sendfile(2) has no MSG_NOSIGNAL.
-      SystemCall.withoutBrokenPipeSignal { sendfile(number, file.number, &position, count) }
+      SystemCall.withoutBrokenPipeSignal(count: count) { sendfile(number, file.number, &position, count) }
     }
     if sent == 0 { throw .fileEnded(file.path) }
     return sent

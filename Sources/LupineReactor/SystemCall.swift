@@ -27,8 +27,9 @@ enum SystemCall {
     }
   }
 
-  /// Runs a call that answers -1 with EPIPE for a closed socket, but would also raise SIGPIPE, which ends the process.
-  static func withoutBrokenPipeSignal(_ body: () -> Int) -> Int {
+  /// Runs a call that is to transfer `count` bytes. For a closed socket it answers -1 with EPIPE, or how many went out before
+  /// the socket was closed, but would also raise SIGPIPE, which ends the process.
+  static func withoutBrokenPipeSignal(count: Int, _ body: () -> Int) -> Int {
     var brokenPipe = sigset_t()
     sigemptyset(&brokenPipe)
     sigaddset(&brokenPipe, SIGPIPE)
@@ -38,7 +39,8 @@ enum SystemCall {
     let code = errno
     // The signal goes to this thread, and has to be taken before it is let through. If it was blocked before, whoever
     // did that lives with a pending one.
-    if result < 0, code == EPIPE, sigismember(&before, SIGPIPE) == 0 {
+    let isSuspect = result < 0 ? code == EPIPE : result < count
+    if isSuspect, sigismember(&before, SIGPIPE) == 0 {
       var none = timespec()
       sigtimedwait(&brokenPipe, nil, &none)
     }

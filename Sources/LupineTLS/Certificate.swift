@@ -36,6 +36,18 @@ final class Certificate: Sendable {
 
   var der: [UInt8] { LupineTLS.der(of: pointer, i2d_X509) }
 
+  /// Its key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
+  var publicKey: [UInt8] {
+    // SAFETY: the key belongs to the certificate; writing only reads it.
+    X509_get_X509_PUBKEY(pointer).map { LupineTLS.der(of: $0, i2d_X509_PUBKEY) } ?? []
+  }
+
+  /// Whether the key of `issuer` signed it.
+  func isSigned(by issuer: Certificate) -> Bool {
+    // SAFETY: the key belongs to the issuer, which lives during the call.
+    X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
+  }
+
   /// RFC 2253's form.
   var subject: String { describe(name: X509_get_subject_name(pointer)) }
 
@@ -49,6 +61,12 @@ final class Certificate: Sendable {
       OPENSSL_sk_value(features, index).map { ASN1_INTEGER_get($0.assumingMemoryBound(to: ASN1_INTEGER.self)) } == 5
     }
   }
+}
+
+/// The SubjectPublicKeyInfo of a certificate, both in DER; nil if the bytes aren't exactly one certificate.
+package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
+  defer { ERR_clear_error() }
+  return Certificate(der: der)?.publicKey
 }
 
 extension Certificate: Hashable {

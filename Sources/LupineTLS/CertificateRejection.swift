@@ -36,6 +36,7 @@ struct CertificateRejection {
 
 extension TLSError {
   init(_ rejection: CertificateRejection, host: String) {
+    verifierError = nil
     let whose = rejection.depth == 0 ? "The certificate of \(host)" : "A certificate in the chain of \(host)"
     switch rejection.verifyCode {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -72,10 +73,11 @@ extension TLSError {
       message: "The chain of \(host) can't be verified: \(verifyReason(verifyCode)). Replace its certificates.")
   }
 
-  static func refusedByVerifier(host: String, reason: String) -> TLSError {
+  static func refusedByVerifier(host: String, reason: String, error: (any Error)? = nil) -> TLSError {
     TLSError(
       code: .refusedByVerifier,
-      message: "The verifier of the TLS configuration refused the certificate of \(host): \(reason)")
+      message: "The verifier of the TLS configuration refused the certificate of \(host): \(reason)",
+      verifierError: error)
   }
 
   private static func mismatch(_ rejection: CertificateRejection, host: String) -> String {

@@ -1,5 +1,7 @@
 // The application's own word on a server's certificate.
 
+import CLupineOpenSSL
+
 /// Decides on a server's certificate after OpenSSL has looked at it: to pin keys, or to accept a certificate that OpenSSL
 /// doesn't. Two verifiers are equal only if they are the same object.
 ///
@@ -17,6 +19,9 @@ public final class CertificateVerifier: Sendable {
     public let builtChain: [[UInt8]]
     /// Why OpenSSL refuses the certificate; nil if it accepts it. Only the first reason is found.
     public let problem: TLSError?
+    /// The certificates of `sentChain`.
+    let certificates: [Certificate]
+    let terms: VerificationTerms
   }
 
   /// What is to be done.
@@ -29,11 +34,56 @@ public final class CertificateVerifier: Sendable {
     case asFound
   }
 
-  let decide: @Sendable (Evidence) -> Decision
+  package let decide: @Sendable (Evidence) throws -> Decision
 
-  /// Makes a verifier of a closure, which several loops may call at the same time.
-  public init(_ decide: @escaping @Sendable (Evidence) -> Decision) {
+  /// Makes a verifier of a closure, which several loops may call at the same time. What it throws refuses the certificate
+  /// as `Decision.refuse` does, and is kept as the `verifierError` of the `TLSError`.
+  public init(_ decide: @escaping @Sendable (Evidence) throws -> Decision) {
     self.decide = decide
+  }
+}
+
+extension CertificateVerifier.Evidence {
+  /// What another verification of the certificates came to.
+  public struct Verification: Sendable {
+    /// The chain in DER, the server's own certificate first, as far as each is signed by the next one. Without a problem
+    /// it ends in a trusted certificate.
+    public let chain: [[UInt8]]
+    /// Why the certificates are refused; nil if they are accepted. Only the first reason is found.
+    public let problem: TLSError?
+  }
+
+  /// What OpenSSL found, with the part of `builtChain` that its signatures hold together.
+  public var verification: Verification {
+    guard problem != nil else { return Verification(chain: builtChain, problem: nil) }
+    return Verification(chain: linked(builtChain.compactMap { Certificate(der: $0) }).map(\.der), problem: problem)
+  }
+
+  /// Verifies the certificates again, now. OpenSSL compares the host before it looks at signatures and dates: that
+  /// `problem` is `.hostMismatch` doesn't say that the rest is in order.
+  ///
+  /// - Parameters:
+  ///   - host: the name or address that the certificate must have; nil if any will do.
+  ///   - anchors: certificates in DER that are trusted as they are, in place of the configuration's trust roots; nil for
+  ///     those.
+  public func verify(host: String?, anchors: [[UInt8]]? = nil) -> Verification {
+    do throws(TLSError) {
+      return try terms.verify(
+        certificates, name: try host.map { host throws(TLSError) in try PeerName(host: host) },
+        shownAs: host ?? self.host, anchors: try anchors.map { anchors throws(TLSError) in try Self.read(anchors) })
+    } catch {
+      return Verification(chain: [], problem: error)
+    }
+  }
+
+  private static func read(_ anchors: [[UInt8]]) throws(TLSError) -> [Certificate] {
+    try anchors.map { bytes throws(TLSError) in
+      guard let certificate = Certificate(der: bytes) else {
+        ERR_clear_error()
+        throw .configuration("An anchor's \(bytes.count) bytes aren't one certificate in DER. Pass each on its own.")
+      }
+      return certificate
+    }
   }
 }
 

@@ -92,18 +92,32 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
   guard let store, let attachment = ClientAttachment.attached(toVerification: store),
     let verifier = attachment.settings.configuration.verifier
   else { return 0 }
+  guard let terms = VerificationTerms(of: store) else {
+    attachment.refusal = .outOfMemory("a verification's parameters")
+    return 0
+  }
   let isGood = X509_verify_cert(store) == 1
+  let sent = certificates(in: X509_STORE_CTX_get0_untrusted(store))
   // SAFETY: both stacks belong to the store's context, which lives during this call.
   let evidence = CertificateVerifier.Evidence(
     host: attachment.host,
-    sentChain: certificates(in: X509_STORE_CTX_get0_untrusted(store)).map(\.der),
+    sentChain: sent.map(\.der),
     builtChain: certificates(in: X509_STORE_CTX_get0_chain(store)).map(\.der),
     problem: isGood
       ? nil
       : attachment.refusal
         ?? .verificationFailed(
-          X509_STORE_CTX_get_error(store), host: attachment.host))
-  switch verifier.decide(evidence) {
+          X509_STORE_CTX_get_error(store), host: attachment.host),
+    certificates: sent, terms: terms)
+  let decision: CertificateVerifier.Decision
+  do {
+    decision = try verifier.decide(evidence)
+  } catch {
+    attachment.refusal = .refusedByVerifier(host: attachment.host, reason: "\(error)", error: error)
+    X509_STORE_CTX_set_error(store, X509_V_ERR_APPLICATION_VERIFICATION)
+    return 0
+  }
+  switch decision {
   case .asFound:
     attachment.refusal = evidence.problem
     return isGood ? 1 : 0

@@ -35,20 +35,33 @@ enum PeerName {
   /// Sets what is sent as SNI, and what the certificate is compared with.
   func apply(to ssl: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
-    // SAFETY: `ssl` is alive and owns the parameters; OpenSSL copies the name and the address.
-    let parameters = SSL_get0_param(ssl)
+    // RFC 6066 §3: literal addresses aren't permitted as a server name.
+    if case .dns(let name) = self, lupine_ssl_set_server_name(ssl, name) != 1 {
+      throw .configurationFromQueue("The server's name can't be set.")
+    }
+    // SAFETY: `ssl` is alive and owns the parameters.
+    try require(in: SSL_get0_param(ssl))
+  }
+
+  /// Sets what the certificate is compared with.
+  func require(in parameters: OpaquePointer?) throws(TLSError) {
+    ERR_clear_error()
+    // SAFETY: the caller owns the parameters; OpenSSL copies the name and the address.
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     let isSet =
       switch self {
-      case .dns(let name):
-        lupine_ssl_set_server_name(ssl, name) == 1
-          && X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
-      case .address(let bytes):
-        // RFC 6066 §3: literal addresses aren't permitted as a server name.
-        X509_VERIFY_PARAM_set1_ip(parameters, bytes, bytes.count) == 1
+      case .dns(let name): X509_VERIFY_PARAM_set1_host(parameters, name, name.utf8.count) == 1
+      case .address(let bytes): X509_VERIFY_PARAM_set1_ip(parameters, bytes, bytes.count) == 1
       }
     guard isSet else { throw .configurationFromQueue("The host name can't be set.") }
+  }
+
+  /// Takes away what `require` has set.
+  static func requireNone(in parameters: OpaquePointer?) {
+    // SAFETY: the caller owns the parameters; nothing is read.
+    X509_VERIFY_PARAM_set1_host(parameters, nil, 0)
+    X509_VERIFY_PARAM_set1_ip(parameters, nil, 0)
   }
 
   private static func address(_ host: String) -> [UInt8]? {

@@ -1,7 +1,7 @@
 // The one error of this target. How OpenSSL's error queue becomes one is in TLSError+OpenSSL.swift.
 
 /// Why TLS failed: a code to branch on and a message that names the host, the cause and the remedy.
-public struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct TLSError: Error, Sendable, CustomStringConvertible {
   /// What to branch on.
   public enum Code: Sendable, Hashable {
     /// A certificate of the chain is past its last day.
@@ -64,15 +64,31 @@ public struct TLSError: Error, Sendable, Hashable, CustomStringConvertible {
   public let code: Code
   /// The cause, the host and the remedy, in a sentence or two.
   public let message: String
+  /// What the verifier threw to refuse the certificate; nil if it threw nothing. Equality doesn't look at it.
+  public let verifierError: (any Error)?
 
   /// Makes an error of its parts.
-  public init(code: Code, message: String) {
+  public init(code: Code, message: String, verifierError: (any Error)? = nil) {
     self.code = code
     self.message = message
+    self.verifierError = verifierError
   }
 
   /// The message.
   public var description: String { message }
+}
+
+extension TLSError: Hashable {
+  /// Whether code and message are the same.
+  public static func == (left: TLSError, right: TLSError) -> Bool {
+    left.code == right.code && left.message == right.message
+  }
+
+  /// Takes code and message.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(code)
+    hasher.combine(message)
+  }
 }
 
 extension TLSError {

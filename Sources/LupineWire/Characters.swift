@@ -26,6 +26,9 @@ struct CharacterClass: Sendable {
   /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
   static let token = CharacterClass(alphanumerics + "!#$%&'*+-.^_`|~")
 
+  /// ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/": what a token68 has in front of its padding (RFC 9110 §11.2).
+  static let token68 = CharacterClass(alphanumerics + "-._~+/")
+
   /// unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3)
   static let unreserved = CharacterClass(alphanumerics + "-._~")
 
@@ -42,9 +45,12 @@ enum Byte {
   static let lineFeed: UInt8 = 0x0A
   static let carriageReturn: UInt8 = 0x0D
   static let space: UInt8 = 0x20
+  static let doubleQuote: UInt8 = 0x22
   static let comma: UInt8 = 0x2C
   static let colon: UInt8 = 0x3A
   static let semicolon: UInt8 = 0x3B
+  static let equals: UInt8 = 0x3D
+  static let backslash: UInt8 = 0x5C
 
   @inline(__always)
   static func lowercased(_ byte: UInt8) -> UInt8 {

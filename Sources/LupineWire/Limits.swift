@@ -44,6 +44,16 @@ public struct Limits: Sendable, Hashable {
   /// RFC 9111 §1.2.2 says so for ages; RFC 9110 §10.2.3 sets none. It keeps sums with a clock from overflowing.
   public static let delaySecondsMax: Int64 = 1 << 31
 
+  /// Challenges of all lines of one name in one head; what stands behind is left out. 16.
+  ///
+  /// RFC 9110 sets none (§11.6.1). IANA has registered about a dozen schemes, and servers offer three or four.
+  public static let challengesMax = 16
+
+  /// Parameters of one challenge; what stands behind is left out. 32.
+  ///
+  /// RFC 9110 sets none (§11.2). Digest, which has the most of the registered schemes, has nine (RFC 7616 §3.3).
+  public static let challengeParametersMax = 32
+
   /// Bytes of a Unix socket's path; 107, the size of sun_path without its final NUL (unix(7)).
   public static let socketPathBytesMax = 107
 

@@ -1,6 +1,7 @@
 // AFError: which properties answer for which case, and what its sentences show.
 
 import Foundation
+import LupineEngine
 import Testing
 
 @testable import Lupine
@@ -11,10 +12,13 @@ struct AFErrorTests {
   }
 
   private static let file = URL(filePath: "/folder/file")
+  private static let target = URL(filePath: "/target/file")
 
   /// One error for each case and reason, the name of its is…Error property, and whether it wraps `Broken`.
   private static let table: [(error: AFError, property: String?, wraps: Bool)] = [
     (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
+    (.createUploadableFailed(error: Broken()), "createUploadable", true),
+    (.downloadedFileMoveFailed(error: Broken(), source: file, destination: target), "downloadedFileMove", true),
     (.explicitlyCancelled, "explicitlyCancelled", false),
     (.invalidURL(url: "ht!tp"), "invalidURL", false),
     (.multipartEncodingFailed(reason: .bodyPartURLInvalid(url: file)), "multipartEncoding", false),
@@ -42,6 +46,8 @@ struct AFErrorTests {
     (.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Broken())), "parameterEncoding", true),
     (.parameterEncodingFailed(reason: .customEncodingFailed(error: Broken())), "parameterEncoding", true),
     (.parameterEncodingFailed(reason: .missingURL), "parameterEncoding", false),
+    (.requestAdaptationFailed(error: Broken()), "requestAdaptation", true),
+    (.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut)), "requestRetry", true),
     (.responseSerializationFailed(reason: .inputDataNilOrZeroLength), "responseSerialization", false),
     (.responseSerializationFailed(reason: .inputFileNil), "responseSerialization", false),
     (.responseSerializationFailed(reason: .inputFileReadFailed(at: file)), "responseSerialization", false),
@@ -50,6 +56,8 @@ struct AFErrorTests {
     (.responseSerializationFailed(reason: .decodingFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .customSerializationFailed(error: Broken())), "responseSerialization", true),
     (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "T")), "responseSerialization", false),
+    (.responseValidationFailed(reason: .dataFileNil), "responseValidation", false),
+    (.responseValidationFailed(reason: .dataFileReadFailed(at: file)), "responseValidation", false),
     (
       .responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b"])), "responseValidation",
       false
@@ -61,7 +69,15 @@ struct AFErrorTests {
     ),
     (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "responseValidation", false),
     (.responseValidationFailed(reason: .customValidationFailed(error: Broken())), "responseValidation", true),
+    (.serverTrustEvaluationFailed(reason: .noRequiredEvaluator(host: "h")), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .noCertificatesFound), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .noPublicKeysFound), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: nil)), "serverTrustEvaluation", false),
+    (.serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
+    (.serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: Broken())), "serverTrustEvaluation", true),
     (.sessionDeinitialized, "sessionDeinitialized", false),
+    (.sessionInvalidated(error: nil), "sessionInvalidated", false),
+    (.sessionInvalidated(error: Broken()), "sessionInvalidated", true),
     (.sessionTaskFailed(error: Broken()), "sessionTask", true),
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
@@ -71,14 +87,20 @@ struct AFErrorTests {
     for (error, property, _) in Self.table {
       let answers = [
         "createURLRequest": error.isCreateURLRequestError,
+        "createUploadable": error.isCreateUploadableError,
+        "downloadedFileMove": error.isDownloadedFileMoveError,
         "explicitlyCancelled": error.isExplicitlyCancelledError,
         "invalidURL": error.isInvalidURLError,
         "multipartEncoding": error.isMultipartEncodingError,
         "parameterEncoder": error.isParameterEncoderError,
+        "requestAdaptation": error.isRequestAdaptationError,
+        "requestRetry": error.isRequestRetryError,
         "responseSerialization": error.isResponseSerializationError,
         "responseValidation": error.isResponseValidationError,
+        "serverTrustEvaluation": error.isServerTrustEvaluationError,
         "sessionDeinitialized": error.isSessionDeinitializedError,
         "parameterEncoding": error.isParameterEncodingError,
+        "sessionInvalidated": error.isSessionInvalidatedError,
         "sessionTask": error.isSessionTaskError,
       ]
       #expect(answers.filter(\.value).map(\.key) == (property.map { [$0] } ?? []), "\(error)")
@@ -111,28 +133,73 @@ struct AFErrorTests {
       (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "Thing")), "Thing"),
       (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), "3 bytes"),
       (.parameterEncoderFailed(reason: .missingRequiredComponent(.httpMethod(rawValue: "BREW"))), "BREW"),
+      (.downloadedFileMoveFailed(error: Broken(), source: file, destination: target), "from /folder/file"),
+      (.downloadedFileMoveFailed(error: Broken(), source: file, destination: target), "to /target/file"),
+      (.responseValidationFailed(reason: .dataFileReadFailed(at: file)), "/folder/file"),
+      (.responseSerializationFailed(reason: .inputFileReadFailed(at: file)), "/folder/file"),
+      (.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b", "c/d"])), "a/b, c/d"),
+      (
+        .responseValidationFailed(
+          reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "e/f")), "e/f"
+      ),
+      (.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf16)), "UTF-16"),
     ])
   func content(error: AFError, text: String) {
     #expect(error.localizedDescription.contains(text))
   }
 
-  @Test("what validation and serialization refused can be asked for")
+  /// What each property but `underlyingError` and the is…Error ones answers, as text; nil ones left out.
+  private static func details(of error: AFError) -> [String: String] {
+    let answers: [String: String?] = [
+      "acceptableContentTypes": error.acceptableContentTypes?.joined(separator: " "),
+      "destinationURL": error.destinationURL?.path,
+      "downloadResumeData": error.downloadResumeData.map { String(decoding: $0, as: UTF8.self) },
+      "failedStringEncoding": error.failedStringEncoding?.description,
+      "responseCode": error.responseCode.map(String.init),
+      "responseContentType": error.responseContentType,
+      "sourceURL": error.sourceURL?.path,
+      "url": error.url?.path,
+      "urlConvertible": error.urlConvertible.map { "\($0)" },
+    ]
+    return answers.compactMapValues { $0 }
+  }
+
+  @Test("each detail is answered by the errors that have it, and by no other")
   func details() {
-    let type = AFError.responseValidationFailed(
-      reason: .unacceptableContentType(acceptableContentTypes: ["a/b"], responseContentType: "e/f"))
-    #expect(type.acceptableContentTypes == ["a/b"])
-    #expect(type.responseContentType == "e/f")
-    #expect(type.responseCode == nil)
-    let missing = AFError.responseValidationFailed(reason: .missingContentType(acceptableContentTypes: ["a/b"]))
-    #expect(missing.acceptableContentTypes == ["a/b"])
-    #expect(missing.responseContentType == nil)
-    #expect(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)).responseCode == 418)
-    let text = AFError.responseSerializationFailed(reason: .stringSerializationFailed(encoding: .utf16))
-    #expect(text.failedStringEncoding == .utf16)
-    #expect(AFError.explicitlyCancelled.acceptableContentTypes == nil)
-    #expect(AFError.explicitlyCancelled.failedStringEncoding == nil)
-    #expect(AFError.invalidURL(url: "ht!tp").urlConvertible as? String == "ht!tp")
-    #expect(AFError.explicitlyCancelled.urlConvertible == nil)
+    for (error, property, _) in Self.table {
+      let expected: [String: String] =
+        switch error {
+        case .downloadedFileMoveFailed: ["sourceURL": "/folder/file", "destinationURL": "/target/file"]
+        case .invalidURL: ["urlConvertible": "ht!tp"]
+        case .responseSerializationFailed(.stringSerializationFailed):
+          ["failedStringEncoding": String.Encoding.utf8.description]
+        case .responseValidationFailed(.missingContentType): ["acceptableContentTypes": "a/b"]
+        case .responseValidationFailed(.unacceptableContentType):
+          ["acceptableContentTypes": "a/b c/d", "responseContentType": "e/f"]
+        case .responseValidationFailed(.unacceptableStatusCode): ["responseCode": "418"]
+        case _ where property == "multipartEncoding" && "\(error)".contains("/folder/file"): ["url": "/folder/file"]
+        default: [:]
+        }
+      #expect(Self.details(of: error) == expected, "\(error)")
+    }
+  }
+
+  @Test("the resume data of a failed download is found in the transfer's error")
+  func resumeData() {
+    let data = Data("etag".utf8)
+    #expect(URLSessionDownloadTaskResumeData == "NSURLSessionDownloadTaskResumeData")
+    let lost = URLError(.networkConnectionLost, userInfo: [URLSessionDownloadTaskResumeData: data])
+    #expect(AFError.sessionTaskFailed(error: lost).downloadResumeData == data)
+    #expect(Self.details(of: .sessionTaskFailed(error: lost)) == ["downloadResumeData": "etag"])
+    #expect(AFError.sessionTaskFailed(error: URLError(.networkConnectionLost)).downloadResumeData == nil)
+    #expect(AFError.explicitlyCancelled.downloadResumeData == nil)
+  }
+
+  @Test("of a failed retry the retrier's error is the underlying one, and both are told")
+  func retry() {
+    let error = AFError.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut))
+    #expect(error.underlyingError is Broken)
+    #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
   }
 
   @Test("the file of a multipart error is named, and can be asked for where there is one")
@@ -146,6 +213,27 @@ struct AFErrorTests {
       }
     }
     #expect(Self.table.count { $0.error.url != nil } == 11)
+  }
+
+  @Test("a failed pin is told with its host and the numbers on both sides")
+  func pinning() throws {
+    let authority = try ThrowawayAuthority()
+    let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
+    let pin = try SecCertificate.pem(ThrowawayAuthority().certificatePEM)
+    let errors = [
+      AFError.serverTrustEvaluationFailed(
+        reason: .certificatePinningFailed(
+          host: "h.example", trust: trust, pinnedCertificates: [pin], serverCertificates: trust.af.certificates)),
+      .serverTrustEvaluationFailed(
+        reason: .publicKeyPinningFailed(
+          host: "h.example", trust: trust, pinnedKeys: [pin.publicKey], serverKeys: trust.af.publicKeys)),
+    ]
+    for (error, things) in zip(errors, ["certificates", "keys"]) {
+      #expect(error.isServerTrustEvaluationError && error.underlyingError == nil)
+      #expect(error.localizedDescription.hasPrefix("h.example was not trusted, for none of the 2 \(things)"))
+      #expect(error.localizedDescription.contains("one of the 1 "))
+      #expect(Self.details(of: error).isEmpty)
+    }
   }
 
   @Test("a length that differs from the announced one is told with both")

@@ -15,12 +15,12 @@ import Testing
       // The first run opens what a process keeps: the runtime's own descriptors, the resolver's library.
       try await Load.run(count: 20)
       var left: [String] = []
-      if await !Load.settles({ Load.loopThreadCount == 0 }) { left.append("threads of the first run") }
+      if await !settles({ Load.loopThreadCount == 0 }) { left.append("threads of the first run") }
       let descriptors = Load.descriptors
       let alive = try await Load.run(count: 500)
-      if await !Load.settles({ alive.allSatisfy { $0.request == nil } }) { left.append("requests") }
-      if await !Load.settles({ Load.loopThreadCount == 0 }) { left.append("threads") }
-      if await !Load.settles({ Load.descriptors.count <= descriptors.count }) {
+      if await !settles({ alive.allSatisfy { $0.request == nil } }) { left.append("requests") }
+      if await !settles({ Load.loopThreadCount == 0 }) { left.append("threads") }
+      if await !settles({ Load.descriptors.count <= descriptors.count }) {
         left.append("descriptors: \(Load.descriptors) instead of \(descriptors)")
       }
       try FileHandle.standardError.write(contentsOf: Data("left: \(left)\n".utf8))
@@ -56,7 +56,7 @@ import Testing
         session = nil
         #expect(await response.response.error?.isSessionDeinitializedError == true)
       }
-      #expect(await Load.settles { weakly.request == nil })
+      #expect(await settles { weakly.request == nil })
       #expect(origin.requestCount == 0)
     }
   }
@@ -130,16 +130,6 @@ private enum Load {
       default: return .text("here")
       }
     }
-  }
-
-  /// Whether the condition comes to hold while other threads run; they need a moment after a session's end.
-  static func settles(_ condition: () -> Bool) async -> Bool {
-    let deadline = ContinuousClock.now + .seconds(20)
-    while ContinuousClock.now < deadline {
-      if condition() { return true }
-      await Task.yield()
-    }
-    return condition()
   }
 
   /// What the descriptors lead to that an engine opens. Others come when the runtime or a sanitizer needs them.

@@ -67,6 +67,33 @@ import Testing
     }
   }
 
+  @Test("what Linux doesn't know of a network isn't claimed")
+  func network() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let transaction = try #require(await session.request(origin.url).outcome().metrics?.transactionMetrics.first)
+        #expect(transaction.domainResolutionProtocol == .unknown)
+        #expect(!transaction.isCellular && !transaction.isExpensive && !transaction.isConstrained)
+        #expect(!transaction.isMultipath)
+        #expect(transaction.resourceFetchType == .networkLoad)
+      }
+    }
+  }
+
+  @Test("the numbers are those that Foundation and the wire have")
+  func numbers() {
+    let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
+    #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])
+    let types = (0...4).map { URLSessionTaskMetrics.ResourceFetchType(rawValue: $0) }
+    #expect(types[0] == .unknown && types[1] == .networkLoad && types[3] == .localCache)
+    #expect(types[2] != nil && types[4] == nil)
+    // RFC 8446 §4.2.1; DTLS counts downwards (RFC 6347 §4.1).
+    let versions: [tls_protocol_version_t] = [.TLSv10, .TLSv11, .TLSv12, .TLSv13, .DTLSv10, .DTLSv12]
+    #expect(versions.map(\.rawValue) == [0x0301, 0x0302, 0x0303, 0x0304, 0xFEFF, 0xFEFD])
+  }
+
   @Test("TLS 1.2 and its cipher suite are told")
   func oldTLS() async throws {
     let url = try await TestServers.TLS.good.url + "/json"

@@ -96,6 +96,23 @@ import Testing
     }
   }
 
+  @Test("a handler costs the same at its hundred-thousandth call, and calls that would come too fast are merged")
+  func manyUpdates() async {
+    let progress = TransferProgress()
+    let queue = DispatchQueue(label: "progress")
+    let calls = Recorder<Int64>()
+    progress.setHandler({ calls.record($0.completedUnitCount) }, on: queue)
+    let count: Int64 = 100_000
+    queue.suspend()
+    for index in 1...count { progress.update(index, of: count) }
+    queue.resume()
+    #expect(await calls.next() == count)
+    // One after the other, on a thread whose stack is small.
+    for index in 1...count { queue.sync { progress.update(index, of: count) } }
+    #expect(await calls.next() != nil)
+    #expect(progress.currentHandler?.queue === queue)
+  }
+
   @Test("a suspended body arrives whole when it is resumed, in clear and through TLS", arguments: [false, true])
   func whole(isTLS: Bool) async throws {
     let byteCount: UInt64 = isTLS ? 16 << 20 : 24 << 20

@@ -159,7 +159,7 @@ import Testing
   @Test("the way back to the first origin doesn't bring the secrets back")
   func thereAndBack() async throws {
     try await withServer { request in
-      request.query("to").map(redirect) ?? .text(String(decoding: request.rawHead, as: UTF8.self))
+      request.query("to").map { redirect(to: $0) } ?? .text(String(decoding: request.rawHead, as: UTF8.self))
     } _: { other in
       try await withServer { request in
         request.path == "/"
@@ -276,8 +276,4 @@ import Testing
   private static let secrets: HTTPHeaders = [
     "Authorization": "Basic c2VjcmV0", "Cookie": "a=secret", "X-Own": "kept",
   ]
-}
-
-private func redirect(to location: String) -> Reply {
-  Reply(status: 302, fields: ["Location": location])
 }

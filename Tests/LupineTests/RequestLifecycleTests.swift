@@ -122,8 +122,12 @@ import Testing
 
   @Test("a hundred calls of resume, and of suspend, do no more than one")
   func idempotence() async throws {
-    try await withServer { _ in
-      .text("here")
+    let mayAnswer = Gate()
+    try await withOrigin { peer in
+      try peer.serve { _ in
+        try peer.wait(for: mayAnswer)
+        return .text("here")
+      }
     } _: { origin in
       try await withSession(startRequestsImmediately: false) { session in
         let request = session.request(origin.url)
@@ -132,6 +136,7 @@ import Testing
         #expect(request.isResumed)
         for _ in 0..<100 { request.suspend() }
         #expect(request.isSuspended)
+        mayAnswer.open()
         for _ in 0..<100 { request.resume() }
         #expect(await task.response.value == "here")
         #expect(request.tasks.count == 1 && request.allMetrics.count == 1)

@@ -69,6 +69,37 @@ struct URLRequestTests {
     #expect(copy == request)
   }
 
+  @Test("a body is bytes or a stream: what is set last counts, be it nil")
+  func bodies() {
+    var copy = request
+    let stream = InputStream(data: Data("stream".utf8))
+    copy.httpBody = Data("bytes".utf8)
+    copy.httpBodyStream = stream
+    #expect(copy.httpBodyStream === stream && copy.httpBody == nil)
+    copy.httpBody = Data("bytes".utf8)
+    #expect(copy.httpBodyStream == nil && copy.httpBody == Data("bytes".utf8))
+    copy.httpBodyStream = nil
+    #expect(copy.httpBody == nil && copy == request)
+    copy.httpBodyStream = stream
+    copy.httpBody = nil
+    #expect(copy.httpBodyStream == nil && copy == request)
+  }
+
+  @Test("requests with one stream are equal, and those with two aren't, whatever the streams hold")
+  func streams() {
+    let stream = InputStream(data: Data("same".utf8))
+    var (one, two) = (request, request)
+    one.httpBodyStream = stream
+    #expect(one != two)
+    two.httpBodyStream = stream
+    #expect(one == two && one.hashValue == two.hashValue)
+    two.httpBodyStream = InputStream(data: Data("same".utf8))
+    #expect(one != two)
+    // A request's copy has the stream itself, so that what one reads is gone for the other.
+    let copy = one
+    #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
+  }
+
   @Test("strings, URLs and components convert to a URL")
   func convertible() throws {
     #expect(try "https://h/p".asURL().absoluteString == "https://h/p")
@@ -136,6 +167,24 @@ struct URLSessionConfigurationTests {
     original.httpMaximumConnectionsPerHost = 9
     #expect(copy.httpMaximumConnectionsPerHost == 1)
     #expect(original.snapshot.engine.pool.connectionsPerOriginMax == 9)
+  }
+
+  @Test("credentials are looked for in the shared storage, and for an ephemeral configuration in one of its own")
+  func credentialStorage() throws {
+    #expect(URLSessionConfiguration.default.urlCredentialStorage === URLCredentialStorage.shared)
+    let ephemeral = URLSessionConfiguration.ephemeral
+    let own = try #require(ephemeral.urlCredentialStorage)
+    #expect(own !== URLCredentialStorage.shared && own !== URLSessionConfiguration.ephemeral.urlCredentialStorage)
+    #expect((ephemeral.copy() as? URLSessionConfiguration)?.urlCredentialStorage === own)
+    ephemeral.urlCredentialStorage = nil
+    #expect(ephemeral.urlCredentialStorage == nil && ephemeral.snapshot.credentialStorage == nil)
+  }
+
+  @Test("no configuration is one of the background, and none has classes for protocols")
+  func absences() {
+    for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default] {
+      #expect(configuration.identifier == nil && configuration.protocolClasses == nil)
+    }
   }
 
   @Test("additional fields of any type become strings, and headers keep their order")

@@ -8,3 +8,4 @@
 // has too, so it is defined in shim.c alone.
 int lupine_accept4(int fd, int flags);
 int lupine_set_thread_name(const char *name);
+int lupine_rename_exclusively(const char *from, const char *to);

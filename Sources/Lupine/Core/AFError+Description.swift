@@ -8,6 +8,11 @@ extension AFError: LocalizedError {
     switch self {
     case .createURLRequestFailed(let error):
       "The request could not be made: \(error.localizedDescription) Correct what asURLRequest() builds it from."
+    case .createUploadableFailed(let error):
+      "What the upload should send could not be made: \(error.localizedDescription) Correct its source."
+    case .downloadedFileMoveFailed(let error, let source, let destination):
+      "The downloaded file could not be moved from \(source.path) to \(destination.path): "
+        + "\(error.localizedDescription) Check that its directory is there and writable, and that no file is in the way."
     case .explicitlyCancelled:
       "The request was cancelled by a call of cancel(). Make a new request to try again."
     case .invalidURL(let url):
@@ -18,12 +23,21 @@ extension AFError: LocalizedError {
       reason.sentence
     case .parameterEncodingFailed(let reason):
       reason.sentence
+    case .requestAdaptationFailed(let error):
+      "The request could not be adapted before it was sent: \(error.localizedDescription) Correct its adapters."
+    case .requestRetryFailed(let retryError, let originalError):
+      "The request failed: \(originalError.localizedDescription) "
+        + "Its retrier, asked about that, failed too: \(retryError.localizedDescription)"
     case .responseSerializationFailed(let reason):
       reason.sentence
     case .responseValidationFailed(let reason):
       reason.sentence
+    case .serverTrustEvaluationFailed(let reason):
+      reason.sentence
     case .sessionDeinitialized:
       "The session went away while the request was under way. Keep a reference to it until its requests have ended."
+    case .sessionInvalidated(let error):
+      "The session was invalidated\(error.map { ": \($0.localizedDescription)" } ?? ".") Make a new one."
     case .sessionTaskFailed(let error):
       "The transfer failed: \(error.localizedDescription)"
     case .urlRequestValidationFailed(let reason):
@@ -84,6 +98,10 @@ extension AFError.ResponseSerializationFailureReason {
 extension AFError.ResponseValidationFailureReason {
   fileprivate var sentence: String {
     switch self {
+    case .dataFileNil:
+      "The download has no file to validate. Validate only what was downloaded to the end."
+    case .dataFileReadFailed(let url):
+      "The download was written to \(url.path), which can't be read. Leave it in place until it is validated."
     case .missingContentType(let types):
       "The response names no content type, where one of \(types.joined(separator: ", ")) was wanted. "
         + "Accept */* if any will do."

@@ -8,6 +8,16 @@ extension AFError {
     if case .createURLRequestFailed = self { true } else { false }
   }
 
+  /// Whether this is ``createUploadableFailed(error:)``.
+  public var isCreateUploadableError: Bool {
+    if case .createUploadableFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``downloadedFileMoveFailed(error:source:destination:)``.
+  public var isDownloadedFileMoveError: Bool {
+    if case .downloadedFileMoveFailed = self { true } else { false }
+  }
+
   /// Whether this is ``explicitlyCancelled``.
   public var isExplicitlyCancelledError: Bool {
     if case .explicitlyCancelled = self { true } else { false }
@@ -33,6 +43,16 @@ extension AFError {
     if case .parameterEncodingFailed = self { true } else { false }
   }
 
+  /// Whether this is ``requestAdaptationFailed(error:)``.
+  public var isRequestAdaptationError: Bool {
+    if case .requestAdaptationFailed = self { true } else { false }
+  }
+
+  /// Whether this is ``requestRetryFailed(retryError:originalError:)``.
+  public var isRequestRetryError: Bool {
+    if case .requestRetryFailed = self { true } else { false }
+  }
+
   /// Whether this is ``responseSerializationFailed(reason:)``.
   public var isResponseSerializationError: Bool {
     if case .responseSerializationFailed = self { true } else { false }
@@ -43,9 +63,19 @@ extension AFError {
     if case .responseValidationFailed = self { true } else { false }
   }
 
+  /// Whether this is ``serverTrustEvaluationFailed(reason:)``.
+  public var isServerTrustEvaluationError: Bool {
+    if case .serverTrustEvaluationFailed = self { true } else { false }
+  }
+
   /// Whether this is ``sessionDeinitialized``.
   public var isSessionDeinitializedError: Bool {
     if case .sessionDeinitialized = self { true } else { false }
+  }
+
+  /// Whether this is ``sessionInvalidated(error:)``.
+  public var isSessionInvalidatedError: Bool {
+    if case .sessionInvalidated = self { true } else { false }
   }
 
   /// Whether this is ``sessionTaskFailed(error:)``.
@@ -63,17 +93,38 @@ extension AFError {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }
 
+  /// Where a download was received, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  public var sourceURL: URL? {
+    if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
+  }
+
+  /// Where a download should have been moved, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  public var destinationURL: URL? {
+    if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
+  }
+
   /// The error of somebody else's that this one wraps, if it wraps one.
+  ///
+  /// For ``requestRetryFailed(retryError:originalError:)`` that is the retrier's error.
   public var underlyingError: (any Error)? {
     switch self {
-    case .createURLRequestFailed(let error), .sessionTaskFailed(let error): error
+    case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),
+      .requestRetryFailed(let error, _), .downloadedFileMoveFailed(let error, _, _), .sessionTaskFailed(let error):
+      error
+    case .sessionInvalidated(let error): error
     case .multipartEncodingFailed(let reason): reason.underlyingError
     case .parameterEncoderFailed(let reason): reason.underlyingError
     case .parameterEncodingFailed(let reason): reason.underlyingError
     case .responseSerializationFailed(let reason): reason.underlyingError
     case .responseValidationFailed(let reason): reason.underlyingError
+    case .serverTrustEvaluationFailed(let reason): reason.underlyingError
     case .explicitlyCancelled, .invalidURL, .sessionDeinitialized, .urlRequestValidationFailed: nil
     }
+  }
+
+  /// What a failed download left behind to be resumed from, if the transfer's `URLError` has such data.
+  public var downloadResumeData: Data? {
+    (underlyingError as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
   }
 
   /// The content types that validation would have taken.
@@ -81,7 +132,7 @@ extension AFError {
     guard case .responseValidationFailed(let reason) = self else { return nil }
     switch reason {
     case .missingContentType(let types), .unacceptableContentType(let types, _): return types
-    case .unacceptableStatusCode, .customValidationFailed: return nil
+    case .dataFileNil, .dataFileReadFailed, .unacceptableStatusCode, .customValidationFailed: return nil
     }
   }
 

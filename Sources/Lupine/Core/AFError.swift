@@ -32,6 +32,10 @@ public enum AFError: Error, Sendable {
 
   /// Why a validator refused a response.
   public enum ResponseValidationFailureReason: Sendable {
+    /// A download has no file whose contents could be validated.
+    case dataFileNil
+    /// The file that a download was written to can't be read.
+    case dataFileReadFailed(at: URL)
     /// The response names no content type, and the acceptable ones hold no `*/*`.
     case missingContentType(acceptableContentTypes: [String])
     /// The response's content type is not among the acceptable ones.
@@ -70,6 +74,10 @@ public enum AFError: Error, Sendable {
 
   /// A ``URLRequestConvertible`` threw.
   case createURLRequestFailed(error: any Error)
+  /// What an upload was to send could not be made, such as the encoded form of a ``MultipartFormData``.
+  case createUploadableFailed(error: any Error)
+  /// A downloaded file could not be moved from where it was received to where the caller wanted it.
+  case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
   /// `cancel()` was called.
   case explicitlyCancelled
   /// A ``URLConvertible`` does not make a URL.
@@ -80,12 +88,20 @@ public enum AFError: Error, Sendable {
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
   /// A ``ParameterEncoding`` or a JSON encoder could not encode the parameters into the request.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
+  /// An adapter failed to change the request before it was sent.
+  case requestAdaptationFailed(error: any Error)
+  /// A retrier was asked about a failure, which is attached last, and failed itself.
+  case requestRetryFailed(retryError: any Error, originalError: any Error)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
   /// A validator refused the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
+  /// The server was refused by a ``ServerTrustManager`` or one of its evaluators.
+  case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
   /// The session was let go of while the request was under way.
   case sessionDeinitialized
+  /// The session was invalidated, with the error that made it so if there was one.
+  case sessionInvalidated(error: (any Error)?)
   /// The transfer failed, usually with a `URLError`.
   case sessionTaskFailed(error: any Error)
   /// The request was refused before it was sent.

@@ -12,23 +12,83 @@ public class DataRequest: Request, @unchecked Sendable {
   /// What the request is made of.
   public let convertible: any URLRequestConvertible
 
-  private let validations = Mutex<[Validation]>([])
+  private struct Received {
+    var data = Data()
+    var validations: [Validation] = []
+    var responseHandler: ResponseDecision?
+  }
 
-  init(_ convertible: any URLRequestConvertible, session: Session, shouldAutomaticallyResume: Bool?) {
+  private let received = Mutex(Received())
+
+  init(
+    _ convertible: any URLRequestConvertible, session: Session, interceptor: (any RequestInterceptor)?,
+    shouldAutomaticallyResume: Bool?
+  ) {
     self.convertible = convertible
-    super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    super.init(
+      session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// The body as far as it came; nil if there is none.
   public var data: Data? {
-    guard let data = task?.data, !data.isEmpty else { return nil }
-    return data
+    let data = received.withLock { $0.data }
+    return data.isEmpty ? nil : data
   }
 
-  override func makeURLRequest() throws -> URLRequest {
-    let request = try convertible.asURLRequest()
-    try request.validate()
-    return request
+  override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
+
+  override func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+    session.dataTask(with: request)
+  }
+
+  override func reset() {
+    super.reset()
+    received.withLock { $0.data = Data() }
+  }
+
+  func didReceive(_ data: Data, from task: URLSessionTask) {
+    let count = received.withLock { received in
+      // Taken over without a copy, as long as it is the only piece.
+      if received.data.isEmpty { received.data = data } else { received.data.append(data) }
+      return Int64(received.data.count)
+    }
+    didReceive(count, of: task.countOfBytesExpectedToReceive)
+  }
+
+  // MARK: The response's head
+
+  /// Lets `handler` decide about the response when its head came, before its body is taken.
+  ///
+  /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  @_disfavoredOverload
+  @discardableResult
+  public func onHTTPResponse(
+    on queue: DispatchQueue = .main,
+    perform handler:
+      @escaping @Sendable (
+        _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+      ) -> Void
+  ) -> Self {
+    received.withLock { $0.responseHandler = ResponseDecision(queue: queue, decide: handler) }
+    return self
+  }
+
+  /// Calls `handler` on `queue` when the response's head came.
+  @discardableResult
+  public func onHTTPResponse(
+    on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
+  ) -> Self {
+    onHTTPResponse(on: queue) { response, completionHandler in
+      handler(response)
+      completionHandler(.allow)
+    }
+  }
+
+  func didReceive(
+    _ response: HTTPURLResponse, completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    guard let decision = received.withLock({ $0.responseHandler }) else { return completionHandler(.allow) }
+    decision.ask(about: response, of: self, completionHandler: completionHandler)
   }
 
   // MARK: Validation
@@ -36,16 +96,18 @@ public class DataRequest: Request, @unchecked Sendable {
   /// Adds a validation. They run in order when the response is complete, until one refuses it.
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
-    validations.withLock { $0.append(validation) }
+    received.withLock { $0.validations.append(validation) }
     return self
   }
 
   override func validate(_ response: HTTPURLResponse) -> AFError? {
-    let validations = validations.withLock { $0 }
+    let validations = received.withLock { $0.validations }
     guard !validations.isEmpty else { return nil }
-    let (request, data) = (request, data)
+    let (request, data, monitors) = (request, data, monitors)
     for validation in validations {
-      if case .failure(let error) = validation(request, response, data) {
+      let result = validation(request, response, data)
+      monitors?.request(self, didValidateRequest: request, response: response, data: data, withResult: result)
+      if case .failure(let error) = result {
         return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
       }
     }
@@ -64,9 +126,20 @@ public class DataRequest: Request, @unchecked Sendable {
       let result: AFResult<Data?> = error.map { .failure($0) } ?? .success(data)
       let response = DataResponse(
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
-      return handOver(response, on: queue, to: completionHandler)
+      monitors?.request(self, didParseResponse: response)
+      // Nothing was serialised, so nothing was serialised in vain.
+      return SerializedResponse(error: nil) { [self] _ in handOver(response, on: queue, to: completionHandler) }
     }
     return self
+  }
+
+  /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  @discardableResult
+  public func response<Serializer: ResponseSerializer>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
+    serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
   /// Calls `completionHandler` with what `responseSerializer` makes of the body.
@@ -75,9 +148,19 @@ public class DataRequest: Request, @unchecked Sendable {
     queue: DispatchQueue = .main, responseSerializer: Serializer,
     completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
   ) -> Self {
+    serialize(with: responseSerializer, on: queue, completionHandler)
+  }
+
+  private func serialize<Serializer: DataResponseSerializerProtocol>(
+    with serializer: Serializer, on queue: DispatchQueue,
+    _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
     append { [unowned self] in
-      let response = serialize(with: responseSerializer)
-      return handOver(response, on: queue, to: completionHandler)
+      let response = serialize(with: serializer)
+      monitors?.request(self, didParseResponse: response)
+      return SerializedResponse(error: response.error) { [self] replacement in
+        handOver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+      }
     }
     return self
   }
@@ -85,10 +168,9 @@ public class DataRequest: Request, @unchecked Sendable {
   private func handOver<Value>(
     _ response: AFDataResponse<Value>, on queue: DispatchQueue,
     to completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
-  ) -> @Sendable () -> Void {
+  ) {
     // Completions run on the underlying queue already.
-    if queue === underlyingQueue { return { completionHandler(response) } }
-    return { queue.async { completionHandler(response) } }
+    if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
   private func serialize<Serializer: DataResponseSerializerProtocol>(

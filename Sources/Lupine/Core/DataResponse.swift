@@ -90,6 +90,15 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 }
 
+extension DataResponse where Failure == AFError {
+  /// The response with an error in place of its result.
+  func failing(with error: AFError) -> Self {
+    DataResponse(
+      request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,
+      result: .failure(error))
+  }
+}
+
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
   /// The result, in one line.
   public var description: String { "\(result)" }

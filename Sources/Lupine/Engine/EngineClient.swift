@@ -8,48 +8,119 @@ import Synchronization
 final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
   private let sessionFields: [HTTPHeader]
-  private let engine = Mutex<Engine?>(nil)
+  private struct State {
+    var engine: Engine?
+    var serverTrustManager: ServerTrustManager?
+  }
+  private let state = Mutex(State())
 
   init(_ settings: URLSessionConfiguration.Snapshot) {
     self.settings = settings
     sessionFields = Array(settings.additionalHeaders ?? HTTPHeaders())
   }
 
+  /// How many bytes of a body may be ahead of who takes them.
+  var windowBytes: Int { settings.engine.windowBytes }
+
   /// The redirects that are followed.
   let redirectRule = RedirectRule()
 
   /// Converts a request. Throws a `URLError` if its URL can't be requested.
-  func convert(_ request: URLRequest) throws -> EngineRequest {
-    guard let url = request.url else { throw URLError(.badURL) }
-    let uri: URI
-    do {
-      uri = try URI(url.absoluteString)
-    } catch {
-      throw URLError(error, url: url)
-    }
+  func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
+    let uri = try uri(of: request)
     var fields = Fields()
     for header in request.headers { fields.append(name: header.name, value: header.value) }
     for header in sessionFields where request.headers[header.name] == nil {
       fields.append(name: header.name, value: header.value)
     }
-    let body = request.httpBody.map { RequestBody([UInt8]($0)) } ?? RequestBody()
+    try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     return EngineRequest(
-      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body,
+      method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: Timeouts(
         everyPhase: Duration(timeout: request.explicitTimeoutInterval ?? settings.timeoutIntervalForRequest),
         total: Duration(timeout: settings.timeoutIntervalForResource)))
   }
 
-  /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
-  func submit(_ request: EngineRequest, to sink: any ResponseSink) throws -> ExchangeHandle {
+  /// Does what a cache policy asks for where nothing is stored.
+  private func apply(_ policy: URLRequest.CachePolicy, to fields: inout Fields, of url: URL?) throws(URLError) {
+    switch policy {
+    case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
+      break
+    case .returnCacheDataDontLoad:
+      let text = "\(url?.absoluteString ?? "") isn't stored, and must not be loaded. Use another cache policy."
+      throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
+    case .reloadIgnoringLocalAndRemoteCacheData:
+      // The latter for caches of HTTP/1.0 (RFC 9111 §5.4).
+      for name in ["Cache-Control", "Pragma"] where !fields.contains(name) {
+        fields.append(name: name, value: "no-cache")
+      }
+    }
+  }
+
+  /// A redirected request as the user has changed it.
+  ///
+  /// Fields of the session's go with it as far as the redirect's rule has left them. What the rule would drop on the way to
+  /// another origin doesn't go to one that the user chose either, unless the user has set it anew.
+  func adjust(_ next: EngineRequest, from proposed: URLRequest, to chosen: URLRequest) throws -> EngineRequest {
+    var request = next
+    request.uri = try uri(of: chosen)
+    request.method = chosen.httpMethod ?? "GET"
+    request.fields = Fields()
+    let isElsewhere = request.uri.origin != next.uri.origin
+    for header in chosen.headers {
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name), proposed.headers[header.name] == header.value {
+        continue
+      }
+      request.fields.append(name: header.name, value: header.value)
+    }
+    for header in sessionFields where chosen.headers[header.name] == nil && next.fields.contains(header.name) {
+      if isElsewhere, RedirectRule.isBoundToOrigin(header.name) { continue }
+      request.fields.append(name: header.name, value: header.value)
+    }
+    if chosen.body != proposed.body {
+      request.body = RequestBody(of: chosen)
+    } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
+      // An upload's body belongs to the method that was to carry it.
+      request.body = RequestBody()
+    }
+    return request
+  }
+
+  private func uri(of request: URLRequest) throws(URLError) -> URI {
+    guard let url = request.url else { throw URLError(.badURL) }
     do {
-      let engine = try engine.withLock { engine throws(SystemError) in
-        if let engine { return engine }
-        let started = try Engine(configuration: settings.engine)
-        engine = started
+      return try URI(url.absoluteString)
+    } catch {
+      throw URLError(error, url: url)
+    }
+  }
+
+  /// Lets the engine go, when no further request will come: whoever still has a task of the session's keeps no threads.
+  func close() { _ = state.withLock { $0.engine.take() } }
+
+  /// Has a manager decide about servers; false if there is one, or if the engine has started without.
+  func ask(_ manager: ServerTrustManager) -> Bool {
+    state.withLock { state in
+      guard state.engine == nil, state.serverTrustManager == nil else { return false }
+      state.serverTrustManager = manager
+      return true
+    }
+  }
+
+  /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
+  func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {
+    do {
+      let engine = try state.withLock { state throws(SystemError) in
+        if let engine = state.engine { return engine }
+        var configuration = settings.engine
+        if let manager = state.serverTrustManager {
+          configuration.tls.verifier = CertificateVerifier(asking: manager, after: configuration.tls.verifier)
+        }
+        let started = try Engine(configuration: configuration)
+        state.engine = started
         return started
       }
-      return engine.submit(request, to: sink)
+      return engine.submit(request, to: sink, credit: credit)
     } catch {
       throw URLError(error)
     }

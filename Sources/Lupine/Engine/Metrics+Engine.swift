@@ -13,7 +13,9 @@ extension URLSessionTaskMetrics {
       let end = metrics.last?.end.map(clock.date) ?? start
       return Values(
         transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
-        taskInterval: DateInterval(start: start, end: max(start, end)), redirectCount: max(0, attempts.count - 1))
+        taskInterval: DateInterval(start: start, end: max(start, end)),
+        // The last one leads nowhere, and challenges lead to the same place.
+        redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
     }
   }
 }

@@ -1,37 +1,34 @@
-// One task's way through the engine: the exchanges of its redirects, the response, the body.
+// One task's way through the engine: the exchanges of its redirects and challenges, the response, the body.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
-/// Who hears of a transfer, on the engine's loop.
+/// Hears of a transfer, one call at a time, on the session's queue. Answers may be given at once or later, from anywhere.
 protocol TransferObserver: AnyObject, Sendable {
-  /// Whether `transferDidAdvance` is wanted; asked for each piece of the body.
-  var wantsProgress: Bool { get }
+  /// The response redirects: `answer` is to be called with the request to send, or nil to take the response as it is.
+  func transfer(
+    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
+    answer: @escaping @Sendable (URLRequest?) -> Void)
+  /// The server wants a credential.
+  func transfer(
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
+  /// The final response's head came: `answer` is to be called with whether its body is wanted.
+  func transfer(didReceive response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void)
   /// A piece of the body came.
-  func transferDidAdvance()
+  func transfer(didReceive body: Data)
+  /// That much of the request's body was sent so far.
+  func transfer(didSend byteCount: Int64)
   /// The transfer has ended; called exactly once, at last.
-  func transferDidComplete()
+  func transferDidComplete(_ error: URLError?)
 }
 
-/// Sends a request, follows its redirects and collects the final response.
+/// Sends a request, follows its redirects and hands the final response over.
+///
+/// What comes on the loop is collected, and dealt with on the session's queue in steps. A step may ask the observer
+/// something; the next one waits for the answer, and what the server sends waits in the kernel.
 final class Transfer: ResponseSink {
-  private struct State {
-    var observer: (any TransferObserver)?
-    var handle: ExchangeHandle?
-    var request: EngineRequest
-    var urlRequest: URLRequest
-    var isPaused = false
-    var isCancelled = false
-
-    var response: HTTPURLResponse?
-    var data = Data()
-    /// What the response redirects to; its body is then of no interest.
-    var redirect: Result<EngineRequest, EngineError>?
-    var attempts: [Attempt] = []
-    var error: URLError?
-  }
-
   /// One request that was sent, for the metrics.
   struct Attempt: Sendable {
     let request: URLRequest
@@ -39,12 +36,83 @@ final class Transfer: ResponseSink {
     let metrics: ExchangeMetrics
   }
 
-  private let client: EngineClient
-  private let state: Mutex<State>
+  /// What came on the loop since the last delivery.
+  struct Batch {
+    var head: ResponseHead?
+    var body = Data()
+    var sentByteCount: Int64?
+    var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
+  }
+
+  /// What is done next on the session's queue.
+  enum Step {
+    case head(ResponseHead)
+    case body(Data)
+    case sent(Int64)
+    case end(Result<Fields, EngineError>, ExchangeMetrics)
+    // What an answer has led to.
+    case present(isLast: Bool)
+    case send(EngineRequest)
+    case complete(URLError?)
+  }
+
+  struct State {
+    var observer: (any TransferObserver)?
+    var request: EngineRequest
+    var urlRequest: URLRequest
+    var handle: ExchangeHandle?
+    /// What was granted, and whether the rest of the body was given up, before the handle was here.
+    var owedByteCount = 0
+    var isDiscarding = false
+    var isExchanging = false
+    /// The number of the exchange that is under way or was the last.
+    var exchange = 0
+    var redirectCount = 0
+    /// What the task wants.
+    var isPaused = false
+    var isCancelled = false
+
+    var batch = Batch()
+    /// Whether a delivery is under way or will come.
+    var isScheduled = false
+    /// What was decided and comes before anything else.
+    var decided: Step?
+    /// The number of the question that isn't answered yet.
+    var question: Int?
+    var questionCount = 0
+    /// Whether the question wasn't answered at once.
+    var isWaiting = false
+
+    var response: HTTPURLResponse?
+    var receivedByteCount: Int64 = 0
+    var sentByteCount: Int64 = 0
+    /// What the response redirects to; its body is then of no interest.
+    var redirect: Result<EngineRequest, EngineError>?
+    /// What is sent once the response has ended, with a credential perhaps; its body is then of no interest.
+    var replacement: (request: EngineRequest, urlRequest: URLRequest)?
+    var challengeCount = 0
+    var attempts: [Attempt] = []
+
+    var isHeld: Bool { isPaused || isWaiting }
+  }
+
+  let client: EngineClient
+  let delivery: DeliveryQueue
+  /// How many bytes of the body may come before some were granted again; without a limit if nil.
+  let windowBytes: Int?
+  /// How long the request's body is as long as no redirect takes it away, or nil if that isn't known.
+  let bodyByteCount: UInt64?
+  let state: Mutex<State>
 
   /// Takes a converted request; nothing is sent before `begin`.
-  init(_ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, observer: any TransferObserver) {
+  init(
+    _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: DeliveryQueue,
+    windowBytes: Int?, observer: any TransferObserver
+  ) {
     self.client = client
+    self.delivery = delivery
+    self.windowBytes = windowBytes
+    bodyByteCount = request.body.byteCount
     state = Mutex(State(observer: observer, request: request, urlRequest: urlRequest))
   }
 
@@ -57,11 +125,33 @@ final class Transfer: ResponseSink {
 
   /// Ends the transfer with an error, wherever it is.
   func cancel() {
-    let handle = state.withLock { state in
+    let handle = state.withLock { state -> ExchangeHandle? in
       state.isCancelled = true
+      if !state.isExchanging {
+        // Between two exchanges, where the answer to a question is waited for.
+        state.question = nil
+        state.decided = .complete(URLError(.cancelled))
+      }
       return state.handle
     }
     handle?.cancel()
+    schedule()
+  }
+
+  /// Reads no more of the body; the transfer ends as if all of it had come.
+  func discardBody() {
+    let handle = state.withLock { state in
+      state.isDiscarding = true
+      return state.handle
+    }
+    handle?.discardBody()
+  }
+
+  /// Reads no more of the body, and sends another request, whose response counts. For who is asked about a response.
+  func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
+    let request = try client.convert(urlRequest)
+    state.withLock { $0.replacement = (request, urlRequest) }
+    discardBody()
   }
 
   /// Stops reading, and goes on.
@@ -70,41 +160,51 @@ final class Transfer: ResponseSink {
     steer()
   }
 
+  /// Lets that many more bytes of the body come.
+  func grant(_ byteCount: Int) {
+    guard windowBytes != nil else { return }
+    let handle = state.withLock { state in
+      if state.handle == nil { state.owedByteCount += byteCount }
+      return state.handle
+    }
+    handle?.grant(byteCount)
+  }
+
   /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.
-  private func steer() {
+  func steer() {
     while true {
-      let (handle, isPaused) = state.withLock { ($0.handle, $0.isPaused) }
-      guard let handle else { return }
-      if isPaused { handle.pause() } else { handle.resume() }
-      if state.withLock({ $0.isPaused }) == isPaused { return }
+      let (isHeld, handle) = state.withLock { ($0.isHeld, $0.handle) }
+      if isHeld { handle?.pause() } else { handle?.resume() }
+      if state.withLock({ $0.isHeld }) == isHeld { return }
     }
   }
+
+  // MARK: What is known of it
 
   /// The request as redirects have left it.
   var currentRequest: URLRequest { state.withLock { $0.urlRequest } }
   /// The final response's head, once it came.
   var response: HTTPURLResponse? { state.withLock { $0.response } }
-  /// The body, as far as it came.
-  var data: Data { state.withLock { $0.data } }
   /// How many bytes of the body came, decoded.
-  var receivedByteCount: Int64 { state.withLock { Int64($0.data.count) } }
-  /// Why there is no complete response; nil before the end.
-  var error: URLError? { state.withLock { $0.error } }
+  var receivedByteCount: Int64 { state.withLock { $0.receivedByteCount } }
+  /// How many bytes of the request's body were sent. It never goes back: of a body that is sent again, because of a
+  /// redirect, a challenge or a connection that was found closed, only what comes behind the bytes that were counted counts.
+  var sentByteCount: Int64 { state.withLock { $0.sentByteCount } }
   /// The requests that were sent, in order.
   var attempts: [Attempt] { state.withLock { $0.attempts } }
 
-  // MARK: What the engine says
+  // MARK: What the engine says, on the loop
 
   func receive(head: ResponseHead) -> BodyDisposition {
     storeCookies(of: head)
     return state.withLock { state in
       do throws(EngineError) {
-        let next = try client.redirectRule.next(after: head, to: state.request, count: state.attempts.count)
+        let next = try client.redirectRule.next(after: head, to: state.request, count: state.redirectCount)
         state.redirect = next.map { .success($0) }
       } catch {
         state.redirect = .failure(error)
       }
-      state.response = HTTPURLResponse(head, to: state.urlRequest)
+      state.batch.head = head
       return state.redirect == nil ? .deliver : .discard
     }
   }
@@ -117,80 +217,23 @@ final class Transfer: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let observer = state.withLock { state in
-      state.data.append(copying: bytes, 0..<bytes.count)
-      return state.observer
-    }
-    if let observer, observer.wantsProgress { observer.transferDidAdvance() }
+    state.withLock { $0.batch.body.append(copying: bytes, 0..<bytes.count) }
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let next: EngineRequest? = state.withLock { state in
-      state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
-      state.handle = nil
-      switch (result, state.redirect) {
-      case (.failure(let error), _), (.success, .failure(let error)):
-        state.error = URLError(error, url: state.urlRequest.url)
-        return nil
-      case (.success, nil):
-        return nil
-      case (.success, .success(var next)):
-        next.timeouts.total = next.timeouts.total.map {
-          max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
-        }
-        state.urlRequest = state.urlRequest.redirected(to: next)
-        state.request = next
-        (state.redirect, state.response) = (nil, nil)
-        return next
-      }
+    state.withLock { state in
+      state.batch.end = (result, metrics)
+      let sent = Int64(clamping: metrics.requestBodyBytes)
+      if sent > state.sentByteCount { state.batch.sentByteCount = sent }
     }
-    if let next { send(next) } else { complete() }
+    schedule()
   }
 
-  private func send(_ request: EngineRequest) {
-    do {
-      // Before the first request or between two, when there is no exchange to cancel.
-      if state.withLock({ $0.isCancelled }) { throw URLError(.cancelled) }
-      let handlesCookies = state.withLock { $0.urlRequest.httpShouldHandleCookies }
-      let handle = try client.submit(handlesCookies ? client.addingCookies(to: request) : request, to: self)
-      let (isCancelled, isPaused) = state.withLock { state in
-        // The exchange may have ended on the loop before its handle came back here; then this is harmless.
-        state.handle = handle
-        return (state.isCancelled, state.isPaused)
-      }
-      if isPaused { steer() }
-      if isCancelled { handle.cancel() }
-    } catch {
-      state.withLock { $0.error = error as? URLError ?? URLError(.unknown) }
-      complete()
+  func turnEnded(sentBodyByteCount: UInt64) {
+    state.withLock { state in
+      let sent = Int64(clamping: sentBodyByteCount)
+      if sent > state.sentByteCount { state.batch.sentByteCount = sent }
     }
-  }
-
-  private func complete() {
-    // Let go of the observer, which holds the transfer.
-    let observer = state.withLock { state in state.observer.take() }
-    observer?.transferDidComplete()
-  }
-}
-
-extension URLRequest {
-  /// The request that a redirect makes of this one: another URL, and what the rule has dropped is dropped.
-  fileprivate func redirected(to next: EngineRequest) -> URLRequest {
-    var request = self
-    request.url = URL(string: next.uri.description)
-    if request.httpMethod != next.method { request.httpMethod = next.method }
-    if next.body.isEmpty { request.httpBody = nil }
-    for header in headers where !next.fields.contains(header.name) { request.headers.remove(name: header.name) }
-    return request
-  }
-}
-
-extension HTTPURLResponse {
-  /// A received head; its fields become strings when somebody asks for them.
-  fileprivate convenience init?(_ head: ResponseHead, to request: URLRequest) {
-    guard let url = request.url else { return nil }
-    self.init(url: url, statusCode: head.status) {
-      head.fields.map { HTTPHeader(name: $0.name, value: $0.value) }
-    }
+    schedule()
   }
 }

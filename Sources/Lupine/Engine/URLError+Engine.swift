@@ -50,10 +50,15 @@ extension URLError {
     case .tooManyRedirects: .httpTooManyRedirects
     case .redirectRefused: .redirectToNonExistentLocation
     case .bodyTooLarge: .dataLengthExceedsMaximum
-    case .bodyUnreadable: .cannotOpenFile
+    case .bodyUnreadable: bodyCode(error.cause)
     case .bodyNotReplayable: .requestBodyStreamExhausted
     case .outOfResources, .tooManyWaiting: .cannotLoadFromNetwork
     }
+  }
+
+  private static func bodyCode(_ cause: EngineError.Cause?) -> Code {
+    // A stream that was read before, or that nobody has given.
+    if case .producer(let error as URLError) = cause { error.code } else { .cannotOpenFile }
   }
 
   private static func tlsCode(_ cause: EngineError.Cause?) -> Code {

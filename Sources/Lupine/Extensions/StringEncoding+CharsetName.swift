@@ -3,7 +3,9 @@
 import Foundation
 
 extension String.Encoding {
-  /// The encoding of an IANA charset name in any case, or `nil` for one that Foundation on Linux doesn't decode.
+  /// The encoding of an IANA charset name in any case, or `nil` for a name that isn't known.
+  ///
+  /// One is known that Foundation on Linux doesn't decode, EUC-JP, so that its text is an error and no nonsense.
   init?(charsetName: String) {
     guard let encoding = encodings[charsetName.lowercased()] else { return nil }
     self = encoding
@@ -15,16 +17,17 @@ extension String.Encoding {
   }
 }
 
-/// Each entry was compared byte by byte with Python's codec. EUC-JP and macintosh are missing because Foundation 6.3
-/// decodes the one to nothing and the other wrongly. gb2312 and gbk are subsets of gb18030.
+/// Each entry but EUC-JP was compared byte by byte with Python's codec. Foundation 6.3 decodes macintosh wrongly by its
+/// own name for it, and rightly by CoreFoundation's number. gb2312 and gbk are subsets of gb18030, and each "x-" name is
+/// one that browsers send and take (the encoding standard's labels).
 private let encodings: [String: String.Encoding] = [
   "utf-8": .utf8, "utf8": .utf8,
   "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,
   "utf-32": .utf32, "utf-32be": .utf32BigEndian, "utf-32le": .utf32LittleEndian,
 
   "us-ascii": .ascii, "ascii": .ascii,
-  "iso-8859-1": .isoLatin1, "iso8859-1": .isoLatin1, "latin1": .isoLatin1,
-  "iso-8859-2": .isoLatin2, "iso8859-2": .isoLatin2, "latin2": .isoLatin2,
+  "iso-8859-1": .isoLatin1, "iso8859-1": .isoLatin1, "iso_8859-1": .isoLatin1, "latin1": .isoLatin1, "l1": .isoLatin1,
+  "iso-8859-2": .isoLatin2, "iso8859-2": .isoLatin2, "iso_8859-2": .isoLatin2, "latin2": .isoLatin2, "l2": .isoLatin2,
   "iso-8859-3": String.Encoding(coreFoundation: 0x0203),
   "iso-8859-4": String.Encoding(coreFoundation: 0x0204),
   "iso-8859-5": String.Encoding(coreFoundation: 0x0205),
@@ -36,28 +39,33 @@ private let encodings: [String: String.Encoding] = [
   "iso-8859-11": String.Encoding(coreFoundation: 0x020B),
   "iso-8859-13": String.Encoding(coreFoundation: 0x020D),
   "iso-8859-14": String.Encoding(coreFoundation: 0x020E),
-  "iso-8859-15": String.Encoding(coreFoundation: 0x020F),
+  "iso-8859-15": String.Encoding(coreFoundation: 0x020F), "latin-9": String.Encoding(coreFoundation: 0x020F),
   "iso-8859-16": String.Encoding(coreFoundation: 0x0210),
 
-  "windows-1250": .windowsCP1250,
-  "windows-1251": .windowsCP1251,
-  "windows-1252": .windowsCP1252,
-  "windows-1253": .windowsCP1253,
-  "windows-1254": .windowsCP1254,
+  "windows-1250": .windowsCP1250, "cp1250": .windowsCP1250,
+  "windows-1251": .windowsCP1251, "cp1251": .windowsCP1251,
+  "windows-1252": .windowsCP1252, "cp1252": .windowsCP1252,
+  "windows-1253": .windowsCP1253, "cp1253": .windowsCP1253,
+  "windows-1254": .windowsCP1254, "cp1254": .windowsCP1254,
   "windows-1255": String.Encoding(coreFoundation: 0x0505),
   "windows-1256": String.Encoding(coreFoundation: 0x0506),
   "windows-1257": String.Encoding(coreFoundation: 0x0507),
   "windows-1258": String.Encoding(coreFoundation: 0x0508),
   "windows-874": String.Encoding(coreFoundation: 0x041D),
   "ibm866": String.Encoding(coreFoundation: 0x041B), "cp866": String.Encoding(coreFoundation: 0x041B),
+  "macintosh": String.Encoding(coreFoundation: 0x0000), "x-mac-cyrillic": String.Encoding(coreFoundation: 0x0007),
   "koi8-r": String.Encoding(coreFoundation: 0x0A02),
   "koi8-u": String.Encoding(coreFoundation: 0x0A08),
 
   "shift_jis": .shiftJIS, "shift-jis": .shiftJIS, "sjis": .shiftJIS, "windows-31j": .shiftJIS,
+  "ms_kanji": .shiftJIS, "x-sjis": .shiftJIS,
+  "euc-jp": .japaneseEUC, "x-euc-jp": .japaneseEUC,
   "iso-2022-jp": .iso2022JP,
   "gb18030": String.Encoding(coreFoundation: 0x0632),
-  "gbk": String.Encoding(coreFoundation: 0x0632),
+  "gbk": String.Encoding(coreFoundation: 0x0632), "x-gbk": String.Encoding(coreFoundation: 0x0632),
+  "cp936": String.Encoding(coreFoundation: 0x0632),
   "gb2312": String.Encoding(coreFoundation: 0x0632),
   "big5": String.Encoding(coreFoundation: 0x0A03),
+  "windows-949": String.Encoding(coreFoundation: 0x0422),
   "euc-kr": String.Encoding(coreFoundation: 0x0422), "ks_c_5601-1987": String.Encoding(coreFoundation: 0x0422),
 ]

@@ -113,10 +113,24 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
+  /// Starts the request and returns a task for what `serializer` makes of its body; for `using: .string` and the like.
+  public func serializingResponse<Serializer: ResponseSerializer>(
+    using serializer: Serializer,
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DataTask<Serializer.SerializedObject> {
+    dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
   /// Starts the request and returns a task for what `serializer` makes of its body.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DataTask<Serializer.SerializedObject> {
+    dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  private func dataTask<Serializer: DataResponseSerializerProtocol>(
+    using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool
   ) -> DataTask<Serializer.SerializedObject> {
     let box = ResponseBox<DataResponse<Serializer.SerializedObject, AFError>>()
     response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }

@@ -11,5 +11,3 @@ public protocol DataDecoder: Sendable {
 }
 
 extension JSONDecoder: DataDecoder {}
-
-extension PropertyListDecoder: DataDecoder {}

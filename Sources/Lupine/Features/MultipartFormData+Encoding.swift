@@ -111,7 +111,7 @@ struct MultipartBodyPart {
     case .stream(let stream):
       if stream.streamStatus == .notOpen { stream.open() }
       defer { stream.close() }
-      try copy(refusingMore: refusingMore, to: output) { count in try stream.readData(upToCount: count) }
+      try copy(refusingMore: refusingMore, to: output) { count in Data(try stream.readBytes(upToCount: count)) }
     }
   }
 
@@ -140,16 +140,4 @@ struct MultipartBodyPart {
 
   /// Bytes that are read at once; at 64 KiB the system calls no longer show.
   private static let pieceBytes = 65_536
-}
-
-extension InputStream {
-  /// Bytes of an open stream, at most `count` of them and none at its end.
-  fileprivate func readData(upToCount count: Int) throws -> Data {
-    var bytes = [UInt8](repeating: 0, count: count)
-    let bytesRead = read(&bytes, maxLength: count)
-    if bytesRead >= 0 { return Data(bytes.prefix(bytesRead)) }
-    // Foundation on Linux traps when a stream is asked for an error that it doesn't have.
-    if streamStatus == .error, let streamError { throw streamError }
-    throw CocoaError(.fileReadUnknown)
-  }
 }

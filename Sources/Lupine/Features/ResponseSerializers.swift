@@ -58,6 +58,9 @@ public final class StringResponseSerializer: ResponseSerializer {
 
   /// Returns the prepared body as text: in the explicit encoding, else the response's charset, else ISO Latin-1.
   ///
+  /// A charset whose name isn't known is as none. EUC-JP is known, but Foundation on Linux can't decode it, so that it is
+  /// always an error; let the server send UTF-8, or decode `Data` with a library.
+  ///
   /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, what the preprocessor throws,
   ///   or `.stringSerializationFailed` if the bytes are no text in that encoding.
   public func serialize(

@@ -35,6 +35,73 @@ extension DataRequest {
   }
 }
 
+extension DownloadRequest {
+  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+    validate { _, response, _ in
+      ResponseRules.validate(statusCode: response.statusCode, in: acceptableStatusCodes)
+    }
+  }
+
+  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
+  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  ///
+  /// The types are asked for when the response has come. An empty file is accepted; without a file the request fails with
+  /// `.dataFileNil`, and with `.dataFileReadFailed` if the file can't be opened.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(
+    contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
+  ) -> Self where S.Element == String {
+    validate { _, response, fileURL in
+      ResponseRules.validate(contentType: response.mimeType, of: fileURL, in: Array(acceptableContentTypes()))
+    }
+  }
+
+  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  @discardableResult
+  public func validate() -> Self {
+    validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, fileURL in
+      ResponseRules.validate(
+        contentType: response.mimeType, of: fileURL,
+        in: ResponseRules.acceptableContentTypes(accept: request?.value(forHTTPHeaderField: "Accept")))
+    }
+  }
+}
+
+extension DataStreamRequest {
+  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
+    validate { _, response in
+      ResponseRules.validate(statusCode: response.statusCode, in: acceptableStatusCodes)
+    }
+  }
+
+  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
+  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  ///
+  /// The types are asked for when the body has ended. Whether there was one isn't known by then, so it doesn't matter.
+  @discardableResult
+  public func validate<S: Sequence & Sendable>(
+    contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
+  ) -> Self where S.Element == String {
+    validate { _, response in
+      ResponseRules.validate(contentType: response.mimeType, in: Array(acceptableContentTypes()))
+    }
+  }
+
+  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  @discardableResult
+  public func validate() -> Self {
+    validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response in
+      ResponseRules.validate(
+        contentType: response.mimeType,
+        in: ResponseRules.acceptableContentTypes(accept: request?.value(forHTTPHeaderField: "Accept")))
+    }
+  }
+}
+
 /// The rules themselves, apart from any request.
 enum ResponseRules {
   /// The 2xx class (RFC 9110 §15.3).
@@ -53,10 +120,18 @@ enum ResponseRules {
   static func validate(
     contentType: @autoclosure () -> String?, of data: Data?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
-    guard let data, !data.isEmpty else { return .success(()) }
+    validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
+  }
 
-    let acceptable = acceptable()
-    let contentType = contentType()
+  /// The same for a body that isn't in memory.
+  static func validate(
+    contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
+  ) -> Result<Void, any Error> {
+    hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
+  }
+
+  /// Compares a media type with the acceptable ones. One that can't be read counts as missing.
+  static func validate(contentType: String?, in acceptable: [String]) -> Result<Void, any Error> {
     let ranges = acceptable.compactMap(MediaRange.init)
     guard let contentType, let type = MediaRange(contentType) else {
       if ranges.contains(where: \.isAny) { return .success(()) }
@@ -69,6 +144,20 @@ enum ResponseRules {
       AFError.responseValidationFailed(
         reason: .unacceptableContentType(
           acceptableContentTypes: acceptable.sorted(), responseContentType: contentType)))
+  }
+
+  /// The same for a body in a file, of which one byte is read.
+  static func validate(
+    contentType: @autoclosure () -> String?, of fileURL: URL?, in acceptable: @autoclosure () -> [String]
+  ) -> Result<Void, any Error> {
+    guard let fileURL else { return .failure(AFError.responseValidationFailed(reason: .dataFileNil)) }
+    let hasBody: Bool
+    do {
+      hasBody = try FileHandle(forReadingFrom: fileURL).read(upToCount: 1)?.isEmpty == false
+    } catch {
+      return .failure(AFError.responseValidationFailed(reason: .dataFileReadFailed(at: fileURL)))
+    }
+    return validate(contentType: contentType(), ofBody: hasBody, in: acceptable())
   }
 
   /// The media types of an Accept field, `*/*` without one.

@@ -11,6 +11,10 @@ public enum tls_protocol_version_t: UInt16, Sendable {
   case TLSv12 = 0x0303
   /// TLS 1.3 (RFC 8446).
   case TLSv13 = 0x0304
+  /// DTLS 1.0 (RFC 4347). No transaction says so: HTTP/1.1 doesn't go over datagrams.
+  case DTLSv10 = 0xFEFF
+  /// DTLS 1.2 (RFC 6347). No transaction says so: HTTP/1.1 doesn't go over datagrams.
+  case DTLSv12 = 0xFEFD
 }
 
 // swift-format-ignore: TypeNamesShouldBeCapitalized, AlwaysUseLowerCamelCase

@@ -13,8 +13,23 @@ public struct URLRequest: Hashable, Sendable {
   /// The header fields in the order in which they will be sent.
   public var headers = HTTPHeaders()
 
-  /// The body, or nil for none.
-  public var httpBody: Data?
+  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
+  public var httpBody: Data? {
+    get { if case .data(let data) = body { data } else { nil } }
+    set { body = newValue.map { .data($0) } ?? .none }
+  }
+
+  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
+  /// place of a body in memory.
+  ///
+  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
+  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
+  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
+  /// requests with different streams aren't equal.
+  public var httpBodyStream: InputStream? {
+    get { if case .stream(let stream) = body { stream.stream } else { nil } }
+    set { body = newValue.map { .stream(.box($0)) } ?? .none }
+  }
 
   /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
   public var httpShouldHandleCookies = true
@@ -26,7 +41,19 @@ public struct URLRequest: Hashable, Sendable {
   /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
   private(set) var explicitTimeoutInterval: TimeInterval?
 
+  /// How caches are used, if it was said; otherwise the session's configuration decides.
+  private(set) var explicitCachePolicy: CachePolicy?
+
   private var methodName = Self.methodNameDefault
+
+  private(set) var body = Body.none
+
+  /// What stands behind the header section.
+  enum Body: Hashable, Sendable {
+    case none
+    case data(Data)
+    case stream(BodyStream)
+  }
 
   /// A GET request whose timeout is left to the session.
   public init(url: URL) {
@@ -43,6 +70,25 @@ public struct URLRequest: Hashable, Sendable {
     explicitTimeoutInterval = timeoutInterval
   }
 
+  /// A GET request with a cache policy of its own, whose timeout is left to the session.
+  public init(url: URL, cachePolicy: CachePolicy) {
+    self.url = url
+    explicitCachePolicy = cachePolicy
+  }
+
+  /// A GET request with a cache policy and a timeout of its own.
+  ///
+  /// - Parameters:
+  ///   - url: the URL to ask.
+  ///   - cachePolicy: how caches are used, over what the session's configuration says.
+  ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
+  public init(
+    url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
+  ) {
+    self.init(url: url, cachePolicy: cachePolicy)
+    explicitTimeoutInterval = timeoutInterval
+  }
+
   /// The method, never nil when read; setting nil makes it `GET`.
   ///
   /// The six methods that Foundation knows are written in capitals whatever their case, as Foundation does; any
@@ -56,6 +102,12 @@ public struct URLRequest: Hashable, Sendable {
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { explicitTimeoutInterval = newValue }
+  }
+
+  /// How caches are used: what was set, or `.useProtocolCachePolicy`, for which the session's configuration stands in.
+  public var cachePolicy: CachePolicy {
+    get { explicitCachePolicy ?? .useProtocolCachePolicy }
+    set { explicitCachePolicy = newValue }
   }
 
   /// The header fields as a dictionary, made at each access, or nil if there are none.

@@ -13,6 +13,26 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     case unknown = 0
     /// The network.
     case networkLoad = 1
+    /// A server that sent it before it was asked for. None says so: HTTP/1.1 has no pushes.
+    @available(*, deprecated, message: "HTTP/1.1 has no pushes.")
+    case serverPush = 2
+    /// A cache of this machine. None says so as long as sessions have no cache.
+    case localCache = 3
+  }
+
+  /// How a host's name was looked up.
+  public enum DomainResolutionProtocol: Int, Sendable {
+    /// Not known: the system's resolver, and a resolver of the program's own, don't say how they asked, nor whether they
+    /// asked anybody.
+    case unknown = 0
+    /// DNS over UDP.
+    case udp = 1
+    /// DNS over TCP.
+    case tcp = 2
+    /// DNS over TLS.
+    case tls = 3
+    /// DNS over HTTPS.
+    case https = 4
   }
 
   struct Values: Sendable {

@@ -95,6 +95,22 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     response == nil ? .unknown : .networkLoad
   }
 
+  /// How the host's name was looked up: always unknown, since getaddrinfo asks whom it likes and doesn't say whom.
+  public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
+
+  /// Whether the interface is known to be a cellular one: never, as Linux doesn't tell a modem's interface from others.
+  public var isCellular: Bool { false }
+
+  /// Whether the network is known to cost by the byte: never, as the kernel knows nothing of costs.
+  public var isExpensive: Bool { false }
+
+  /// Whether the network is known to be one that the user wants to be spared: never, as Linux has no such setting.
+  public var isConstrained: Bool { false }
+
+  /// Whether the connection used several paths at once: never, as its socket is one of TCP (or a Unix socket), not of
+  /// MPTCP (RFC 8684).
+  public var isMultipath: Bool { false }
+
   init(
     request: URLRequest,
     response: URLResponse? = nil,

@@ -115,6 +115,10 @@ struct BodySource: ~Copyable {
         let end = min(bytes.count, Int(offset) + room)
         output.append(contentsOf: bytes[Int(offset)..<end])
         advance(by: UInt64(end) - offset, of: UInt64(bytes.count))
+      case .held(let bytes):
+        let end = min(bytes.byteCount, Int(offset) + room)
+        copy(Int(offset)..<end, of: bytes, into: &output)
+        advance(by: UInt64(end) - offset, of: UInt64(bytes.byteCount))
       case .file(let path, let count):
         try readFile(path, min(UInt64(room), count - offset), of: count, into: &output)
       case .produced(let producer):
@@ -136,6 +140,12 @@ struct BodySource: ~Copyable {
     hasUnsendableFile = false
     file = nil
     writer = nil
+  }
+
+  private func copy(_ range: Range<Int>, of bytes: RequestBody.HeldBytes, into output: inout [UInt8]) {
+    let countBefore = output.count
+    bytes.append(range, &output)
+    precondition(output.count - countBefore == range.count, "held bytes came in another number than was asked for")
   }
 
   private mutating func open(_ path: String) throws(Failure) {

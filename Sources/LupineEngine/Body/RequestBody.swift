@@ -9,10 +9,28 @@ public struct RequestBody: Sendable {
   public enum Segment: Sendable {
     /// Bytes in memory.
     case bytes([UInt8])
+    /// Bytes in memory that are of another type than an array of bytes.
+    case held(HeldBytes)
     /// The first `byteCount` bytes of a file. It is an error if the file turns out to be shorter.
     case file(path: String, byteCount: UInt64)
     /// What a producer writes.
     case produced(Producer)
+  }
+
+  /// Bytes in memory that somebody else holds: they are copied a piece at a time, as they are sent.
+  public struct HeldBytes: Sendable {
+    /// How many there are.
+    public let byteCount: Int
+    let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
+
+    /// Names the bytes by their count, and how to get at them.
+    ///
+    /// `append` appends those in a range within `0..<byteCount` to an array, no more and no fewer. It is called on the
+    /// engine's loop, any number of times, and must return quickly.
+    public init(byteCount: Int, append: @escaping @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void) {
+      self.byteCount = byteCount
+      self.append = append
+    }
   }
 
   /// Writes a part of a body while it is sent.
@@ -106,6 +124,7 @@ extension RequestBody.Segment {
   var byteCount: UInt64? {
     switch self {
     case .bytes(let bytes): UInt64(bytes.count)
+    case .held(let bytes): UInt64(bytes.byteCount)
     case .file(_, let count): count
     case .produced(let producer): producer.byteCount
     }

@@ -10,6 +10,8 @@ final class Exchange {
   let request: EngineRequest
   let key: PoolKey
   let sink: any ResponseSink
+  /// Whether the sink hears of the end of this turn.
+  var isTouched = false
   /// The head as it goes onto the wire.
   private(set) var headBytes: [UInt8]
   private let inbox: Inbox

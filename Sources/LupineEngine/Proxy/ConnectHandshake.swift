@@ -61,52 +61,23 @@ struct ConnectHandshake: ~Copyable {
   private func refusal(_ head: ResponseHead) -> ProxyError.Cause {
     guard head.status == 407 else { return .refused(status: head.status) }
     return .credentialsRequired(
-      schemes: AuthenticationSchemes.read(head.fields.list("Proxy-Authenticate") ?? ""),
+      schemes: AuthenticationSchemes.names(head.fields),
       hadCredentials: proxy.credentials != nil)
   }
 }
 
-/// The names of the schemes in a list of challenges.
-enum AuthenticationSchemes {
-  /// How many names are kept. IANA has registered about a dozen; they only go into an error's text.
+/// The names of the schemes that a proxy offers, for an error's text.
+private enum AuthenticationSchemes {
+  /// How many names are kept: as many as a line of text bears.
   static let countMax = 8
   /// The longest name that is kept, in bytes; of those that IANA has registered, SCRAM-SHA-256 is the longest with 13.
   static let nameBytesMax = 32
 
-  // #challenge; challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ] (RFC 9110 §11.3). An element of the list is
-  // a parameter of the challenge before it if a "=" stands behind its first token.
-  static func read(_ list: String) -> [String] {
+  static func names(_ fields: Fields) -> [String] {
     var names: [String] = []
-    for element in elements(list) {
-      let name = element.prefix(while: isTokenByte)
-      let rest = element.dropFirst(name.count).drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
-      guard (1...nameBytesMax).contains(name.count), rest.first != UInt8(ascii: "=") else { continue }
-      let text = String(decoding: name, as: UTF8.self)
-      if names.count < countMax, !names.contains(text) { names.append(text) }
+    for challenge in fields.challenges("Proxy-Authenticate") where challenge.scheme.utf8.count <= nameBytesMax {
+      if names.count < countMax, !names.contains(challenge.scheme) { names.append(challenge.scheme) }
     }
     return names
-  }
-
-  /// What stands between commas outside quoted strings, without the white space in front.
-  private static func elements(_ list: String) -> [[UInt8]] {
-    var elements: [[UInt8]] = [[]]
-    var isQuoted = false
-    var isEscaped = false
-    for byte in list.utf8 {
-      if byte == UInt8(ascii: ","), !isQuoted {
-        elements.append([])
-        continue
-      }
-      if byte == UInt8(ascii: "\""), !isEscaped { isQuoted.toggle() }
-      isEscaped = isQuoted && !isEscaped && byte == UInt8(ascii: "\\")
-      if elements[elements.count - 1].isEmpty, byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") { continue }
-      elements[elements.count - 1].append(byte)
-    }
-    return elements
-  }
-
-  // token = 1*tchar (RFC 9110 §5.6.2)
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
-    byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }

@@ -15,6 +15,11 @@ public enum ProxySettings: Sendable, Hashable {
   case environment
   /// That proxy, but for the hosts that are listed.
   case fixed(Proxy, bypass: ProxyBypass = .none)
+  /// One proxy for http and one for https, nil for none, but for the hosts that are listed.
+  ///
+  /// A failure in a proxy's place fails the requests that would go through it: they don't go directly in its stead.
+  case perScheme(
+    http: Result<Proxy, ProxyError>?, https: Result<Proxy, ProxyError>?, bypass: ProxyBypass = .none)
 
   /// The decisions for all origins. Pure: `environment` holds the variables by their names.
   public func rules(environment: [String: String]) -> ProxyRules {
@@ -23,6 +28,8 @@ public enum ProxySettings: Sendable, Hashable {
     case .environment: ProxyRules(environment: environment)
     case .fixed(let proxy, let bypass):
       ProxyRules(http: .success(proxy), https: .success(proxy), bypass: bypass)
+    case .perScheme(let http, let https, let bypass):
+      ProxyRules(http: http, https: https, bypass: bypass)
     }
   }
 }
@@ -67,7 +74,7 @@ public struct ProxyRules: Sendable, Hashable {
 
   /// The proxy for requests to that origin, or nil if they go to it directly.
   ///
-  /// Throws if the environment variable that holds for it isn't a proxy's URL.
+  /// Throws if the environment variable or the setting that holds for it isn't a proxy.
   public func proxy(for origin: Origin) throws(ProxyError) -> Proxy? {
     guard let result = origin.scheme == .http ? http : https, !bypass.contains(host: origin.host) else { return nil }
     return try result.get()

@@ -54,6 +54,6 @@ enum Route: Sendable, Hashable {
 extension Proxy {
   /// The value of Proxy-Authorization, or nil without credentials (RFC 7617 §2).
   var basicCredentials: String? {
-    credentials.map { "Basic " + Base64.encode(Array("\($0.user):\($0.password)".utf8)) }
+    credentials.flatMap { BasicCredentials.fieldValue(user: $0.user, password: $0.password) }
   }
 }

@@ -22,9 +22,17 @@ public protocol ResponseSink: AnyObject, Sendable {
   func receive(body bytes: borrowing Span<UInt8>)
   /// The exchange has ended: with the trailer section, or with an error.
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics)
+  /// The loop has done what was due at this moment: whoever collects what comes can hand it on now.
+  ///
+  /// Called behind every turn in which something of the response was handed over or something of the request's body was
+  /// taken, unless the exchange has ended in it. `sentBodyByteCount` is how much of that body was taken so far.
+  func turnEnded(sentBodyByteCount: UInt64)
 }
 
 extension ResponseSink {
   /// Interim responses are ignored by those who don't ask for them.
   public func receive(informational head: ResponseHead) {}
+
+  /// Whoever deals with each piece at once need not know.
+  public func turnEnded(sentBodyByteCount: UInt64) {}
 }

@@ -46,10 +46,17 @@ public struct RedirectRule: Sendable, Hashable {
     if next.uri.origin != origin {
       // Another origin must not learn what was meant for this one. `next` is what later hops start from, so these
       // never come back.
-      for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] { next.fields.remove(name) }
+      for name in Self.fieldsOfOrigin { next.fields.remove(name) }
     }
     return next
   }
+
+  /// Whether a field is meant for one origin alone; its name may be written in any case.
+  public static func isBoundToOrigin(_ name: String) -> Bool {
+    fieldsOfOrigin.contains { $0.lowercased() == name.lowercased() }
+  }
+
+  private static let fieldsOfOrigin = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
   /// What describes the content that is left out (RFC 9110 §15.4), and what asks for leave to send it (§10.1.1).
   private static let contentFields = [

@@ -16,6 +16,7 @@ extension Shard {
     if !exchange.isHeld {
       var scratch = buffers.take()
       defer { buffers.put(scratch) }
+      if exchange.hasKept { touch(exchange) }
       do {
         guard try exchange.deliverKept(scratch: &scratch) else { return }
       } catch {

@@ -61,6 +61,7 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
+    touch(exchange)
     if connection.isHandedOver { return passOn(bytes, exchange, connection) }
     var cursor = 0
     do {

@@ -90,6 +90,7 @@ extension Shard {
     }
     exchange.metrics.requestBodyBytes = exchange.body.byteCount
     guard sent > 0 else { return 0 }
+    touch(exchange)
     exchange.noteSent()
     if exchange.phase == .send || exchange.phase == .receive { exchange.enter(exchange.phase, now: now) }
     return sent
@@ -102,7 +103,10 @@ extension Shard {
       var bytes: [UInt8] = []
       let pulled = try exchange.body.pull(Self.lowWaterBytes, into: &bytes)
       exchange.metrics.requestBodyBytes = exchange.body.byteCount
-      if !bytes.isEmpty { try connection.transport.queue(bytes) }
+      if !bytes.isEmpty {
+        touch(exchange)
+        try connection.transport.queue(bytes)
+      }
       let wasAwaiting = exchange.isAwaitingProducer
       exchange.isAwaitingProducer = pulled == .nothingYet
       if wasAwaiting, !exchange.isAwaitingProducer {

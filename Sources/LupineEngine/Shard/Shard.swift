@@ -49,6 +49,8 @@ final class Shard {
   var buffers = Buffers()
   /// Connections on which there is more to read than one turn has time for.
   var postponed: [ConnectionID] = []
+  /// Exchanges whose sinks are to hear that the turn is over.
+  private var touched: [Exchange] = []
   /// What the pool has decided and was not done yet, with the reason for failures.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
@@ -101,8 +103,26 @@ final class Shard {
     // What was due in this turn, too, has ended with the shard.
     guard !isStopped else { return nil }
     expireDeadlines()
+    endTurn()
     if shutdownCompletions != nil, exchanges.isEmpty { stop() }
     return postponed.isEmpty ? deadlines.earliest : now
+  }
+
+  /// Something of the exchange was handed over, or taken, in this turn.
+  func touch(_ exchange: Exchange) {
+    guard !exchange.isTouched else { return }
+    exchange.isTouched = true
+    touched.append(exchange)
+  }
+
+  private func endTurn() {
+    guard !touched.isEmpty else { return }
+    for exchange in touched {
+      exchange.isTouched = false
+      guard exchanges[exchange.id] === exchange else { continue }
+      exchange.sink.turnEnded(sentBodyByteCount: exchange.metrics.requestBodyBytes)
+    }
+    touched.removeAll(keepingCapacity: true)
   }
 
   /// Tells the tracer, if there is one.
@@ -175,6 +195,7 @@ final class Shard {
       exchange.connection = nil
       finish(exchange, .failure(error))
     }
+    touched = []
     inbox.close()
     let completions = shutdownCompletions ?? []
     shutdownCompletions = nil

@@ -13,6 +13,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
     /// Seconds for a whole transfer; 7 days as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
+    /// How caches are used where a request doesn't say it.
+    var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// Fields for every request that does not set them itself; nil if none were ever set.
     var additionalHeaders: HTTPHeaders?
     /// Where cookies are kept; nil if they aren't.
@@ -21,6 +23,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var setsCookies = true
     /// Whose cookies the storage gets.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
+    /// Where credentials are looked for; nil if they aren't.
+    var credentialStorage: URLCredentialStorage? = .shared
+    /// The dictionary that the engine's proxy settings were made of, if they were.
+    var proxyDictionary: ProxyDictionary?
     /// The engine's own settings.
     var engine: EngineConfiguration
 
@@ -49,10 +55,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     URLSessionConfiguration()
   }
 
-  /// A new configuration for sessions that share nothing with others: as ``default``, with cookies of its own.
+  /// A new configuration for sessions that share nothing with others: as ``default``, with cookies and credentials of
+  /// its own.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
+    configuration.urlCredentialStorage = URLCredentialStorage()
     return configuration
   }
 
@@ -65,6 +73,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
+  }
+
+  /// How caches are used, unless the request says it; by the protocol's rules by default.
+  open var requestCachePolicy: URLRequest.CachePolicy {
+    get { snapshot.cachePolicy }
+    set { state.withLock { $0.cachePolicy = newValue } }
   }
 
   /// Seconds for a whole transfer from its start to its last byte, redirects included; 604800, or 7 days, by default. 0,
@@ -105,6 +119,49 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     get { snapshot.cookieAcceptPolicy }
     set { state.withLock { $0.cookieAcceptPolicy = newValue } }
   }
+
+  /// Where credentials for servers that ask for them are looked for, if a request has none of its own;
+  /// ``URLCredentialStorage/shared`` by default, one of its own in an ``ephemeral`` configuration.
+  ///
+  /// Nil: only a request's own is shown. A copy of the configuration, and so a session, has the same storage.
+  open var urlCredentialStorage: URLCredentialStorage? {
+    get { snapshot.credentialStorage }
+    set { state.withLock { $0.credentialStorage = newValue } }
+  }
+
+  /// Which proxies requests go through; nil, the default, for what the environment says (`http_proxy`, `https_proxy`,
+  /// `all_proxy`, `no_proxy`), and an empty dictionary for none.
+  ///
+  /// Requests by http go through `HTTPProxy` and `HTTPPort` if `HTTPEnable` is 1, those by https through `HTTPSProxy`
+  /// and `HTTPSPort` if `HTTPSEnable` is 1, and those for which that isn't so through `SOCKSProxy` and `SOCKSPort` if
+  /// `SOCKSEnable` is 1; SOCKS means version 5, and that the proxy looks hosts up. A port that is left out is 80, 443 or
+  /// 1080. `kCFProxyUsernameKey` and `kCFProxyPasswordKey` hold credentials for all of them. The hosts of
+  /// `ExceptionsList` are reached directly: a name stands for the hosts below it as well, with `*.` in front or without.
+  /// Other keys, those of automatic configuration among them, mean nothing here and aren't kept. A proxy that can't be
+  /// one, or that is enabled without a host, fails the requests that would go through it, rather than let them go directly.
+  ///
+  /// This sets `engine.proxy`; when that is set later, this is nil.
+  open var connectionProxyDictionary: [AnyHashable: Any]? {
+    get {
+      let snapshot = snapshot
+      guard let dictionary = snapshot.proxyDictionary, dictionary.settings == snapshot.engine.proxy else { return nil }
+      return dictionary.values
+    }
+    set {
+      let dictionary = newValue.map(ProxyDictionary.init)
+      state.withLock { state in
+        state.proxyDictionary = dictionary
+        state.engine.proxy = dictionary?.settings ?? .environment
+      }
+    }
+  }
+
+  /// Always nil, which says that the configuration isn't one of a session in the background: such a session would go on
+  /// when its process has ended, and there is no system service here to do that.
+  public var identifier: String? { nil }
+
+  /// Always nil: sessions speak http and https themselves, and there are no classes to speak other protocols.
+  public var protocolClasses: [AnyClass]? { nil }
 
   /// The engine's settings, which Foundation has no names for: trust in certificates, proxies, limits, the pool, threads.
   ///

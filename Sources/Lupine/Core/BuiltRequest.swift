@@ -1,0 +1,38 @@
+// A URLRequest that is made of its parts when it is needed, in each round anew.
+
+import Foundation
+
+/// A URL, a method, header fields and parameters, on their way to a `URLRequest`.
+struct BuiltRequest: URLRequestConvertible {
+  private let url: any URLConvertible
+  private let method: HTTPMethod
+  private let headers: HTTPHeaders?
+  private let modify: Session.RequestModifier?
+  private let encode: (@Sendable (URLRequest) throws -> URLRequest)?
+
+  init(
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    encode: (@Sendable (URLRequest) throws -> URLRequest)? = nil
+  ) {
+    self.url = url
+    self.method = method
+    self.headers = headers
+    self.modify = modify
+    self.encode = encode
+  }
+
+  init<Parameters: Encodable & Sendable>(
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    _ parameters: Parameters?, _ encoder: any ParameterEncoder
+  ) {
+    var encode: (@Sendable (URLRequest) throws -> URLRequest)?
+    if let parameters { encode = { try encoder.encode(parameters, into: $0) } }
+    self.init(url, method, headers, modify, encode: encode)
+  }
+
+  func asURLRequest() throws -> URLRequest {
+    var request = try URLRequest(url: url, method: method, headers: headers)
+    try modify?(&request)
+    return try encode?(request) ?? request
+  }
+}

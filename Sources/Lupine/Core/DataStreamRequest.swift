@@ -1,0 +1,146 @@
+// A request whose response's body is handed over piece by piece, and kept nowhere.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the superclass is: the added state is constant or in the Mutex.
+/// A request that hands its body over as it comes.
+///
+/// Handlers that don't keep up hold the server back: of what came, no more than `EngineConfiguration.windowBytes` waits
+/// for them. A request that was cancelled hands over no more pieces.
+public final class DataStreamRequest: Request, @unchecked Sendable {
+  /// Is told of each piece, and of the end. What it throws cancels the request, and becomes its error.
+  public typealias Handler<Success: Sendable, Failure: Error> =
+    @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
+  /// Looks at a response, and accepts or refuses it.
+  public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
+
+  private struct Streaming {
+    var consumers: [any StreamConsumer] = []
+    var validations: [Validation] = []
+    var responseHandler: ResponseDecision?
+  }
+
+  /// What the request is made of.
+  public let convertible: any URLRequestConvertible
+  /// Whether a piece that can't be serialised cancels the request.
+  public let automaticallyCancelOnStreamError: Bool
+
+  /// What is between the coming of a piece and the return of the handlers that it is for.
+  let handlersAtWork = DispatchGroup()
+  private let streaming = Mutex(Streaming())
+
+  init(
+    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: Session,
+    interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?
+  ) {
+    self.convertible = convertible
+    self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
+    super.init(
+      session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
+
+  override func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+    let task = session.dataTask(with: request)
+    task.windowBytes = session.client.windowBytes
+    return task
+  }
+
+  override func reset() {
+    super.reset()
+    for consumer in consumers { consumer.startAnew() }
+  }
+
+  // MARK: The body, on the underlying queue
+
+  var consumers: [any StreamConsumer] { streaming.withLock { $0.consumers } }
+
+  func add(_ consumer: any StreamConsumer) {
+    streaming.withLock { $0.consumers.append(consumer) }
+  }
+
+  func didReceive(_ data: Data, from task: URLSessionTask) {
+    didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+    let piece = StreamPiece(data, of: task)
+    for consumer in consumers { consumer.take(piece) }
+  }
+
+  /// No more pieces come: calls `body` on the underlying queue once the handlers are done with those that came.
+  func drain(_ body: @escaping @Sendable () -> Void) {
+    for consumer in consumers { consumer.endRound() }
+    handlersAtWork.notify(queue: underlyingQueue, execute: body)
+  }
+
+  /// A handler has thrown. The request's own error stays if it has one.
+  func fail(with error: any Error) {
+    let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+    let task = mutableState.withLock { state -> URLSessionTask? in
+      guard state.error == nil, state.state != .cancelled else { return nil }
+      state.error = error
+      return state.runningTask
+    }
+    if let task { delivery.performHere { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
+    cancel()
+  }
+
+  // MARK: The response's head
+
+  /// Lets `handler` decide about the response when its head came, before its body is taken.
+  ///
+  /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  @_disfavoredOverload
+  @discardableResult
+  public func onHTTPResponse(
+    on queue: DispatchQueue = .main,
+    perform handler:
+      @escaping @Sendable (
+        _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
+      ) -> Void
+  ) -> Self {
+    streaming.withLock { $0.responseHandler = ResponseDecision(queue: queue, decide: handler) }
+    return self
+  }
+
+  /// Calls `handler` on `queue` when the response's head came; its body follows once `handler` has returned.
+  @discardableResult
+  public func onHTTPResponse(
+    on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
+  ) -> Self {
+    onHTTPResponse(on: queue) { response, completionHandler in
+      handler(response)
+      completionHandler(.allow)
+    }
+  }
+
+  func didReceive(
+    _ response: HTTPURLResponse, completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    guard let decision = streaming.withLock({ $0.responseHandler }) else { return completionHandler(.allow) }
+    decision.ask(about: response, of: self, completionHandler: completionHandler)
+  }
+
+  // MARK: Validation
+
+  /// Adds a validation. They run in order when the body has ended, until one refuses the response.
+  @discardableResult
+  public func validate(_ validation: @escaping Validation) -> Self {
+    streaming.withLock { $0.validations.append(validation) }
+    return self
+  }
+
+  override func validate(_ response: HTTPURLResponse) -> AFError? {
+    let validations = streaming.withLock { $0.validations }
+    guard !validations.isEmpty else { return nil }
+    let (request, monitors) = (request, monitors)
+    for validation in validations {
+      let result = validation(request, response)
+      monitors?.request(self, didValidateRequest: request, response: response, withResult: result)
+      if case .failure(let error) = result {
+        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+      }
+    }
+    return nil
+  }
+}

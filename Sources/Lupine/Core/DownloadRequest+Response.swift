@@ -1,0 +1,186 @@
+// What becomes of a downloaded file: the response handlers.
+
+public import Foundation
+
+extension DownloadRequest {
+  /// Calls `completionHandler` with the file as it is, if there is one.
+  @discardableResult
+  public func response(
+    queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
+  ) -> Self {
+    append { [unowned self] in
+      let fileURL = fileURL
+      let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
+      monitors?.request(self, didParseResponse: response)
+      // Nothing was serialised, so nothing was serialised in vain.
+      return SerializedResponse(error: nil) { [self] _ in handOver(response, on: queue, to: completionHandler) }
+    }
+    return self
+  }
+
+  /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  @discardableResult
+  public func response<Serializer: ResponseSerializer>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
+    serialize(with: responseSerializer, on: queue, completionHandler)
+  }
+
+  /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  @discardableResult
+  public func response<Serializer: DownloadResponseSerializerProtocol>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
+    serialize(with: responseSerializer, on: queue, completionHandler)
+  }
+
+  private func serialize<Serializer: DownloadResponseSerializerProtocol>(
+    with serializer: Serializer, on queue: DispatchQueue,
+    _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
+  ) -> Self {
+    append { [unowned self] in
+      let response = serialize(with: serializer)
+      monitors?.request(self, didParseResponse: response)
+      return SerializedResponse(error: response.error) { [self] replacement in
+        handOver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+      }
+    }
+    return self
+  }
+
+  private func serialize<Serializer: DownloadResponseSerializerProtocol>(
+    with serializer: Serializer
+  ) -> AFDownloadResponse<Serializer.SerializedObject> {
+    let (fileURL, error) = (fileURL, error)
+    let start = ContinuousClock.now
+    let result: AFResult<Serializer.SerializedObject>
+    do {
+      result = .success(
+        try serializer.serializeDownload(request: request, response: response, fileURL: fileURL, error: error))
+    } catch let caught {
+      // A serializer rethrows the request's own error as it is.
+      result = .failure(
+        caught.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: caught))))
+    }
+    return makeResponse(result, fileURL, duration: start.duration(to: .now) / .seconds(1))
+  }
+
+  private func makeResponse<Value>(
+    _ result: AFResult<Value>, _ fileURL: URL?, duration: TimeInterval
+  ) -> AFDownloadResponse<Value> {
+    DownloadResponse(
+      request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
+      serializationDuration: duration, result: result)
+  }
+
+  private func handOver<Value>(
+    _ response: AFDownloadResponse<Value>, on queue: DispatchQueue,
+    to completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
+  ) {
+    // Completions run on the underlying queue already.
+    if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
+  }
+
+  /// Calls `completionHandler` with the file's URL.
+  @discardableResult
+  public func responseURL(
+    queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDownloadResponse<URL>) -> Void
+  ) -> Self {
+    response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the file's content; an empty one is an error unless method or status allow it.
+  @discardableResult
+  public func responseData(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<Data>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: DataResponseSerializer(
+        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the file's content as text, in the given encoding, the response's, or ISO Latin-1.
+  @discardableResult
+  public func responseString(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+    encoding: String.Encoding? = nil,
+    emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<String>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: StringResponseSerializer(
+        dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the file's content decoded into a `Value`.
+  @discardableResult
+  public func responseDecodable<Value: Decodable & Sendable>(
+    of type: Value.Type = Value.self, queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<Value>.defaultDataPreprocessor,
+    decoder: any DataDecoder = JSONDecoder(),
+    emptyResponseCodes: Set<Int> = DecodableResponseSerializer<Value>.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<Value>.defaultEmptyRequestMethods,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: DecodableResponseSerializer<Value>(
+        dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the file's content as JSON; an empty one is an error unless method or status allow it.
+  @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
+  @discardableResult
+  public func responseJSON(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
+    options: JSONSerialization.ReadingOptions = .allowFragments,
+    completionHandler: @escaping @Sendable (AFDownloadResponse<any Sendable>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: JSONResponseSerializer(
+        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods, options: options),
+      completionHandler: completionHandler)
+  }
+
+  /// Calls `completionHandler` with the file's content as a property list; an empty one is an error unless method or
+  /// status allow it.
+  ///
+  /// Alamofire 5 has no such handler any more; Alamofire 4's had this form.
+  @discardableResult
+  public func responsePropertyList(
+    queue: DispatchQueue = .main,
+    dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
+    options: PropertyListSerialization.ReadOptions = [],
+    completionHandler: @escaping @Sendable (AFDownloadResponse<any Sendable>) -> Void
+  ) -> Self {
+    response(
+      queue: queue,
+      responseSerializer: PropertyListResponseSerializer(
+        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods, options: options),
+      completionHandler: completionHandler)
+  }
+}

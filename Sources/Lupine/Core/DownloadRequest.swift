@@ -1,0 +1,170 @@
+// A request whose response's body is written into a file.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the superclass is: the added state is constant or in the Mutex.
+/// A request that writes its body into a file.
+public final class DownloadRequest: Request, @unchecked Sendable {
+  /// Looks at a response, and accepts or refuses it; the URL is that of the file, or nil if there is none.
+  public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, URL?) -> ValidationResult
+
+  /// What a download is made of.
+  public enum Downloadable {
+    /// A request of its own.
+    case request(any URLRequestConvertible)
+    /// What an earlier download has left behind.
+    case resumeData(Data)
+  }
+
+  /// What the file is, apart from where it came from.
+  struct Downloaded {
+    var fileURL: URL?
+    var resumeData: Data?
+    var validations: [Validation] = []
+    /// Whether the request was cancelled with the wish to go on with it later.
+    var keepsFile = false
+    var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
+    /// What a failed round has left behind of a download that is gone on with, for the next round.
+    var laterResumeData: Data?
+  }
+
+  /// What the request is made of.
+  public let downloadable: Downloadable
+
+  let destination: Destination?
+  let downloaded = Mutex(Downloaded())
+
+  init(
+    _ downloadable: Downloadable, _ destination: Destination?, session: Session,
+    interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?
+  ) {
+    self.downloadable = downloadable
+    self.destination = destination
+    super.init(session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+  }
+
+  /// The file with the body, where the destination put it; nil while there is none.
+  public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
+
+  /// What the download can be gone on with, once it was cancelled for that, or failed on the way; otherwise nil.
+  public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
+
+  // MARK: Tasks
+
+  override func makeURLRequest() throws -> URLRequest {
+    guard case .request(let convertible) = downloadable else { throw URLError(.unknown) }
+    return try convertible.asURLRequest()
+  }
+
+  override func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
+    session.downloadTask(with: request)
+  }
+
+  override func makeReadyTask(in session: URLSession) -> URLSessionTask? {
+    guard case .resumeData(let data) = downloadable else { return nil }
+    return task(forResumeData: downloaded.withLock { $0.laterResumeData } ?? data, using: session)
+  }
+
+  /// Makes a task that goes on where the download that has left `data` was stopped.
+  public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
+    session.downloadTask(withResumeData: data)
+  }
+
+  override func reset() {
+    let left = resumeData
+    super.reset()
+    let file = downloaded.withLock { state in
+      defer { (state.fileURL, state.resumeData) = (nil, nil) }
+      return state.fileURL
+    }
+    // What a failed round has brought would be in the way of the next.
+    if let file { try? FileManager.default.removeItem(at: file) }
+    guard let left else { return }
+    switch downloadable {
+    case .resumeData: downloaded.withLock { $0.laterResumeData = left }
+    // The request is made anew, and may ask for something else.
+    case .request: discard(left)
+    }
+  }
+
+  // MARK: Cancelling
+
+  /// Ends the request, and removes what was received.
+  @discardableResult
+  public override func cancel() -> Self { cancel(producingResumeData: false) }
+
+  /// Ends the request; what was received is kept, and named in ``resumeData``, if that is wanted and possible. Does
+  /// nothing if it was cancelled or has finished.
+  @discardableResult
+  public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
+    cancel { isFirst, _ in
+      if isFirst, shouldProduceResumeData { downloaded.withLock { $0.keepsFile = true } }
+    }
+    return self
+  }
+
+  /// Ends the request and keeps what was received, if it can be gone on with. `completionHandler` is called on the
+  /// underlying queue, before the response handlers, with what is then ``resumeData``, also if that is nil.
+  @discardableResult
+  public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
+    cancel { isFirst, isRunning in
+      downloaded.withLock { state in
+        if isFirst { state.keepsFile = true }
+        if isRunning { state.resumeDataHandlers.append(completionHandler) }
+      }
+      // There is nothing to wait for.
+      if !isRunning { underlyingQueue.async { completionHandler(self.resumeData) } }
+    }
+    return self
+  }
+
+  override func cancelTask(_ task: URLSessionTask) {
+    guard let task = task as? URLSessionDownloadTask else { return task.cancel() }
+    task.cancel(keepingFile: downloaded.withLock { $0.keepsFile })
+  }
+
+  override func taskDidEnd(with error: AFError?) {
+    let isCancelled = isCancelled
+    let left = error?.downloadResumeData
+    let (handlers, isUnwanted) = downloaded.withLock { state in
+      defer { state.resumeDataHandlers = [] }
+      // Cut in the moment in which it was cancelled.
+      let isUnwanted = isCancelled && !state.keepsFile
+      state.resumeData = isUnwanted ? nil : left
+      return (state.resumeDataHandlers, isUnwanted)
+    }
+    if isUnwanted, let left { discard(left) }
+    for handler in handlers { handler(isUnwanted ? nil : left) }
+  }
+
+  /// Removes the file that resume data names, which nobody will go on with.
+  private func discard(_ data: Data) {
+    guard let resumeData = try? ResumeData(data) else { return }
+    (try? DownloadFile.reopen(resumeData))?.abandon()
+  }
+
+  // MARK: Validation
+
+  /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  @discardableResult
+  public func validate(_ validation: @escaping Validation) -> Self {
+    downloaded.withLock { $0.validations.append(validation) }
+    return self
+  }
+
+  override func validate(_ response: HTTPURLResponse) -> AFError? {
+    let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
+    guard !validations.isEmpty else { return nil }
+    let (request, monitors) = (request, monitors)
+    for validation in validations {
+      let result = validation(request, response, fileURL)
+      monitors?.request(
+        self, didValidateRequest: request, response: response, fileURL: fileURL, withResult: result)
+      if case .failure(let error) = result {
+        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+      }
+    }
+    return nil
+  }
+}

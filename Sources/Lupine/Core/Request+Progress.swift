@@ -1,0 +1,117 @@
+// How far a request has come with its bodies, and who is told of it.
+
+public import Foundation
+import Synchronization
+
+/// Keeps a `Progress` up to date, on a request's underlying queue; updates that come faster than they are seen are merged.
+final class TransferProgress: Sendable {
+  // A type of its own: a closure in a tuple would be wrapped once more each time that it is looked at in a Mutex.
+  private struct Listener {
+    let handler: Request.ProgressHandler
+    let queue: DispatchQueue
+    var isCalled = false
+  }
+
+  let progress = Progress(totalUnitCount: 0)
+  private let listener = Mutex<Listener?>(nil)
+
+  func setHandler(_ handler: @escaping Request.ProgressHandler, on queue: DispatchQueue) {
+    listener.withLock { $0 = Listener(handler: handler, queue: queue) }
+  }
+
+  var currentHandler: (handler: Request.ProgressHandler, queue: DispatchQueue)? {
+    listener.withLock { $0 }.map { ($0.handler, $0.queue) }
+  }
+
+  /// Takes the counts over and tells the handler, unless nothing has changed.
+  func update(_ count: Int64, of total: Int64) {
+    // Foundation traps when a total goes from above 0 to 0, so an unknown one is -1.
+    let total = total > 0 ? total : -1
+    guard progress.completedUnitCount != count || progress.totalUnitCount != total else { return }
+    progress.totalUnitCount = total
+    progress.completedUnitCount = count
+    let called = listener.withLock { listener -> Listener? in
+      guard listener?.isCalled == false else { return nil }
+      listener?.isCalled = true
+      return listener
+    }
+    guard let called else { return }
+    called.queue.async {
+      // Before the call, so that what comes behind it is told again.
+      self.listener.withLock { $0?.isCalled = false }
+      called.handler(self.progress)
+    }
+  }
+
+  /// Another round begins at nothing; nobody is told.
+  func reset() {
+    progress.completedUnitCount = 0
+    if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }
+  }
+}
+
+extension Request {
+  /// How much of the request's body was sent. Its total is -1 while the length isn't known.
+  public var uploadProgress: Progress { progress(\.uploadProgress).progress }
+
+  /// How much of the response's body has come. Its total is -1 while the length isn't known.
+  public var downloadProgress: Progress { progress(\.downloadProgress).progress }
+
+  /// Calls `closure` on `queue` whenever a part of the request's body was sent; one that was set before is replaced.
+  @discardableResult
+  public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
+    progress(\.uploadProgress).setHandler(closure, on: queue)
+    return self
+  }
+
+  /// Calls `closure` on `queue` whenever a part of the body has come; a closure that was set before is replaced.
+  @discardableResult
+  public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
+    progress(\.downloadProgress).setHandler(closure, on: queue)
+    return self
+  }
+
+  /// What is told of the request's body, and on which queue.
+  public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
+    mutableState.withLock { $0.uploadProgress }?.currentHandler
+  }
+
+  /// What is told of the response's body, and on which queue.
+  public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
+    mutableState.withLock { $0.downloadProgress }?.currentHandler
+  }
+
+  // The totals are asked for only if somebody wants the progress: a response's fields are parsed when they are read.
+
+  func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total())
+  }
+
+  func didSend(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
+    mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
+  }
+
+  /// The last word, for those who asked while the task was running.
+  func finishProgress(_ task: URLSessionTask) {
+    if task.countOfBytesSent > 0 { didSend(task.countOfBytesSent, of: task.countOfBytesExpectedToSend) }
+    if task.countOfBytesReceived > 0 { didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive) }
+  }
+
+  private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
+    if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
+    let progress = TransferProgress()
+    // Whoever asks late sees how far it is. What comes meanwhile is counted by the next update, or at the task's end.
+    if let task = lastTask {
+      let isUpload = path == \.uploadProgress
+      let count = isUpload ? task.countOfBytesSent : task.countOfBytesReceived
+      if count > 0 {
+        progress.update(count, of: isUpload ? task.countOfBytesExpectedToSend : task.countOfBytesExpectedToReceive)
+      }
+    }
+    return mutableState.withLock { state in
+      if let existing = state[keyPath: path] { return existing }
+      state[keyPath: path] = progress
+      return progress
+    }
+  }
+}

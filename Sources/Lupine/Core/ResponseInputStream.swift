@@ -1,0 +1,84 @@
+// A response's body as an InputStream. Foundation on Linux can't bind two streams, so this one reads from the request.
+
+import Foundation
+import Synchronization
+
+/// Reads a request's body while it comes; `read` blocks. May be used on any thread, by one reader at a time.
+final class ResponseInputStream: InputStream {
+  private enum Life { case unopened, open, closed }
+
+  private let feed: ResponseFeed
+  private let request: DataStreamRequest
+  private let life = Mutex(Life.unopened)
+
+  init(_ feed: ResponseFeed, of request: DataStreamRequest) {
+    self.feed = feed
+    self.request = request
+    // The superclass reads nothing of its own.
+    super.init(data: Data())
+  }
+
+  deinit { stop() }
+
+  override func open() {
+    life.withLock { if $0 == .unopened { $0 = .open } }
+  }
+
+  override func close() {
+    life.withLock { $0 = .closed }
+    stop()
+  }
+
+  /// What nobody reads needn't come.
+  private func stop() {
+    if feed.close() { request.cancel() }
+  }
+
+  // SAFETY: the caller's buffer has room for `count` bytes, as InputStream demands; no more than that are copied.
+  override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
+    guard life.withLock({ $0 == .open }) else { return -1 }
+    guard count > 0 else { return 0 }
+    switch feed.next(upTo: count) {
+    case .bytes(let data):
+      data.copyBytes(to: buffer, count: data.count)
+      return data.count
+    case .end: return 0
+    case .failure: return -1
+    }
+  }
+
+  // SAFETY: nothing is written to either pointer: there is no buffer to show.
+  override func getBuffer(
+    _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
+  ) -> Bool { false }
+
+  /// Whether reading makes sense: it gives bytes, or waits for them.
+  override var hasBytesAvailable: Bool { life.withLock { $0 == .open } && feed.ending == nil }
+
+  override var streamStatus: Stream.Status {
+    switch life.withLock({ $0 }) {
+    case .unopened: return .notOpen
+    case .closed: return .closed
+    case .open: break
+    }
+    switch feed.ending {
+    case .success: return .atEnd
+    case .failure: return .error
+    case nil: return .open
+    }
+  }
+
+  override var streamError: (any Error)? {
+    if case .failure(let error) = feed.ending { error } else { nil }
+  }
+
+  // MARK: What the superclass would do with its own, empty stream
+
+  override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
+
+  override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool { false }
+
+  override func schedule(in runLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+
+  override func remove(from runLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}

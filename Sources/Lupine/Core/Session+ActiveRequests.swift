@@ -1,0 +1,31 @@
+// The requests that are under way: kept from their first round on until their response handlers have run.
+
+public import Foundation
+import Synchronization
+
+extension Session {
+  /// Calls `action` on the root queue with every request that is under way.
+  public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
+    rootQueue.async { action(self.activeRequests.withLock { $0 }) }
+  }
+
+  /// Cancels every request that is under way, then calls `completion` on `queue`.
+  public func cancelAllRequests(
+    completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
+  ) {
+    withAllRequests { requests in
+      for request in requests { request.cancel() }
+      if let completion { queue.async(execute: completion) }
+    }
+  }
+
+  /// Ends every request that is under way; on the root queue.
+  func endRequests(with error: AFError) {
+    for request in activeRequests.withLock({ $0 }) { request.end(with: error) }
+  }
+
+  /// A request is made ready from now on: it lives until it has finished.
+  func keep(_ request: Request) {
+    _ = activeRequests.withLock { $0.insert(request) }
+  }
+}

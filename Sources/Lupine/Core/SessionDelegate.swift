@@ -1,0 +1,183 @@
+// The one who hears of a session's tasks, and tells each task's request.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the class is open: all state is constant or in the Mutex.
+/// Hears of the tasks of a ``Session`` on its root queue. Subclasses may override its methods, and call them in turn.
+open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+  private struct Wiring {
+    weak var session: Session?
+    var eventMonitor: CompositeEventMonitor?
+  }
+
+  let fileManager: FileManager
+  private let wiring = Mutex(Wiring())
+
+  /// Makes a delegate that moves downloaded files with `fileManager`.
+  public init(fileManager: FileManager = .default) {
+    self.fileManager = fileManager
+  }
+
+  /// Connects the delegate with the session that it works for.
+  func attach(to session: Session) {
+    let monitors = session.eventMonitor
+    wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
+  }
+
+  /// Who is told of a task: its request's monitors, the session's among them.
+  private func monitors(of task: URLSessionTask) -> CompositeEventMonitor? {
+    if let request = task.owner { return request.monitors }
+    return wiring.withLock { $0.eventMonitor }
+  }
+
+  // MARK: URLSessionDelegate
+
+  /// Ends the requests that are left with `AFError.sessionInvalidated(error:)`.
+  open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    let wiring = wiring.withLock { $0 }
+    wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
+    wiring.session?.endRequests(with: .sessionInvalidated(error: error))
+  }
+
+  // MARK: URLSessionTaskDelegate
+
+  /// Offers the request's credential, or what the session's storage proposes.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    monitors(of: task)?.urlSession(session, task: task, didReceive: challenge)
+    // Offered once: a server that refuses it would refuse it again.
+    guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
+    guard let credential = task.owner?.credential else { return completionHandler(.performDefaultHandling, nil) }
+    completionHandler(.useCredential, credential)
+  }
+
+  /// Tells the request how much of its body was sent.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) {
+    monitors(of: task)?.urlSession(
+      session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+      totalBytesExpectedToSend: totalBytesExpectedToSend)
+    task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
+  }
+
+  /// Gives the upload's stream, the same each time; without one the task fails.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    monitors(of: task)?.urlSession(session, taskNeedsNewBodyStream: task)
+    completionHandler((task.owner as? UploadRequest)?.inputStream())
+  }
+
+  /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    monitors(of: task)?.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+    guard let handler = task.owner?.redirectHandler ?? wiring.withLock({ $0.session })?.redirectHandler else {
+      return completionHandler(request)
+    }
+    handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
+  }
+
+  /// Tells the request what was measured.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+  ) {
+    monitors(of: task)?.urlSession(session, task: task, didFinishCollecting: metrics)
+    task.owner?.didGather(metrics)
+  }
+
+  /// Tells the request that its task has ended.
+  open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    if let failure = error?.serverTrustFailure { task.owner?.didFail(task, earlyWith: failure) }
+    monitors(of: task)?.urlSession(session, task: task, didCompleteWithError: error)
+    task.owner?.didComplete(
+      task,
+      with: error.map { error in
+        // Cancelled not by the request, but along with its session; other errors are the task's own.
+        let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
+        return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
+      })
+  }
+
+  /// Tells the monitors. The engine has no such notion, so nobody calls it but a subclass.
+  open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    monitors(of: task)?.urlSession(session, taskIsWaitingForConnectivity: task)
+  }
+
+  // MARK: URLSessionDataDelegate
+
+  /// Lets the request decide about the response.
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: response)
+    guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
+    switch dataTask.owner {
+    case let request as DataRequest: request.didReceive(response, completionHandler: completionHandler)
+    case let request as DataStreamRequest: request.didReceive(response, completionHandler: completionHandler)
+    default: completionHandler(.allow)
+    }
+  }
+
+  /// Hands a piece of the body to the request.
+  open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: data)
+    switch dataTask.owner {
+    case let request as DataRequest: request.didReceive(data, from: dataTask)
+    case let request as DataStreamRequest: request.didReceive(data, from: dataTask)
+    default: break
+    }
+  }
+
+  /// Asks the request's cached-response handler, or the session's.
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+    completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) {
+    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+    guard
+      let handler = dataTask.owner?.cachedResponseHandler ?? wiring.withLock({ $0.session })?.cachedResponseHandler
+    else { return completionHandler(proposedResponse) }
+    handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
+  }
+
+  // MARK: URLSessionDownloadDelegate
+
+  /// Tells the request where the server goes on.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) {
+    monitors(of: downloadTask)?.urlSession(
+      session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
+    downloadTask.owner?.didReceive(fileOffset, of: expectedTotalBytes)
+  }
+
+  /// Tells the request how much was written.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) {
+    monitors(of: downloadTask)?.urlSession(
+      session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
+      totalBytesExpectedToWrite: totalBytesExpectedToWrite)
+    downloadTask.owner?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
+  }
+
+  /// Moves the file where the request wants it.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+  ) {
+    monitors(of: downloadTask)?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+    (downloadTask.owner as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
+  }
+}

@@ -1,0 +1,75 @@
+// What is said when a download's file can't be created, opened or written: what, where, and what to do.
+
+import Foundation
+import Glibc
+import LupineEngine
+
+/// A system call that failed on a download's file.
+struct DownloadFileFailure {
+  enum Action: String {
+    case created, opened, written
+  }
+
+  let action: Action
+  let path: String
+  let error: SystemError
+  /// How far the download had come, and how many bytes there are in all, if that is known.
+  var received: (count: UInt64, total: UInt64?)?
+
+  var description: String {
+    "\(path) can't be \(action.rawValue)\(progress): \(reason). \(remedy)."
+  }
+
+  private var progress: String {
+    guard let received else { return "" }
+    let total = received.total.map { " of \(grouped($0))" } ?? ""
+    return " after \(grouped(received.count))\(total) bytes"
+  }
+
+  /// The system's text without the call's name, which says nothing that the sentence doesn't.
+  private var reason: String {
+    let text = error.description
+    return text.hasPrefix("\(error.call): ") ? String(text.dropFirst(error.call.count + 2)) : text
+  }
+
+  private var remedy: String {
+    switch error.code {
+    case ENOSPC, EDQUOT: "Free space there, or choose another temporary directory (TMPDIR)"
+    case EFBIG: "Raise the limit of a file's size (ulimit -f), or choose a file system without one (TMPDIR)"
+    case EIO: "Look at the disk's health (dmesg), or choose another temporary directory (TMPDIR)"
+    case EMFILE, ENFILE: "Raise the limit of descriptors (ulimit -n)"
+    default: "Choose a temporary directory that can be written (TMPDIR)"
+    }
+  }
+
+  /// A number in groups of three digits.
+  private func grouped(_ number: UInt64) -> String {
+    let digits = String(number)
+    return digits.enumerated().reduce(into: "") { text, digit in
+      if digit.offset > 0, (digits.count - digit.offset).isMultiple(of: 3) { text.append(",") }
+      text.append(digit.element)
+    }
+  }
+}
+
+extension URLError {
+  /// A failure of a download's file, with the system's error as the underlying one.
+  init(_ code: Code, _ failure: DownloadFileFailure, url: URL?) {
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: failure.error.posixError,
+      NSFilePathErrorKey: failure.path,
+    ]
+    if let url { info[NSURLErrorFailingURLErrorKey] = url }
+    self.init(code, userInfo: info)
+  }
+}
+
+extension SystemError {
+  /// The error as Foundation knows it, for callers that look for its code.
+  var posixError: any Error {
+    POSIXErrorCode(rawValue: code).map { POSIXError($0) as any Error } ?? self
+  }
+
+  /// There is no such file, or what is there isn't a file that this user made for itself alone.
+  var isMissingOrForeignFile: Bool { [ENOENT, ENOTDIR, ELOOP, EISDIR, EINVAL, EPERM, ENXIO].contains(code) }
+}

@@ -1,0 +1,293 @@
+// What a transfer does on the session's queue, step by step: it asks, follows, and completes.
+
+import Foundation
+import LupineEngine
+import Synchronization
+
+extension Transfer {
+  func schedule() {
+    let isNew = state.withLock { state in
+      let isNew = !state.isScheduled
+      state.isScheduled = true
+      return isNew
+    }
+    if isNew { delivery.add(self) }
+  }
+
+  /// Deals with everything that came, up to a question that isn't answered at once.
+  func deliver() {
+    while let step = nextStep() { perform(step) }
+  }
+
+  private func nextStep() -> Step? {
+    state.withLock { state in
+      if let step = state.decided.take() { return step }
+      // Nobody's answer is waited for once the transfer was cancelled.
+      guard state.question == nil || (state.isCancelled && state.batch.end != nil) else {
+        state.isScheduled = false
+        return nil
+      }
+      if let count = state.batch.sentByteCount.take() { return .sent(count) }
+      if let head = state.batch.head.take() { return .head(head) }
+      if !state.batch.body.isEmpty {
+        var body = Data()
+        swap(&body, &state.batch.body)
+        return .body(body)
+      }
+      if let end = state.batch.end.take() { return .end(end.result, end.metrics) }
+      state.isScheduled = false
+      return nil
+    }
+  }
+
+  private func perform(_ step: Step) {
+    switch step {
+    case .head(let head): received(head)
+    case .body(let body): received(body)
+    case .sent(let count): sent(count)
+    case .end(let result, let metrics): ended(result, metrics)
+    case .present(let isLast): present(isLast: isLast)
+    case .send(let request): send(request)
+    case .complete(let error): complete(error)
+    }
+  }
+
+  private func received(_ head: ResponseHead) {
+    let isRedirect = state.withLock { state in
+      state.response = HTTPURLResponse(head, to: state.urlRequest)
+      return state.redirect != nil
+    }
+    guard !isRedirect else { return }
+    if !authenticate(after: head) { present(isLast: false) }
+  }
+
+  private func received(_ body: Data) {
+    let observer = state.withLock { state -> (any TransferObserver)? in
+      guard !state.isCancelled, state.replacement == nil else { return nil }
+      state.receivedByteCount += Int64(body.count)
+      return state.observer
+    }
+    if let observer { observer.transfer(didReceive: body) } else { grant(body.count) }
+  }
+
+  private func sent(_ count: Int64) {
+    let observer = state.withLock { state in
+      state.sentByteCount = count
+      return state.observer
+    }
+    observer?.transfer(didSend: count)
+  }
+
+  /// Asks what is to become of the response.
+  private func present(isLast: Bool) {
+    let (observer, response) = state.withLock { ($0.observer, $0.response) }
+    guard let observer, let response else { return }
+    ask {
+      observer.transfer(didReceive: response, answer: $0)
+    } then: { [weak self] isWanted in
+      if !isWanted { self?.abandon() }
+      return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
+    }
+  }
+
+  private func abandon() {
+    let handle = state.withLock { state in
+      state.isCancelled = true
+      return state.handle
+    }
+    handle?.cancel()
+  }
+
+  private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    let (redirect, replacement, isCancelled) = state.withLock { state in
+      state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
+      state.handle = nil
+      state.isExchanging = false
+      if let replacement = state.replacement {
+        state.urlRequest = replacement.urlRequest
+        state.response = nil
+      }
+      state.request.timeouts.total = state.request.timeouts.total.map {
+        max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
+      }
+      defer { (state.redirect, state.replacement) = (nil, nil) }
+      return (state.redirect, state.replacement, state.isCancelled)
+    }
+    switch (result, redirect) {
+    // All of it had come by then, and wasn't handed over.
+    case (.success, _) where isCancelled: complete(URLError(.cancelled))
+    case (_, .failure(let error)): complete(error)
+    case (.success, .success(let next)): follow(next)
+    case (let result, nil):
+      if let replacement { return send(replacement.request) }
+      switch result {
+      case .success: complete(nil as URLError?)
+      case .failure(let error): complete(error)
+      }
+    case (.failure(let error), _): complete(error)
+    }
+  }
+
+  private func complete(_ error: EngineError) {
+    complete(URLError(error, url: state.withLock { $0.urlRequest.url }))
+  }
+
+  private func complete(_ error: URLError?) {
+    // Let go of the observer, which holds the transfer.
+    let observer = state.withLock { state in state.observer.take() }
+    observer?.transferDidComplete(error)
+  }
+
+  /// Puts a question; the steps go on once it is answered. Only the first answer counts.
+  private func ask<Answer: Sendable>(
+    _ question: (@escaping @Sendable (Answer) -> Void) -> Void, then decide: @escaping @Sendable (Answer) -> Step?
+  ) {
+    let number = state.withLock { state in
+      state.questionCount += 1
+      state.question = state.questionCount
+      return state.questionCount
+    }
+    question { answer in
+      guard self.isOpen(number) else { return }
+      let step = decide(answer)
+      let (isFirst, hasWaited) = self.state.withLock { state in
+        guard state.question == number else { return (false, false) }
+        state.question = nil
+        state.decided = step
+        defer { state.isWaiting = false }
+        return (true, state.isWaiting)
+      }
+      if hasWaited { self.steer() }
+      if isFirst { self.schedule() }
+    }
+    // Not answered at once: what comes meanwhile waits in the kernel.
+    let isWaiting = state.withLock { state in
+      state.isWaiting = state.question == number
+      return state.isWaiting
+    }
+    if isWaiting { steer() }
+  }
+
+  private func isOpen(_ number: Int) -> Bool { state.withLock { $0.question == number } }
+
+  // MARK: Further exchanges
+
+  private func follow(_ next: EngineRequest) {
+    let (observer, response, proposed) = state.withLock { state in
+      (state.observer, state.response, state.urlRequest.redirected(to: next))
+    }
+    guard let observer, let response else { return }
+    ask {
+      observer.transfer(isRedirectedTo: proposed, by: response, answer: $0)
+    } then: { [weak self] chosen in
+      guard let self else { return nil }
+      guard let chosen else { return .present(isLast: true) }
+      do {
+        let request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
+        state.withLock { state in
+          state.urlRequest = chosen
+          state.response = nil
+          // Who asks there has refused nothing yet.
+          state.challengeCount = 0
+          state.redirectCount += 1
+        }
+        return .send(request)
+      } catch {
+        return .complete(error as? URLError ?? URLError(.unknown))
+      }
+    }
+  }
+
+  /// Asks for a credential if the server wants one that could be given; returns whether the response waits for that.
+  private func authenticate(after head: ResponseHead) -> Bool {
+    guard head.status == 401 else { return false }
+    let (observer, uri, response, count) = state.withLock {
+      ($0.observer, $0.request.uri, $0.response, $0.challengeCount)
+    }
+    let challenge = URLAuthenticationChallenge(
+      status: head.status, fields: head.fields, from: uri, previousFailureCount: count,
+      storage: client.settings.credentialStorage, response: response)
+    guard let observer, let challenge else { return false }
+    ask {
+      observer.transfer(isAskedFor: challenge, answer: $0)
+    } then: { [weak self] answer in
+      guard let self else { return nil }
+      switch answer {
+      case .stand: return .present(isLast: false)
+      case .cancel:
+        abandon()
+        return nil
+      case .authorize(let value):
+        state.withLock { state in
+          state.challengeCount += 1
+          var request = state.request
+          request.fields.remove("Authorization")
+          request.fields.append(name: "Authorization", value: value)
+          state.replacement = (request, state.urlRequest)
+        }
+        discardBody()
+        return nil
+      }
+    }
+    return true
+  }
+
+  func send(_ request: EngineRequest) {
+    do {
+      let (handlesCookies, total, number) = try state.withLock { state in
+        // Before the first request or between two, when there is no exchange to cancel.
+        if state.isCancelled { throw URLError(.cancelled) }
+        state.isExchanging = true
+        state.exchange += 1
+        (state.owedByteCount, state.isDiscarding) = (0, false)
+        let total = state.request.timeouts.total
+        state.request = request
+        state.request.timeouts.total = total
+        return (state.urlRequest.httpShouldHandleCookies, total, state.exchange)
+      }
+      var request = handlesCookies ? client.addingCookies(to: request) : request
+      request.timeouts.total = total
+      let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
+      let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
+        // It may have ended before its handle came back here, and another one be under way.
+        guard state.isExchanging, state.exchange == number else { return (state.isCancelled, false, false, 0) }
+        state.handle = handle
+        defer { state.owedByteCount = 0 }
+        return (state.isCancelled, state.isHeld, state.isDiscarding, state.owedByteCount)
+      }
+      if owedByteCount > 0 { handle.grant(owedByteCount) }
+      if isDiscarding { handle.discardBody() }
+      if isHeld { steer() }
+      if isCancelled { handle.cancel() }
+    } catch {
+      // Told on the session's queue, wherever this is.
+      state.withLock { state in
+        state.isExchanging = false
+        state.decided = .complete(error as? URLError ?? URLError(.unknown))
+      }
+      schedule()
+    }
+  }
+}
+
+extension URLRequest {
+  /// The request that a redirect makes of this one: another URL, and what the rule has dropped is dropped.
+  fileprivate func redirected(to next: EngineRequest) -> URLRequest {
+    var request = self
+    request.url = URL(string: next.uri.description)
+    if request.httpMethod != next.method { request.httpMethod = next.method }
+    if next.body.isEmpty { request.httpBody = nil }
+    for header in headers where !next.fields.contains(header.name) { request.headers.remove(name: header.name) }
+    return request
+  }
+}
+
+extension HTTPURLResponse {
+  /// A received head; its fields become strings when somebody asks for them.
+  fileprivate convenience init?(_ head: ResponseHead, to request: URLRequest) {
+    guard let url = request.url else { return nil }
+    self.init(url: url, statusCode: head.status) {
+      head.fields.map { HTTPHeader(name: $0.name, value: $0.value) }
+    }
+  }
+}

@@ -1,0 +1,107 @@
+// A task's body: an upload's, or the request's own. A stream is the request's own first, then whatever the delegate gives.
+
+import Foundation
+import LupineEngine
+import Synchronization
+
+extension URLSessionTask {
+  /// The body to send, or nil if it is the request's own and in memory. Throws a `URLError` for a file that can't be sent.
+  func makeBody() throws -> RequestBody? {
+    switch content {
+    case .data(let data): return RequestBody(data)
+    case .file(let url): return try RequestBody(ofFile: url)
+    case .stream: return makeStreamedBody { try await $0.newBodyStream() }
+    case nil:
+      guard case .stream(let stream)? = originalRequest?.body else { return nil }
+      let isFirst = Atomic(true)
+      return makeStreamedBody { task in
+        if isFirst.exchange(false, ordering: .relaxed) { stream } else { try await task.newBodyStream() }
+      }
+    }
+  }
+
+  /// How long the body will be, as far as that is known before the task starts.
+  var bodyByteCountExpected: Int64 {
+    switch (content, originalRequest?.body) {
+    case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
+    case (.file, _): NSURLSessionTransferSizeUnknown
+    case (.stream, _), (nil, .stream): originalRequest?.declaredBodyByteCount ?? NSURLSessionTransferSizeUnknown
+    case (nil, nil), (nil, .some(.none)): 0
+    }
+  }
+
+  private func makeStreamedBody(
+    _ stream: @escaping @Sendable (URLSessionTask) async throws -> BodyStream
+  ) -> RequestBody {
+    RequestBody(byteCount: originalRequest?.declaredBodyByteCount.map(UInt64.init), isReplayable: true) { [weak self] in
+      guard let self else { throw CancellationError() }
+      return try await stream(self)
+    }
+  }
+
+  /// Asks the delegate, on its queue. Throws `URLError.requestBodyStreamExhausted` if it has no stream, and
+  /// `CancellationError` if the task ends first.
+  private func newBodyStream() async throws -> BodyStream {
+    let answer = BodyStreamAnswer()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        answer.await(continuation)
+        ask(answer)
+      }
+    } onCancel: {
+      answer.give(.failure(CancellationError()))
+    }
+  }
+
+  private func ask(_ answer: BodyStreamAnswer) {
+    guard let session else { return answer.give(.failure(CancellationError())) }
+    session.delivery.perform {
+      guard let delegate = session.delegates?.task else { return answer.give(.failure(Self.noStream)) }
+      delegate.urlSession(session, task: self) { stream in
+        answer.give(stream.map { .success(.box($0)) } ?? .failure(Self.noStream))
+      }
+    }
+  }
+
+  private static var noStream: URLError {
+    let text = "The body has to be read from its start, and the delegate gave no stream for it. Send data or a file."
+    return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}
+
+/// What the delegate answers; the first answer counts.
+private final class BodyStreamAnswer: Sendable {
+  private typealias Answer = Result<BodyStream, any Error>
+
+  private enum State {
+    case open
+    case awaited(CheckedContinuation<BodyStream, any Error>)
+    case given(Answer)
+  }
+
+  private let state = Mutex(State.open)
+
+  func await(_ continuation: CheckedContinuation<BodyStream, any Error>) {
+    let answer = state.withLock { state -> Answer? in
+      if case .given(let answer) = state { return answer }
+      state = .awaited(continuation)
+      return nil
+    }
+    if let answer { continuation.resume(with: answer) }
+  }
+
+  func give(_ answer: Result<BodyStream, any Error>) {
+    let continuation = state.withLock { state -> CheckedContinuation<BodyStream, any Error>? in
+      switch state {
+      case .given: return nil
+      case .open:
+        state = .given(answer)
+        return nil
+      case .awaited(let continuation):
+        state = .given(answer)
+        return continuation
+      }
+    }
+    continuation?.resume(with: answer)
+  }
+}

@@ -1,0 +1,392 @@
+// An event monitor made of closures: a long list of the same, in the protocol's order.
+
+public import Foundation
+import Synchronization
+
+// Unchecked since the class is open: all state is constant or in the Mutex.
+/// Calls a closure for each event; those that aren't set are passed over.
+///
+/// A closure has the parameters of the event's method, and is called on ``queue``. It may be set at any time, and counts
+/// from the next event on. A subclass that overrides an event's method calls `super`, or the closure isn't called.
+open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
+  /// Where the closures are called.
+  public let queue: DispatchQueue
+
+  private let closures = Mutex(EventClosures())
+
+  /// Makes a monitor without closures, whose closures are called on `queue`, which should be serial.
+  public init(queue: DispatchQueue = .main) {
+    self.queue = queue
+  }
+
+  // MARK: The closures
+
+  /// Called on `urlSession(_:didBecomeInvalidWithError:)`.
+  open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
+    get { closures.withLock { $0.sessionDidBecomeInvalidWithError } }
+    set { closures.withLock { $0.sessionDidBecomeInvalidWithError = newValue } }
+  }
+  /// Called on `urlSession(_:task:didReceive:)`.
+  open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
+    get { closures.withLock { $0.taskDidReceiveChallenge } }
+    set { closures.withLock { $0.taskDidReceiveChallenge = newValue } }
+  }
+  /// Called on `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
+  open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
+    get { closures.withLock { $0.taskDidSendBodyData } }
+    set { closures.withLock { $0.taskDidSendBodyData = newValue } }
+  }
+  /// Called on `urlSession(_:taskNeedsNewBodyStream:)`.
+  open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.taskNeedNewBodyStream } }
+    set { closures.withLock { $0.taskNeedNewBodyStream = newValue } }
+  }
+  /// Called on `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
+  open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
+    get { closures.withLock { $0.taskWillPerformHTTPRedirection } }
+    set { closures.withLock { $0.taskWillPerformHTTPRedirection = newValue } }
+  }
+  /// Called on `urlSession(_:task:didFinishCollecting:)`.
+  open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
+    get { closures.withLock { $0.taskDidFinishCollectingMetrics } }
+    set { closures.withLock { $0.taskDidFinishCollectingMetrics = newValue } }
+  }
+  /// Called on `urlSession(_:task:didCompleteWithError:)`.
+  open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
+    get { closures.withLock { $0.taskDidComplete } }
+    set { closures.withLock { $0.taskDidComplete = newValue } }
+  }
+  /// Called on `urlSession(_:taskIsWaitingForConnectivity:)`.
+  open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.taskIsWaitingForConnectivity } }
+    set { closures.withLock { $0.taskIsWaitingForConnectivity = newValue } }
+  }
+  /// Called on `urlSession(_:dataTask:didReceive:)`.
+  open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
+    get { closures.withLock { $0.dataTaskDidReceiveResponse } }
+    set { closures.withLock { $0.dataTaskDidReceiveResponse = newValue } }
+  }
+  /// Called on `urlSession(_:dataTask:didReceive:)`.
+  open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
+    get { closures.withLock { $0.dataTaskDidReceiveData } }
+    set { closures.withLock { $0.dataTaskDidReceiveData = newValue } }
+  }
+  /// Called on `urlSession(_:dataTask:willCacheResponse:)`.
+  open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
+    get { closures.withLock { $0.dataTaskWillCacheResponse } }
+    set { closures.withLock { $0.dataTaskWillCacheResponse = newValue } }
+  }
+  /// Called on `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
+  open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
+    get { closures.withLock { $0.downloadTaskDidResumeAtOffset } }
+    set { closures.withLock { $0.downloadTaskDidResumeAtOffset = newValue } }
+  }
+  /// Called on `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
+  open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
+    get { closures.withLock { $0.downloadTaskDidWriteData } }
+    set { closures.withLock { $0.downloadTaskDidWriteData = newValue } }
+  }
+  /// Called on `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
+  open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
+    get { closures.withLock { $0.downloadTaskDidFinishDownloadingToURL } }
+    set { closures.withLock { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
+  }
+  /// Called on `request(_:didCreateInitialURLRequest:)`.
+  open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
+    get { closures.withLock { $0.requestDidCreateInitialURLRequest } }
+    set { closures.withLock { $0.requestDidCreateInitialURLRequest = newValue } }
+  }
+  /// Called on `request(_:didFailToCreateURLRequestWithError:)`.
+  open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
+    get { closures.withLock { $0.requestDidFailToCreateURLRequestWithError } }
+    set { closures.withLock { $0.requestDidFailToCreateURLRequestWithError = newValue } }
+  }
+  /// Called on `request(_:didAdaptInitialRequest:to:)`.
+  open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
+    get { closures.withLock { $0.requestDidAdaptInitialRequestToAdaptedRequest } }
+    set { closures.withLock { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
+  }
+  /// Called on `request(_:didFailToAdaptURLRequest:withError:)`.
+  open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
+    get { closures.withLock { $0.requestDidFailToAdaptURLRequestWithError } }
+    set { closures.withLock { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
+  }
+  /// Called on `request(_:didCreateURLRequest:)`.
+  open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
+    get { closures.withLock { $0.requestDidCreateURLRequest } }
+    set { closures.withLock { $0.requestDidCreateURLRequest = newValue } }
+  }
+  /// Called on `request(_:didCreateTask:)`.
+  open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.requestDidCreateTask } }
+    set { closures.withLock { $0.requestDidCreateTask = newValue } }
+  }
+  /// Called on `request(_:didGatherMetrics:)`.
+  open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
+    get { closures.withLock { $0.requestDidGatherMetrics } }
+    set { closures.withLock { $0.requestDidGatherMetrics = newValue } }
+  }
+  /// Called on `request(_:didFailTask:earlyWithError:)`.
+  open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
+    get { closures.withLock { $0.requestDidFailTaskEarlyWithError } }
+    set { closures.withLock { $0.requestDidFailTaskEarlyWithError = newValue } }
+  }
+  /// Called on `request(_:didCompleteTask:with:)`.
+  open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
+    get { closures.withLock { $0.requestDidCompleteTaskWithError } }
+    set { closures.withLock { $0.requestDidCompleteTaskWithError = newValue } }
+  }
+  /// Called on `requestIsRetrying(_:)`.
+  open var requestIsRetrying: ((Request) -> Void)? {
+    get { closures.withLock { $0.requestIsRetrying } }
+    set { closures.withLock { $0.requestIsRetrying = newValue } }
+  }
+  /// Called on `requestDidFinish(_:)`.
+  open var requestDidFinish: ((Request) -> Void)? {
+    get { closures.withLock { $0.requestDidFinish } }
+    set { closures.withLock { $0.requestDidFinish = newValue } }
+  }
+  /// Called on `requestDidResume(_:)`.
+  open var requestDidResume: ((Request) -> Void)? {
+    get { closures.withLock { $0.requestDidResume } }
+    set { closures.withLock { $0.requestDidResume = newValue } }
+  }
+  /// Called on `request(_:didResumeTask:)`.
+  open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.requestDidResumeTask } }
+    set { closures.withLock { $0.requestDidResumeTask = newValue } }
+  }
+  /// Called on `requestDidSuspend(_:)`.
+  open var requestDidSuspend: ((Request) -> Void)? {
+    get { closures.withLock { $0.requestDidSuspend } }
+    set { closures.withLock { $0.requestDidSuspend = newValue } }
+  }
+  /// Called on `request(_:didSuspendTask:)`.
+  open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.requestDidSuspendTask } }
+    set { closures.withLock { $0.requestDidSuspendTask = newValue } }
+  }
+  /// Called on `requestDidCancel(_:)`.
+  open var requestDidCancel: ((Request) -> Void)? {
+    get { closures.withLock { $0.requestDidCancel } }
+    set { closures.withLock { $0.requestDidCancel = newValue } }
+  }
+  /// Called on `request(_:didCancelTask:)`.
+  open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
+    get { closures.withLock { $0.requestDidCancelTask } }
+    set { closures.withLock { $0.requestDidCancelTask = newValue } }
+  }
+  /// Called on `request(_:didValidateRequest:response:data:withResult:)`.
+  open var requestDidValidateRequestResponseDataWithResult:
+    ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
+  {
+    get { closures.withLock { $0.requestDidValidateRequestResponseDataWithResult } }
+    set { closures.withLock { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
+  }
+  /// Called on `request(_:didParseResponse:)`.
+  open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
+    get { closures.withLock { $0.requestDidParseResponse } }
+    set { closures.withLock { $0.requestDidParseResponse = newValue } }
+  }
+  /// Called on `request(_:didValidateRequest:response:withResult:)`.
+  open var requestDidValidateRequestResponseWithResult:
+    ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
+  {
+    get { closures.withLock { $0.requestDidValidateRequestResponseWithResult } }
+    set { closures.withLock { $0.requestDidValidateRequestResponseWithResult = newValue } }
+  }
+  /// Called on `request(_:didCreateUploadable:)`.
+  open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
+    get { closures.withLock { $0.requestDidCreateUploadable } }
+    set { closures.withLock { $0.requestDidCreateUploadable = newValue } }
+  }
+  /// Called on `request(_:didFailToCreateUploadableWithError:)`.
+  open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
+    get { closures.withLock { $0.requestDidFailToCreateUploadableWithError } }
+    set { closures.withLock { $0.requestDidFailToCreateUploadableWithError = newValue } }
+  }
+  /// Called on `request(_:didProvideInputStream:)`.
+  open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
+    get { closures.withLock { $0.requestDidProvideInputStream } }
+    set { closures.withLock { $0.requestDidProvideInputStream = newValue } }
+  }
+  /// Called on `request(_:didFinishDownloadingUsing:with:)`.
+  open var requestDidFinishDownloadingUsingTaskWithResult:
+    ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
+  {
+    get { closures.withLock { $0.requestDidFinishDownloadingUsingTaskWithResult } }
+    set { closures.withLock { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
+  }
+  /// Called on `request(_:didCreateDestinationURL:)`.
+  open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
+    get { closures.withLock { $0.requestDidCreateDestinationURL } }
+    set { closures.withLock { $0.requestDidCreateDestinationURL = newValue } }
+  }
+  /// Called on `request(_:didValidateRequest:response:fileURL:withResult:)`.
+  open var requestDidValidateRequestResponseFileURLWithResult:
+    ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
+  {
+    get { closures.withLock { $0.requestDidValidateRequestResponseFileURLWithResult } }
+    set { closures.withLock { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
+  }
+  /// Called on `request(_:didParseResponse:)`.
+  open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
+    get { closures.withLock { $0.requestDidParseDownloadResponse } }
+    set { closures.withLock { $0.requestDidParseDownloadResponse = newValue } }
+  }
+
+  // MARK: The events
+
+  /// Calls ``sessionDidBecomeInvalidWithError``.
+  open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+    sessionDidBecomeInvalidWithError?(session, error)
+  }
+  /// Calls ``taskDidReceiveChallenge``.
+  open func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge) {
+    taskDidReceiveChallenge?(session, task, challenge)
+  }
+  /// Calls ``taskDidSendBodyData``.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+    totalBytesExpectedToSend: Int64
+  ) { taskDidSendBodyData?(session, task, bytesSent, totalBytesSent, totalBytesExpectedToSend) }
+  /// Calls ``taskNeedNewBodyStream``.
+  open func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask) {
+    taskNeedNewBodyStream?(session, task)
+  }
+  /// Calls ``taskWillPerformHTTPRedirection``.
+  open func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest
+  ) { taskWillPerformHTTPRedirection?(session, task, response, request) }
+  /// Calls ``taskDidFinishCollectingMetrics``.
+  open func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+  { taskDidFinishCollectingMetrics?(session, task, metrics) }
+  /// Calls ``taskDidComplete``.
+  open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    taskDidComplete?(session, task, error)
+  }
+  /// Calls ``taskIsWaitingForConnectivity``.
+  open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+    taskIsWaitingForConnectivity?(session, task)
+  }
+  /// Calls ``dataTaskDidReceiveResponse``.
+  open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse) {
+    dataTaskDidReceiveResponse?(session, dataTask, response)
+  }
+  /// Calls ``dataTaskDidReceiveData``.
+  open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    dataTaskDidReceiveData?(session, dataTask, data)
+  }
+  /// Calls ``dataTaskWillCacheResponse``.
+  open func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+  ) { dataTaskWillCacheResponse?(session, dataTask, proposedResponse) }
+  /// Calls ``downloadTaskDidResumeAtOffset``.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+    expectedTotalBytes: Int64
+  ) { downloadTaskDidResumeAtOffset?(session, downloadTask, fileOffset, expectedTotalBytes) }
+  /// Calls ``downloadTaskDidWriteData``.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) { downloadTaskDidWriteData?(session, downloadTask, bytesWritten, totalBytesWritten, totalBytesExpectedToWrite) }
+  /// Calls ``downloadTaskDidFinishDownloadingToURL``.
+  open func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+  ) { downloadTaskDidFinishDownloadingToURL?(session, downloadTask, location) }
+  /// Calls ``requestDidCreateInitialURLRequest``.
+  open func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest) {
+    requestDidCreateInitialURLRequest?(request, urlRequest)
+  }
+  /// Calls ``requestDidFailToCreateURLRequestWithError``.
+  open func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError) {
+    requestDidFailToCreateURLRequestWithError?(request, error)
+  }
+  /// Calls ``requestDidAdaptInitialRequestToAdaptedRequest``.
+  open func request(
+    _ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest
+  ) { requestDidAdaptInitialRequestToAdaptedRequest?(request, initialRequest, adaptedRequest) }
+  /// Calls ``requestDidFailToAdaptURLRequestWithError``.
+  open func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError) {
+    requestDidFailToAdaptURLRequestWithError?(request, initialRequest, error)
+  }
+  /// Calls ``requestDidCreateURLRequest``.
+  open func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+    requestDidCreateURLRequest?(request, urlRequest)
+  }
+  /// Calls ``requestDidCreateTask``.
+  open func request(_ request: Request, didCreateTask task: URLSessionTask) { requestDidCreateTask?(request, task) }
+  /// Calls ``requestDidGatherMetrics``.
+  open func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics) {
+    requestDidGatherMetrics?(request, metrics)
+  }
+  /// Calls ``requestDidFailTaskEarlyWithError``.
+  open func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError) {
+    requestDidFailTaskEarlyWithError?(request, task, error)
+  }
+  /// Calls ``requestDidCompleteTaskWithError``.
+  open func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
+    requestDidCompleteTaskWithError?(request, task, error)
+  }
+  /// Calls ``requestIsRetrying``.
+  open func requestIsRetrying(_ request: Request) { requestIsRetrying?(request) }
+  /// Calls ``requestDidFinish``.
+  open func requestDidFinish(_ request: Request) { requestDidFinish?(request) }
+  /// Calls ``requestDidResume``.
+  open func requestDidResume(_ request: Request) { requestDidResume?(request) }
+  /// Calls ``requestDidResumeTask``.
+  open func request(_ request: Request, didResumeTask task: URLSessionTask) { requestDidResumeTask?(request, task) }
+  /// Calls ``requestDidSuspend``.
+  open func requestDidSuspend(_ request: Request) { requestDidSuspend?(request) }
+  /// Calls ``requestDidSuspendTask``.
+  open func request(_ request: Request, didSuspendTask task: URLSessionTask) { requestDidSuspendTask?(request, task) }
+  /// Calls ``requestDidCancel``.
+  open func requestDidCancel(_ request: Request) { requestDidCancel?(request) }
+  /// Calls ``requestDidCancelTask``.
+  open func request(_ request: Request, didCancelTask task: URLSessionTask) { requestDidCancelTask?(request, task) }
+  /// Calls ``requestDidValidateRequestResponseDataWithResult``.
+  open func request(
+    _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
+    withResult result: Request.ValidationResult
+  ) { requestDidValidateRequestResponseDataWithResult?(request, urlRequest, response, data, result) }
+  /// Calls ``requestDidParseResponse``.
+  open func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>) {
+    requestDidParseResponse?(request, response)
+  }
+  /// Calls ``requestDidValidateRequestResponseWithResult``.
+  open func request(
+    _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+    withResult result: Request.ValidationResult
+  ) { requestDidValidateRequestResponseWithResult?(request, urlRequest, response, result) }
+  /// Calls ``requestDidCreateUploadable``.
+  open func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable) {
+    requestDidCreateUploadable?(request, uploadable)
+  }
+  /// Calls ``requestDidFailToCreateUploadableWithError``.
+  open func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError) {
+    requestDidFailToCreateUploadableWithError?(request, error)
+  }
+  /// Calls ``requestDidProvideInputStream``.
+  open func request(_ request: UploadRequest, didProvideInputStream stream: InputStream) {
+    requestDidProvideInputStream?(request, stream)
+  }
+  /// Calls ``requestDidFinishDownloadingUsingTaskWithResult``.
+  open func request(
+    _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>
+  ) { requestDidFinishDownloadingUsingTaskWithResult?(request, task, result) }
+  /// Calls ``requestDidCreateDestinationURL``.
+  open func request(_ request: DownloadRequest, didCreateDestinationURL url: URL) {
+    requestDidCreateDestinationURL?(request, url)
+  }
+  /// Calls ``requestDidValidateRequestResponseFileURLWithResult``.
+  open func request(
+    _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
+    withResult result: Request.ValidationResult
+  ) { requestDidValidateRequestResponseFileURLWithResult?(request, urlRequest, response, fileURL, result) }
+  /// Calls ``requestDidParseDownloadResponse``.
+  open func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>) {
+    requestDidParseDownloadResponse?(request, response)
+  }
+}

@@ -1,0 +1,138 @@
+// Awaiting the response of a download.
+
+public import Foundation
+
+/// A download that was started, and the response that it will have.
+///
+/// It may be awaited any number of times, from any task, before or after the response came.
+public struct DownloadTask<Value: Sendable>: Sendable {
+  private let request: DownloadRequest
+  private let box: ResponseBox<AFDownloadResponse<Value>>
+  private let shouldAutomaticallyCancel: Bool
+
+  fileprivate init(
+    request: DownloadRequest, box: ResponseBox<AFDownloadResponse<Value>>, shouldAutomaticallyCancel: Bool
+  ) {
+    self.request = request
+    self.box = box
+    self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
+  }
+
+  /// The response, once it has come.
+  ///
+  /// If the task that awaits it is cancelled, the request is cancelled too, without resume data, unless the
+  /// `DownloadTask` was made without `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
+  public var response: DownloadResponse<Value, AFError> {
+    get async {
+      guard shouldAutomaticallyCancel else { return await box.value }
+      return await withTaskCancellationHandler {
+        await box.value
+      } onCancel: {
+        cancel()
+      }
+    }
+  }
+
+  /// The result of the response, once it has come.
+  public var result: Result<Value, AFError> {
+    get async { await response.result }
+  }
+
+  /// The value of the response, once it has come.
+  ///
+  /// - Throws: the response's `AFError`.
+  public var value: Value {
+    get async throws { try await result.get() }
+  }
+
+  /// Cancels the request; nothing is left of it.
+  public func cancel() {
+    request.cancel()
+  }
+
+  /// Resumes the request if it was suspended.
+  public func resume() {
+    request.resume()
+  }
+
+  /// Suspends the request.
+  public func suspend() {
+    request.suspend()
+  }
+}
+
+extension DownloadRequest {
+  /// Starts the request and returns a task for the file's content.
+  public func serializingData(
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
+    emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DataResponseSerializer.defaultEmptyRequestMethods
+  ) -> DownloadTask<Data> {
+    serializingDownload(
+      using: DataResponseSerializer(
+        dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for the file's content as a `Value`.
+  public func serializingDecodable<Value: Decodable & Sendable>(
+    _ type: Value.Type = Value.self,
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<Value>.defaultDataPreprocessor,
+    decoder: any DataDecoder = JSONDecoder(),
+    emptyResponseCodes: Set<Int> = DecodableResponseSerializer<Value>.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = DecodableResponseSerializer<Value>.defaultEmptyRequestMethods
+  ) -> DownloadTask<Value> {
+    serializingDownload(
+      using: DecodableResponseSerializer<Value>(
+        dataPreprocessor: dataPreprocessor, decoder: decoder, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for the file's URL.
+  public func serializingDownloadedFileURL(
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DownloadTask<URL> {
+    serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for the file's content as text.
+  public func serializingString(
+    automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
+    dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
+    encoding: String.Encoding? = nil,
+    emptyResponseCodes: Set<Int> = StringResponseSerializer.defaultEmptyResponseCodes,
+    emptyRequestMethods: Set<HTTPMethod> = StringResponseSerializer.defaultEmptyRequestMethods
+  ) -> DownloadTask<String> {
+    serializingDownload(
+      using: StringResponseSerializer(
+        dataPreprocessor: dataPreprocessor, encoding: encoding, emptyResponseCodes: emptyResponseCodes,
+        emptyRequestMethods: emptyRequestMethods),
+      automaticallyCancelling: shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for what `serializer` makes of the file.
+  public func serializingDownload<Serializer: ResponseSerializer>(
+    using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DownloadTask<Serializer.SerializedObject> {
+    task(for: serializer, shouldAutomaticallyCancel)
+  }
+
+  /// Starts the request and returns a task for what `serializer` makes of the file.
+  public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
+    using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
+  ) -> DownloadTask<Serializer.SerializedObject> {
+    task(for: serializer, shouldAutomaticallyCancel)
+  }
+
+  private func task<Serializer: DownloadResponseSerializerProtocol>(
+    for serializer: Serializer, _ shouldAutomaticallyCancel: Bool
+  ) -> DownloadTask<Serializer.SerializedObject> {
+    let box = ResponseBox<AFDownloadResponse<Serializer.SerializedObject>>()
+    response(queue: underlyingQueue, responseSerializer: serializer) { box.fill($0) }
+    return DownloadTask(request: self, box: box, shouldAutomaticallyCancel: shouldAutomaticallyCancel)
+  }
+}

@@ -1,0 +1,112 @@
+// What may change a request before it is sent, and what may send it again after it has failed.
+
+public import Foundation
+
+/// What an adapter may know of the request that it adapts.
+public struct RequestAdapterState: Sendable {
+  /// The `id` of the ``Request`` that the `URLRequest` is for.
+  public let requestID: UUID
+  /// The session that runs the request.
+  public let session: Session
+}
+
+/// Changes a request each time before it is sent, retries included.
+public protocol RequestAdapter: Sendable {
+  /// Looks at `urlRequest` and calls `completion` once, on any thread, with what is to be sent in its place or with the
+  /// error to fail with.
+  ///
+  /// Nothing goes on until then. An answer after the first is ignored.
+  func adapt(
+    _ urlRequest: URLRequest, for session: Session,
+    completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
+
+  /// The same with more to know; sessions call this one. Unless it is implemented, it calls the other.
+  func adapt(
+    _ urlRequest: URLRequest, using state: RequestAdapterState,
+    completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
+}
+
+extension RequestAdapter {
+  /// Calls `adapt(_:for:completion:)` with the state's session.
+  public func adapt(
+    _ urlRequest: URLRequest, using state: RequestAdapterState,
+    completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+  ) {
+    adapt(urlRequest, for: state.session, completion: completion)
+  }
+}
+
+/// What becomes of a request that has failed.
+public enum RetryResult: Sendable {
+  /// It is made and sent again at once.
+  case retry
+  /// It is made and sent again after so many seconds.
+  case retryWithDelay(TimeInterval)
+  /// It has failed, unless the next retrier thinks otherwise.
+  case doNotRetry
+  /// It has failed with this error, and no other retrier is asked.
+  case doNotRetryWithError(any Error)
+
+  /// Whether the request is to be sent again.
+  var retryRequired: Bool {
+    switch self {
+    case .retry, .retryWithDelay: true
+    case .doNotRetry, .doNotRetryWithError: false
+    }
+  }
+
+  /// Seconds to wait before, if there is something to wait for.
+  var delay: TimeInterval? {
+    if case .retryWithDelay(let delay) = self { delay } else { nil }
+  }
+
+  /// The error to fail with in place of the request's own.
+  var error: (any Error)? {
+    if case .doNotRetryWithError(let error) = self { error } else { nil }
+  }
+}
+
+/// Decides about sending a request again after it has failed.
+public protocol RequestRetrier: Sendable {
+  /// Looks at what failed and why, and calls `completion` once, on any thread.
+  ///
+  /// The request hasn't ended until then. An answer after the first is ignored.
+  func retry(
+    _ request: Request, for session: Session, dueTo error: any Error,
+    completion: @escaping @Sendable (_ result: RetryResult) -> Void)
+}
+
+/// An adapter and a retrier in one; what a type doesn't implement leaves the request alone.
+public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
+
+extension RequestInterceptor {
+  /// Answers with the request as it is.
+  public func adapt(
+    _ urlRequest: URLRequest, for session: Session,
+    completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+  ) {
+    completion(.success(urlRequest))
+  }
+
+  /// Answers ``RetryResult/doNotRetry``.
+  public func retry(
+    _ request: Request, for session: Session, dueTo error: any Error,
+    completion: @escaping @Sendable (_ result: RetryResult) -> Void
+  ) {
+    completion(.doNotRetry)
+  }
+}
+
+/// An adapter as a closure; it calls its completion once.
+public typealias AdaptHandler =
+  @Sendable (
+    _ urlRequest: URLRequest, _ session: Session,
+    _ completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
+  ) -> Void
+
+/// A retrier as a closure; it calls its completion once.
+public typealias RetryHandler =
+  @Sendable (
+    _ request: Request, _ session: Session, _ error: any Error,
+    _ completion: @escaping @Sendable (_ result: RetryResult) -> Void
+  ) -> Void

@@ -1,0 +1,67 @@
+// What a retry policy goes by unless it is told otherwise, and the policies' short names.
+
+public import Foundation
+
+extension RetryPolicy {
+  /// Two retries, so three attempts.
+  public static let defaultRetryLimit: UInt = 2
+
+  /// Each delay is twice the one before it.
+  public static let defaultExponentialBackoffBase: UInt = 2
+
+  /// Half a second before the first retry.
+  public static let defaultExponentialBackoffScale: Double = 0.5
+
+  /// The idempotent methods (RFC 9110 §9.2.2).
+  public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
+
+  /// Request Timeout, and the server errors that may be gone the next time (RFC 9110 §15.5.9 and §15.6).
+  public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
+
+  /// The errors of a network, a name service or a server that may be gone the next time. What the caller asked for
+  /// wrongly, cancelled or has to decide, such as `.badURL`, `.cancelled` or `.serverCertificateUntrusted`, isn't here.
+  public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
+    .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
+    .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
+    .downloadDecodingFailedMidStream, .downloadDecodingFailedToComplete, .internationalRoamingOff,
+    .networkConnectionLost, .notConnectedToInternet, .secureConnectionFailed, .serverCertificateHasBadDate,
+    .serverCertificateNotYetValid, .timedOut,
+  ]
+}
+
+extension RequestInterceptor where Self == RetryPolicy {
+  /// A policy with all defaults.
+  public static var retryPolicy: RetryPolicy { RetryPolicy() }
+
+  /// A policy of one's own; for the parameters see ``RetryPolicy``.
+  public static func retryPolicy(
+    retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+    exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+    exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+    retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods,
+    retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
+    retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
+  ) -> RetryPolicy {
+    RetryPolicy(
+      retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+      exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods,
+      retryableHTTPStatusCodes: retryableHTTPStatusCodes, retryableURLErrorCodes: retryableURLErrorCodes)
+  }
+}
+
+extension RequestInterceptor where Self == ConnectionLostRetryPolicy {
+  /// A policy for lost connections with all defaults.
+  public static var connectionLostRetryPolicy: ConnectionLostRetryPolicy { ConnectionLostRetryPolicy() }
+
+  /// A policy for lost connections; for the parameters see ``ConnectionLostRetryPolicy``.
+  public static func connectionLostRetryPolicy(
+    retryLimit: UInt = RetryPolicy.defaultRetryLimit,
+    exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
+    exponentialBackoffScale: Double = RetryPolicy.defaultExponentialBackoffScale,
+    retryableHTTPMethods: Set<HTTPMethod> = RetryPolicy.defaultRetryableHTTPMethods
+  ) -> ConnectionLostRetryPolicy {
+    ConnectionLostRetryPolicy(
+      retryLimit: retryLimit, exponentialBackoffBase: exponentialBackoffBase,
+      exponentialBackoffScale: exponentialBackoffScale, retryableHTTPMethods: retryableHTTPMethods)
+  }
+}

@@ -1,0 +1,18 @@
+// A response with its body, as it is offered for storing.
+
+public import Foundation
+
+// Unchecked since the class is open: all state is constant.
+/// A complete response.
+open class CachedURLResponse: NSObject, @unchecked Sendable {
+  /// The response's head.
+  public let response: URLResponse
+  /// The body, decoded.
+  public let data: Data
+
+  /// Joins a head and a body.
+  public init(response: URLResponse, data: Data) {
+    self.response = response
+    self.data = data
+  }
+}

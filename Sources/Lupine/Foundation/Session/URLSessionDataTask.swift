@@ -1,0 +1,51 @@
+// Tasks whose body is handed over as it comes, with or without a body of their own to send.
+
+import Foundation
+import Synchronization
+
+// Unchecked for the same reason as its superclass: all state is in the Mutex.
+/// A task whose response's body is handed over as it comes.
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
+  /// The body as it would be stored; kept only if nobody else keeps it.
+  private let body = Mutex(Data())
+  private let conclusion = Mutex<Conclusion?>(nil)
+
+  /// Completes the task once the delegate has said what is to be stored, or nobody waits for that any more.
+  private struct Conclusion {
+    let finish: @Sendable ((any Error)?) -> Void
+  }
+
+  /// Ends the task; it completes with `URLError.cancelled`.
+  open override func cancel() {
+    super.cancel()
+    settle(URLError(.cancelled))
+  }
+
+  override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+    guard let session, let delegate = session.delegates?.data else { return answer(true) }
+    delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
+  }
+
+  override func receive(_ data: Data) {
+    guard let session, let delegate = session.delegates?.data else { return grant(data.count) }
+    if windowBytes == nil, owner == nil { body.withLock { $0.append(data) } }
+    delegate.urlSession(session, dataTask: self, didReceive: data)
+  }
+
+  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
+    // A stream's handlers may be behind. What they throw is still to end the request, and before it is validated.
+    if let request = owner as? DataStreamRequest { return request.drain { finish(error) } }
+    guard error == nil, windowBytes == nil, let httpResponse, let session, let delegate = session.delegates?.data
+    else { return finish(error) }
+    let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }
+    let proposed = CachedURLResponse(response: httpResponse, data: data)
+    conclusion.withLock { $0 = Conclusion(finish: finish) }
+    // There is no cache to store it in; the task completes once the delegate has made up its mind.
+    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in self.settle(nil) }
+    if state == .canceling { settle(URLError(.cancelled)) }
+  }
+
+  private func settle(_ error: URLError?) {
+    session?.delivery.performHere { self.conclusion.withLock { $0.take() }?.finish(error) }
+  }
+}

@@ -1,0 +1,49 @@
+// Certificates and public keys as values to compare: what pins are made of.
+
+public import Foundation
+import LupineEngine
+
+/// A certificate (RFC 5280). Two are equal if their bytes are.
+public final class SecCertificate: Sendable, Hashable {
+  let data: Data
+  let publicKey: SecKey
+
+  /// Nil if the data isn't exactly one certificate in DER.
+  init?(_ data: Data) {
+    guard let key = LupineTLS.publicKey(ofCertificate: Array(data)) else { return nil }
+    self.data = data
+    publicKey = SecKey(subjectPublicKeyInfo: Data(key))
+  }
+
+  /// Whether both have the same bytes.
+  public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.data == right.data }
+
+  /// Takes the bytes.
+  public func hash(into hasher: inout Hasher) { hasher.combine(data) }
+}
+
+/// A public key. Two are equal if their kind and their bytes are.
+public final class SecKey: Sendable, Hashable {
+  /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), of which pins by hash are made (RFC 7469 §2.4).
+  public let subjectPublicKeyInfo: Data
+
+  init(subjectPublicKeyInfo: Data) {
+    self.subjectPublicKeyInfo = subjectPublicKeyInfo
+  }
+
+  /// Whether both have the same SubjectPublicKeyInfo.
+  public static func == (left: SecKey, right: SecKey) -> Bool {
+    left.subjectPublicKeyInfo == right.subjectPublicKeyInfo
+  }
+
+  /// Takes the SubjectPublicKeyInfo.
+  public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
+}
+
+/// Makes a certificate of its bytes in DER; nil if they aren't exactly one. There are no allocators here but nil.
+public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> SecCertificate? {
+  SecCertificate(data)
+}
+
+/// A certificate's bytes in DER.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> Data { certificate.data }

@@ -1,0 +1,69 @@
+// Content-Range (RFC 9110 §14.4): which part of a representation a 206 holds, or how long it is, from a 416.
+
+/// What a Content-Range in bytes says. Positions and lengths are at most `Int64.max`, so that sums in UInt64 can't overflow.
+package enum ContentRange: Sendable, Hashable {
+  /// The content is the bytes from `first` to `last`, both included, of `completeLength`; nil if that isn't known.
+  ///
+  /// `first` is at most `last`, and `last` below `completeLength`.
+  case bytes(first: UInt64, last: UInt64, completeLength: UInt64?)
+  /// No byte of the range that was asked for exists, since the representation has that many.
+  case unsatisfied(completeLength: UInt64)
+
+  /// Reads a field's value; nil for another unit than bytes, and for what isn't exactly a Content-Range.
+  package init?(_ text: String) {
+    // Content-Range = range-unit SP ( range-resp / unsatisfied-range )
+    // range-resp = incl-range "/" ( complete-length / "*" ); incl-range = first-pos "-" last-pos
+    // unsatisfied-range = "*/" complete-length
+    var reader = RangeReader(text)
+    guard reader.skip("bytes", caseless: true), reader.skip(" ") else { return nil }
+    if reader.skip("*/") {
+      guard let length = reader.number(), reader.isAtEnd else { return nil }
+      self = .unsatisfied(completeLength: length)
+      return
+    }
+    guard let first = reader.number(), reader.skip("-"), let last = reader.number(), reader.skip("/"), first <= last
+    else { return nil }
+    let completeLength: UInt64?
+    if reader.skip("*") {
+      completeLength = nil
+    } else {
+      guard let length = reader.number(), last < length else { return nil }
+      completeLength = length
+    }
+    guard reader.isAtEnd else { return nil }
+    self = .bytes(first: first, last: last, completeLength: completeLength)
+  }
+}
+
+/// Takes a text apart from its front.
+private struct RangeReader {
+  private var rest: Substring.UTF8View
+
+  init(_ text: String) { rest = Substring(text).utf8 }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func skip(_ expected: StaticString, caseless: Bool = false) -> Bool {
+    let count = expected.utf8CodeUnitCount
+    let matches = expected.withUTF8Buffer { expected in
+      rest.prefix(count).elementsEqual(expected) { caseless ? Byte.lowercased($0) == $1 : $0 == $1 }
+    }
+    if matches { rest = rest.dropFirst(count) }
+    return matches
+  }
+
+  // first-pos = last-pos = complete-length = 1*DIGIT; leading zeros are allowed.
+  mutating func number() -> UInt64? {
+    let digits = rest.prefix { $0 &- 0x30 < 10 }
+    guard !digits.isEmpty else { return nil }
+    var number: UInt64 = 0
+    for digit in digits {
+      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+      let next = product.addingReportingOverflow(UInt64(digit &- 0x30))
+      guard !overflow, !next.overflow, next.partialValue <= UInt64(Int64.max) else { return nil }
+      number = next.partialValue
+    }
+    rest = rest.dropFirst(digits.count)
+    return number
+  }
+}

@@ -1,0 +1,161 @@
+// Which challenge a 401 makes, and what an answer to it leads to.
+
+import Foundation
+import LupineEngine
+import Testing
+
+@testable import Lupine
+
+@Suite struct AuthenticationChallengeTests {
+  private let me = URLCredential(user: "me", password: "pw", persistence: .forSession)
+
+  private func challenge(
+    _ lines: [String], at url: String = "http://h.example/x", status: Int = 401, failures: Int = 0,
+    storage: URLCredentialStorage? = nil, response: HTTPURLResponse? = nil
+  ) throws -> URLAuthenticationChallenge? {
+    var fields = Fields()
+    for line in lines { fields.append(name: "www-authenticate", value: line) }
+    return URLAuthenticationChallenge(
+      status: status, fields: fields, from: try URI(url), previousFailureCount: failures, storage: storage,
+      response: response)
+  }
+
+  @Test("a Basic challenge names server, realm and method, and has the response")
+  func basic() throws {
+    let url = try #require(URL(string: "https://H.example:8443/x"))
+    let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
+    let challenge = try #require(
+      try challenge(["Basic realm=\"the realm\""], at: "https://H.example:8443/x", failures: 2, response: response))
+    let space = challenge.protectionSpace
+    #expect(space.host == "h.example" && space.port == 8443 && space.protocol == "https" && space.realm == "the realm")
+    #expect(space.authenticationMethod == NSURLAuthenticationMethodHTTPBasic && !space.isProxy())
+    #expect(challenge.failureResponse === response && challenge.previousFailureCount == 2)
+    #expect(challenge.error == nil && challenge.sender == nil && challenge.proposedCredential == nil)
+  }
+
+  @Test(
+    "the first Basic challenge counts, among others, in any case and on any line",
+    arguments: [
+      (["Digest realm=\"d\", nonce=\"n\"", "bAsIc realm=b"], "b"), (["Negotiate, Basic realm=\"b\""], "b"),
+      (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
+      (["Basic realm=\"\""], ""),
+      // Without a realm the host stands in for it.
+      (["Basic"], "h.example"), (["Basic "], "h.example"), (["Basic charset=\"UTF-8\""], "h.example"),
+      (["Basic, Digest realm=\"d\""], "h.example"), (["NTLM", "Basic"], "h.example"),
+    ])
+  func realm(lines: [String], realm: String) throws {
+    #expect(try challenge(lines)?.protectionSpace.realm == realm)
+  }
+
+  @Test("the port is the scheme's own where the URL has none", arguments: [("http", 80), ("https", 443)])
+  func ports(scheme: String, port: Int) throws {
+    let space = try #require(try challenge(["Basic"], at: "\(scheme)://h/")).protectionSpace
+    #expect(space.port == port)
+    #expect(
+      space
+        == URLProtectionSpace(
+          host: "h", port: 0, protocol: scheme, realm: "h", authenticationMethod: NSURLAuthenticationMethodHTTPBasic))
+  }
+
+  @Test(
+    "there is no challenge without one that can be answered",
+    arguments: [
+      [], [""], ["Digest realm=\"d\", nonce=\"n\""], ["Negotiate", "NTLM"], ["Bearer"], ["realm=\"Basic\""],
+      ["Digest realm=\"a, Basic b\""], ["\"Basic realm=x\""],
+    ])
+  func none(lines: [String]) throws {
+    #expect(try challenge(lines) == nil)
+  }
+
+  @Test("another status is no challenge, whatever its fields say", arguments: [200, 400, 403, 407, 500])
+  func status(status: Int) throws {
+    #expect(try challenge(["Basic realm=x"], status: status) == nil)
+  }
+
+  @Test("the storage's default for the very space is proposed")
+  func proposed() throws {
+    let storage = URLCredentialStorage()
+    let space = URLProtectionSpace(
+      host: "H.example", port: 80, protocol: "http", realm: "r",
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    storage.setDefaultCredential(me, for: space)
+    #expect(try challenge(["Basic realm=r"], storage: storage)?.proposedCredential == me)
+    #expect(try challenge(["Basic realm=other"], storage: storage)?.proposedCredential == nil)
+    #expect(try challenge(["Basic realm=r"], at: "https://h.example/", storage: storage)?.proposedCredential == nil)
+    #expect(try challenge(["Basic realm=r"], at: "http://h.example:81/", storage: storage)?.proposedCredential == nil)
+    #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
+  }
+
+  @Test("a Unix socket's server isn't the localhost of TCP")
+  func socket() throws {
+    let storage = URLCredentialStorage()
+    let space = try #require(try challenge(["Basic realm=r"], at: "http://localhost/")).protectionSpace
+    storage.setDefaultCredential(me, for: space)
+    #expect(try challenge(["Basic realm=r"], at: "http://localhost/", storage: storage)?.proposedCredential == me)
+    let other = try #require(try challenge(["Basic realm=r"], at: "http+unix://%2Frun%2Fa.sock/", storage: storage))
+    #expect(other.proposedCredential == nil && other.protectionSpace.host == "/run/a.sock")
+  }
+
+  // MARK: Answers
+
+  @Test("a credential that is given is shown; without one, or with a name that can't be sent, the response stands")
+  func useCredential() throws {
+    let challenge = try #require(try challenge(["Basic"], failures: 3))
+    #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
+    #expect(challenge.outcome(of: .useCredential, credential: nil) == .stand)
+    let colon = URLCredential(user: "a:b", password: "c", persistence: .none)
+    #expect(challenge.outcome(of: .useCredential, credential: colon) == .stand)
+  }
+
+  @Test("by default the proposed credential is shown once, then the response stands")
+  func defaultHandling() throws {
+    let storage = URLCredentialStorage()
+    let first = try #require(try challenge(["Basic"]))
+    #expect(first.outcome(of: .performDefaultHandling, credential: nil) == .stand)
+    storage.setDefaultCredential(me, for: first.protectionSpace)
+    let second = try #require(try challenge(["Basic"], storage: storage))
+    #expect(second.outcome(of: .performDefaultHandling, credential: nil) == .authorize("Basic bWU6cHc="))
+    let third = try #require(try challenge(["Basic"], failures: 1, storage: storage))
+    #expect(third.proposedCredential == me)
+    #expect(third.outcome(of: .performDefaultHandling, credential: nil) == .stand)
+  }
+
+  @Test("a rejection leaves the response, and a cancellation doesn't, whatever credential comes with them")
+  func rejection() throws {
+    let challenge = try #require(try challenge(["Basic"]))
+    #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .stand)
+    #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
+  }
+
+  @Test("UTF-8 is sent, as RFC 7617 has it")
+  func charset() {
+    let credential = URLCredential(user: "test", password: "123£", persistence: .none)
+    #expect(credential.basicAuthorization == "Basic dGVzdDoxMjPCow==")
+  }
+
+  // MARK: The public way to make one
+
+  private final class Sender: NSObject, URLAuthenticationChallengeSender {
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+    func cancel(_ challenge: URLAuthenticationChallenge) {}
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+  }
+
+  @Test("a challenge that a program makes has what it was given, and a copy has another sender")
+  func made() {
+    let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
+    let (one, two) = (Sender(), Sender())
+    let challenge = URLAuthenticationChallenge(
+      protectionSpace: space, proposedCredential: me, previousFailureCount: 4, failureResponse: nil,
+      error: URLError(.timedOut), sender: one)
+    let copy = URLAuthenticationChallenge(authenticationChallenge: challenge, sender: two)
+    for challenge in [challenge, copy] {
+      #expect(challenge.protectionSpace === space && challenge.proposedCredential === me)
+      #expect(challenge.previousFailureCount == 4 && challenge.failureResponse == nil)
+      #expect((challenge.error as? URLError)?.code == .timedOut)
+    }
+    #expect(challenge.sender === one && copy.sender === two)
+  }
+}

@@ -1,0 +1,157 @@
+// Credentials, protection spaces, and the storage that joins them.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite struct CredentialTests {
+  private let space = URLProtectionSpace(
+    host: "h.example", port: 80, protocol: "http", realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+
+  private func credential(
+    _ user: String = "u", _ password: String = "p", _ persistence: URLCredential.Persistence = .forSession
+  ) -> URLCredential {
+    URLCredential(user: user, password: password, persistence: persistence)
+  }
+
+  @Test("a credential has its parts, equals one of the same parts, and shows its password to nobody's log")
+  func credentials() {
+    let one = credential("me", "secret-word")
+    #expect(one.user == "me" && one.password == "secret-word" && one.hasPassword && one.persistence == .forSession)
+    #expect(one == credential("me", "secret-word") && one.hash == credential("me", "secret-word").hash)
+    #expect(one != credential("you", "secret-word") && one != credential("me", "other"))
+    #expect(one != credential("me", "secret-word", .permanent) && !one.isEqual("me"))
+    var dumped = ""
+    dump(one, to: &dumped)
+    for text in ["\(one)", String(reflecting: one), one.debugDescription, dumped] {
+      #expect(!text.contains("secret-word"))
+    }
+    #expect("\(one)".contains("me"))
+  }
+
+  @Test("spaces are equal if server, realm and method are")
+  func spaces() {
+    func space(
+      _ host: String = "h", _ port: Int = 80, _ scheme: String? = "http", _ realm: String? = "r",
+      _ method: String? = NSURLAuthenticationMethodHTTPBasic
+    ) -> URLProtectionSpace {
+      URLProtectionSpace(host: host, port: port, protocol: scheme, realm: realm, authenticationMethod: method)
+    }
+    #expect(space() == space("H", 80, "HTTP") && space().hash == space("H", 80, "HTTP").hash)
+    let others = [
+      space("i"), space("h", 81), space("h", 80, "https"), space("h", 80, nil), space("h", 80, "http", "R"),
+      space("h", 80, "http", nil), space("h", 80, "http", "r", NSURLAuthenticationMethodHTTPDigest),
+      space("h", 80, "http", "r", nil),
+      URLProtectionSpace(
+        proxyHost: "h", port: 80, type: NSURLProtectionSpaceHTTPProxy, realm: "r",
+        authenticationMethod: NSURLAuthenticationMethodHTTPBasic),
+    ]
+    for other in others { #expect(space() != other) }
+    #expect(Set(others).count == others.count)
+    #expect(space("h", 80, "http", "r", nil).authenticationMethod == NSURLAuthenticationMethodDefault)
+  }
+
+  @Test(
+    "port 0 is the protocol's own",
+    arguments: [("http", 80), ("HTTPS", 443), ("ftp", 0), (nil, 0)] as [(String?, Int)])
+  func defaultPort(scheme: String?, port: Int) {
+    let space = URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: nil)
+    #expect(space.port == port && space.protocol == scheme && !space.isProxy() && space.proxyType == nil)
+  }
+
+  @Test("a proxy's space has a type and no protocol")
+  func proxy() {
+    let proxy = URLProtectionSpace(
+      proxyHost: "p", port: 0, type: NSURLProtectionSpaceSOCKSProxy, realm: nil, authenticationMethod: nil)
+    #expect(proxy.isProxy() && proxy.proxyType == NSURLProtectionSpaceSOCKSProxy && proxy.protocol == nil)
+    #expect(proxy.host == "p" && proxy.port == 0)
+    let untyped = URLProtectionSpace(proxyHost: "p", port: 1, type: nil, realm: nil, authenticationMethod: nil)
+    #expect(untyped.isProxy())
+  }
+
+  @Test("a password is sent securely over TLS alone, and a method that doesn't send it is secure anyway")
+  func security() {
+    func isSecure(_ scheme: String, _ method: String) -> Bool {
+      URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: method)
+        .receivesCredentialSecurely
+    }
+    #expect(isSecure(NSURLProtectionSpaceHTTPS, NSURLAuthenticationMethodHTTPBasic))
+    #expect(isSecure("HTTPS", NSURLAuthenticationMethodDefault))
+    #expect(!isSecure(NSURLProtectionSpaceHTTP, NSURLAuthenticationMethodHTTPBasic))
+    #expect(!isSecure("http", NSURLAuthenticationMethodHTMLForm))
+    for method in [
+      NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+    ] {
+      #expect(isSecure("http", method))
+    }
+    let proxy = URLProtectionSpace(
+      proxyHost: "p", port: 1, type: NSURLProtectionSpaceHTTPSProxy, realm: nil,
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    #expect(!proxy.receivesCredentialSecurely)
+  }
+
+  // MARK: The storage
+
+  @Test("a storage keeps credentials by space and user, and the default among them")
+  func storage() {
+    let storage = URLCredentialStorage()
+    #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
+    storage.set(credential("a"), for: space)
+    #expect(storage.defaultCredential(for: space) == nil)
+    storage.setDefaultCredential(credential("b"), for: space)
+    storage.set(credential("a", "new", .permanent), for: space)
+    #expect(storage.credentials(for: space) == ["a": credential("a", "new", .permanent), "b": credential("b")])
+    #expect(storage.defaultCredential(for: space) == credential("b"))
+    #expect(storage.allCredentials == [space: ["a": credential("a", "new", .permanent), "b": credential("b")]])
+
+    let other = URLProtectionSpace(
+      host: "h.example", port: 80, protocol: "http", realm: "other", authenticationMethod: space.authenticationMethod)
+    #expect(storage.defaultCredential(for: other) == nil && storage.credentials(for: other) == nil)
+    // A new password for the default's user is the default's.
+    storage.set(credential("b", "new"), for: space)
+    #expect(storage.defaultCredential(for: space)?.password == "new")
+  }
+
+  @Test("what is removed is gone as the default too; another password's credential stays")
+  func removal() {
+    let storage = URLCredentialStorage()
+    storage.setDefaultCredential(credential("a"), for: space)
+    storage.set(credential("b"), for: space)
+    storage.remove(credential("a", "other"), for: space)
+    storage.remove(credential("c"), for: space)
+    #expect(storage.defaultCredential(for: space) == credential("a"))
+    storage.remove(credential("a"), for: space)
+    #expect(storage.defaultCredential(for: space) == nil && storage.credentials(for: space) == ["b": credential("b")])
+    storage.remove(credential("b"), for: space, options: ["any": NSNumber(value: true)])
+    #expect(storage.credentials(for: space) == nil && storage.allCredentials.isEmpty)
+    storage.remove(credential("b"), for: space)
+  }
+
+  @Test("a credential for one request isn't kept; the others are, as long as the process lives")
+  func persistence() {
+    let storage = URLCredentialStorage()
+    storage.set(credential("a", "p", .none), for: space)
+    storage.setDefaultCredential(credential("a", "p", .none), for: space)
+    #expect(storage.allCredentials.isEmpty && storage.defaultCredential(for: space) == nil)
+    for raw in 1...3 as ClosedRange<UInt> {
+      guard let persistence = URLCredential.Persistence(rawValue: raw) else { Issue.record("\(raw)"); continue }
+      storage.setDefaultCredential(credential("u\(raw)", "p", persistence), for: space)
+      #expect(storage.defaultCredential(for: space)?.persistence == persistence)
+    }
+    #expect(storage.credentials(for: space)?.count == 3)
+  }
+
+  @Test("many threads use one storage at once, and nothing is lost")
+  func threads() {
+    let storage = URLCredentialStorage()
+    DispatchQueue.concurrentPerform(iterations: 200) { index in
+      storage.setDefaultCredential(credential("u\(index)"), for: space)
+      _ = storage.allCredentials
+      if index.isMultiple(of: 2) { storage.remove(credential("u\(index)"), for: space) }
+    }
+    let users = storage.credentials(for: space).map { Set($0.keys) }
+    #expect(users == Set(stride(from: 1, to: 200, by: 2).map { "u\($0)" }))
+  }
+}

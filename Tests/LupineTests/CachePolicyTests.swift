@@ -1,0 +1,73 @@
+// Cache policies where nothing is stored.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite struct CachePolicyTests {
+  @Test(
+    "what may be loaded is loaded",
+    arguments: [
+      .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData,
+    ] as [URLRequest.CachePolicy])
+  func loads(policy: URLRequest.CachePolicy) async throws {
+    #expect(try await cacheFields(of: policy) == "none none")
+  }
+
+  @Test("caches on the way are asked for nothing stored, unless the request has fields of its own")
+  func ignoresRemote() async throws {
+    #expect(try await cacheFields(of: .reloadIgnoringLocalAndRemoteCacheData) == "no-cache no-cache")
+    #expect(
+      try await cacheFields(of: .reloadIgnoringLocalAndRemoteCacheData, ["Cache-Control": "max-age=0"])
+        == "max-age=0 no-cache")
+  }
+
+  @Test("what must not be loaded is an error without a response, and nothing is sent")
+  func dontLoad() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let url = try #require(URL(string: origin.url))
+        let response = await session.request(URLRequest(url: url, cachePolicy: .returnCacheDataDontLoad)).outcome()
+        #expect((response.error?.underlyingError as? URLError)?.code == .resourceUnavailable)
+        #expect(response.response == nil && origin.connectionCount == 0)
+      }
+    }
+  }
+
+  @Test("the session's policy counts where the request has none")
+  func ofTheSession() async throws {
+    let configuration = URLSessionConfiguration.forTests
+    configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+    #expect(try await cacheFields(of: nil, in: configuration) == "no-cache no-cache")
+    #expect(try await cacheFields(of: .useProtocolCachePolicy, in: configuration) == "none none")
+  }
+
+  @Test("a policy leaves the timeout to the session, and a timeout comes along only if it is given")
+  func timeouts() throws {
+    let url = try #require(URL(string: "http://localhost"))
+    #expect(URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad).explicitTimeoutInterval == nil)
+    let request = URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad, timeoutInterval: 7)
+    #expect(request.timeoutInterval == 7 && request.cachePolicy == .returnCacheDataElseLoad)
+    #expect(URLRequest(url: url).cachePolicy == .useProtocolCachePolicy)
+  }
+
+  private func cacheFields(
+    of policy: URLRequest.CachePolicy?, _ headers: HTTPHeaders = [:],
+    in configuration: URLSessionConfiguration = .forTests
+  ) async throws -> String {
+    try await withServer { request in
+      .text("\(request.fields.first("cache-control") ?? "none") \(request.fields.first("pragma") ?? "none")")
+    } _: { origin in
+      try await keeping(Session(configuration: configuration)) { session in
+        var request = try URLRequest(url: origin.url, method: .get, headers: headers)
+        if let policy { request.cachePolicy = policy }
+        return try await session.request(request).serializingString().value
+      }
+    }
+  }
+}

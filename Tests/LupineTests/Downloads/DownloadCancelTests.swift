@@ -1,0 +1,179 @@
+// Downloads that are cancelled or cut, and what is left of them.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DownloadCancelTests {
+  private let resource = Resource()
+  private let place = 70_000
+
+  // MARK: Cancelling
+
+  @Test("cancel makes no resume data, and nothing is left", arguments: [true, false])
+  func cancel(isExplicit: Bool) async throws {
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
+      try await withSession { session in
+        let request = session.download(origin.url)
+        await request.receives(place)
+        if isExplicit { request.cancel(producingResumeData: false) } else { request.cancel() }
+        let response = await request.outcome()
+        #expect(response.error?.isExplicitlyCancelledError == true && request.isCancelled)
+        #expect(response.resumeData == nil && request.resumeData == nil && response.fileURL == nil)
+      }
+    }
+  }
+
+  @Test("cancelling with resume data gives it to the request, the response and the closure", arguments: [true, false])
+  func cancelProducing(byClosure: Bool) async throws {
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
+      try await withSession { session in
+        let request = session.download(origin.url)
+        await request.receives(place)
+        let given = Recorder<Data?>()
+        if byClosure {
+          request.cancel { data in
+            given.record(data)
+            #expect(request.resumeData == data && !request.isFinished)
+          }
+        } else {
+          request.cancel(producingResumeData: true)
+        }
+        let response = await request.outcome()
+        #expect(response.error?.isExplicitlyCancelledError == true && request.isCancelled)
+        let data = try #require(response.resumeData)
+        if byClosure { #expect(await given.next() == data) }
+        #expect(request.resumeData == data && response.fileURL == nil)
+        #expect(response.metrics != nil && request.tasks.first?.state == .completed)
+        let path = try #require(response.leftPath)
+        let isIntact = try Data(contentsOf: URL(filePath: path)) == resource.bytes.prefix(place)
+        #expect(isIntact)
+        try FileManager.default.removeItem(atPath: path)
+      }
+    }
+  }
+
+  @Test("a closure that wants resume data is called once, whatever the request does")
+  func closureAlways() async throws {
+    try await withServer { _ in
+      .text("short")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        try await withDownloadFolder { folder in
+          let given = Recorder<Data?>()
+          // Not started; finished; cancelled before.
+          session.download(origin.url).cancel { given.record($0) }
+          #expect(await given.next() == .some(nil))
+          let finished = session.download(origin.url, to: into(folder))
+          finished.resume()
+          #expect(await finished.outcome().error == nil)
+          finished.cancel { given.record($0) }
+          #expect(await given.next() == .some(nil) && finished.isFinished)
+          let cancelled = session.download(origin.url)
+          cancelled.cancel()
+          cancelled.cancel { given.record($0) }
+          #expect(await given.next() == .some(nil))
+          #expect(await cancelled.outcome().resumeData == nil)
+        }
+      }
+    }
+  }
+
+  @Test("the first cancellation says whether resume data is kept")
+  func firstCounts() async throws {
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
+      try await withSession { session in
+        for keeps in [true, false] {
+          let request = session.download(origin.url)
+          await request.receives(place)
+          let given = Recorder<Data?>()
+          request.cancel(producingResumeData: keeps).cancel(producingResumeData: !keeps).cancel()
+          request.cancel { given.record($0) }
+          let response = await request.outcome()
+          #expect((response.resumeData != nil) == keeps)
+          if let path = response.leftPath { try FileManager.default.removeItem(atPath: path) }
+          #expect(await given.next() == .some(response.resumeData))
+        }
+      }
+    }
+  }
+
+  // MARK: Cuts
+
+  @Test("a cut connection gives resume data, in the error too", arguments: ["ETag", "Last-Modified"])
+  func cut(validator: String) async throws {
+    var resource = resource
+    resource.fields = [
+      "Accept-Ranges": "bytes", validator: validator == "ETag" ? "\"1\"" : "Wed, 21 Oct 2015 07:28:00 GMT",
+    ]
+    try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .cut(at: place)) }]) { origin, _ in
+      try await withSession { session in
+        let request = session.download(origin.url)
+        let response = await request.outcome()
+        guard case .sessionTaskFailed(let error as URLError) = response.error else {
+          Issue.record("\(response)")
+          return
+        }
+        #expect(error.code == .networkConnectionLost)
+        let data = try #require(response.resumeData)
+        #expect(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
+        #expect(response.error?.downloadResumeData == data && request.resumeData == data)
+        #expect(response.fileURL == nil && error.failingURL != nil && !error.localizedDescription.isEmpty)
+        try FileManager.default.removeItem(atPath: #require(response.leftPath))
+      }
+    }
+  }
+
+  @Test("what can't be gone on with leaves neither resume data nor a file", arguments: ["weak", "none", "gzip"])
+  func cutForGood(kind: String) async throws {
+    var resource = resource
+    if kind == "weak" { resource.fields["ETag"] = "W/\"1\"" } else { resource.fields["ETag"] = nil }
+    try await withScripts([
+      { [resource, place] request, peer in
+        guard kind == "gzip" else { return try resource.answer(request, on: peer, .cut(at: place)) }
+        try peer.send(
+          "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nAccept-Ranges: bytes\r\nContent-Encoding: gzip\r\nContent-Length: 90\r\n\r\n"
+        )
+        // A stored block (RFC 1951 §3.2.4) of three bytes, and no more.
+        try peer.send([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0, 3, 0, 0xFC, 0xFF, 1, 2, 3])
+        peer.finishSending()
+        _ = try peer.awaitClose()
+      }
+    ]) { origin, _ in
+      try await withSession { session in
+        let request = session.download(origin.url)
+        let response = await request.outcome()
+        #expect((response.error?.underlyingError as? URLError)?.code == .networkConnectionLost)
+        #expect(response.resumeData == nil && response.fileURL == nil)
+        #expect(request.task?.countOfBytesReceived == (kind == "gzip" ? 3 : Int64(place)))
+      }
+    }
+  }
+
+  @Test("a download that is gone on with and cancelled leaves nothing", arguments: [true, false])
+  func cancelResumed(isUnderWay: Bool) async throws {
+    let (resource, place) = (resource, place)
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: place)) },
+      { request, peer in
+        guard isUnderWay else { return _ = try peer.awaitClose() }
+        try resource.answer(request, on: peer, .hold(at: 100_000))
+      },
+    ]) { origin, requests in
+      try await withSession { session in
+        let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
+        let request = session.download(resumingWith: data)
+        if isUnderWay { await request.receives(100_000) } else { request.resume() }
+        _ = await requests.first(2)
+        request.cancel()
+        let response = await request.outcome()
+        #expect(response.error?.isExplicitlyCancelledError == true && response.resumeData == nil)
+        #expect(try !FileManager.default.fileExists(atPath: ResumeData(data).path))
+      }
+    }
+  }
+}

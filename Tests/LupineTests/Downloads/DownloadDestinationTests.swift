@@ -1,0 +1,178 @@
+// A downloaded file's way to its place: whole or not at all.
+
+import Foundation
+import Glibc
+import Testing
+
+@testable import Lupine
+
+@Suite struct DownloadDestinationTests {
+  private static let memory = URL(filePath: "/dev/shm")
+  /// Whether there are two file systems to move between.
+  private static let hasSecondFileSystem: Bool = {
+    var (here, there) = (stat(), stat())
+    return stat(FileManager.default.temporaryDirectory.path, &here) == 0 && stat(memory.path, &there) == 0
+      && here.st_dev != there.st_dev && access(memory.path, W_OK) == 0
+  }()
+
+  private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+
+  /// Calls `body` with a source that holds `bytes`, and a folder for the destination, here or on another file system.
+  private func withSource(elsewhere: Bool = false, _ body: (_ source: URL, _ folder: URL) throws -> Void) throws {
+    try withFolder { folder in
+      let source = folder.appending(path: "source")
+      try bytes.write(to: source)
+      let place = elsewhere ? Self.memory.appending(path: "lupine-tests-\(UUID())") : folder.appending(path: "place")
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: false)
+      defer { try? FileManager.default.removeItem(at: place) }
+      try body(source, place)
+    }
+  }
+
+  private func content(_ url: URL) -> Data? { try? Data(contentsOf: url) }
+
+  private func names(_ folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+  }
+
+  private func failure(_ destination: DownloadDestination, from source: URL) throws -> CocoaError {
+    try #require(throws: CocoaError.self) { try destination.move(from: source) }
+  }
+
+  @Test("a file is moved, and its source is gone")
+  func moved() throws {
+    try withSource { source, folder in
+      let url = folder.appending(path: "a b%20ä")
+      try DownloadDestination(url: url).move(from: source)
+      let isIntact = content(url) == bytes
+      #expect(isIntact)
+      #expect(content(source) == nil)
+      #expect(try names(folder) == ["a b%20ä"])
+    }
+  }
+
+  @Test("a file that is there stays, unless it may be replaced", arguments: [false, true])
+  func existing(elsewhere: Bool) throws {
+    guard !elsewhere || Self.hasSecondFileSystem else { return }
+    try withSource(elsewhere: elsewhere) { source, folder in
+      let url = folder.appending(path: "file")
+      try Data([1]).write(to: url)
+      let error = try failure(DownloadDestination(url: url), from: source)
+      #expect(error.code == .fileWriteFileExists)
+      #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EEXIST)
+      #expect(error.localizedDescription.contains(url.path))
+      #expect(error.localizedDescription.hasSuffix("Choose another destination, or say .removePreviousFile."))
+      #expect(content(url) == Data([1]) && content(source)?.count == bytes.count)
+      #expect(try names(folder) == ["file"])
+
+      try DownloadDestination(url: url, removesPreviousFile: true).move(from: source)
+      let isIntact = content(url) == bytes
+      #expect(isIntact)
+      #expect(content(source) == nil)
+      #expect(try names(folder) == ["file"])
+    }
+  }
+
+  @Test("folders that are missing are made if that is wanted, and are an error otherwise")
+  func folders() throws {
+    try withSource { source, folder in
+      let url = folder.appending(path: "a/b/c")
+      #expect(try failure(DownloadDestination(url: url), from: source).code == .fileNoSuchFile)
+      #expect(
+        try failure(DownloadDestination(url: url, removesPreviousFile: true), from: source).code == .fileNoSuchFile)
+      #expect(try names(folder).isEmpty)
+      let destination = DownloadDestination(url: url, createsIntermediateDirectories: true)
+      try destination.move(from: source)
+      let isIntact = content(url) == bytes
+      #expect(isIntact)
+      // Folders that are there are no error.
+      try Data([2]).write(to: source)
+      try DownloadDestination(url: url, createsIntermediateDirectories: true, removesPreviousFile: true)
+        .move(from: source)
+      #expect(content(url) == Data([2]))
+    }
+  }
+
+  @Test("a destination below a file is refused, with or without making folders")
+  func belowFile() throws {
+    try withSource { source, folder in
+      try Data([1]).write(to: folder.appending(path: "file"))
+      let url = folder.appending(path: "file/below")
+      let error = try failure(DownloadDestination(url: url), from: source)
+      #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOTDIR)
+      #expect(throws: (any Error).self) {
+        try DownloadDestination(url: url, createsIntermediateDirectories: true).move(from: source)
+      }
+      #expect(content(source)?.count == bytes.count)
+      #expect(content(folder.appending(path: "file")) == Data([1]))
+    }
+  }
+
+  @Test("a folder isn't removed for a file", arguments: [false, true])
+  func folderInTheWay(elsewhere: Bool) throws {
+    guard !elsewhere || Self.hasSecondFileSystem else { return }
+    try withSource(elsewhere: elsewhere) { source, folder in
+      let url = folder.appending(path: "documents")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+      try Data([1]).write(to: url.appending(path: "letter"))
+      let error = try failure(DownloadDestination(url: url, removesPreviousFile: true), from: source)
+      #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EISDIR)
+      #expect(try failure(DownloadDestination(url: url), from: source).code == .fileWriteFileExists)
+      #expect(content(url.appending(path: "letter")) == Data([1]))
+      #expect(content(source)?.count == bytes.count)
+      #expect(try names(folder) == ["documents"])
+    }
+  }
+
+  @Test("into another file system the file is copied, and its source is gone", .enabled(if: hasSecondFileSystem))
+  func otherFileSystem() throws {
+    try withSource(elsewhere: true) { source, folder in
+      let url = folder.appending(path: "file")
+      try DownloadDestination(url: url).move(from: source)
+      let isIntact = content(url) == bytes
+      #expect(isIntact)
+      #expect(content(source) == nil)
+      #expect(try names(folder) == ["file"])
+      let permissions = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+      #expect(permissions == 0o600)
+    }
+  }
+
+  @Test("a link at the destination is replaced, not followed")
+  func link() throws {
+    try withSource { source, folder in
+      let (url, target) = (folder.appending(path: "link"), folder.appending(path: "target"))
+      try Data([1]).write(to: target)
+      try FileManager.default.createSymbolicLink(at: url, withDestinationURL: target)
+      #expect(try failure(DownloadDestination(url: url), from: source).code == .fileWriteFileExists)
+      try DownloadDestination(url: url, removesPreviousFile: true).move(from: source)
+      #expect(content(target) == Data([1]) && content(url)?.count == bytes.count)
+    }
+  }
+
+  @Test("the same place is no move, even if a previous file may be removed")
+  func samePlace() throws {
+    try withSource { source, folder in
+      let detour = folder.appending(path: "../source")
+      for url in [source, detour] {
+        try DownloadDestination(url: url, removesPreviousFile: true).move(from: source)
+        try DownloadDestination(url: url).move(from: source)
+      }
+      #expect(content(source)?.count == bytes.count)
+    }
+  }
+
+  @Test("a missing source, a name that is too long and a URL that is no file's are refused")
+  func unusable() throws {
+    try withSource { source, folder in
+      let missing = folder.appending(path: "missing")
+      #expect(
+        try failure(DownloadDestination(url: folder.appending(path: "x")), from: missing).code == .fileNoSuchFile)
+      let long = folder.appending(path: String(repeating: "x", count: 256))
+      #expect(try failure(DownloadDestination(url: long), from: source).code == .fileWriteInvalidFileName)
+      let remote = DownloadDestination(url: try "https://h/x".asURL())
+      #expect(try failure(remote, from: source).code == .fileWriteUnsupportedScheme)
+      #expect(content(source)?.count == bytes.count)
+    }
+  }
+}

@@ -1,0 +1,226 @@
+// The file that a download writes: what it holds, when it stays, and what is said when there is no room.
+
+import Foundation
+import Glibc
+import LupineEngine
+import Testing
+
+@testable import Lupine
+
+@Suite struct DownloadFileTests {
+  private static let source = URL(string: "https://h/large")
+  private let bytes = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+  private func names(in folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+  }
+
+  /// A file whose descriptor is another one's: what happens to that doesn't touch the file but for its removal.
+  private func file(in folder: URL, writingTo path: String, total: UInt64?, holding count: UInt64 = 0) throws
+    -> DownloadFile
+  {
+    let own = folder.appending(path: DownloadFileName.random())
+    try Data(count: Int(count)).write(to: own)
+    let descriptor = FileDescriptor(owning: open(path, O_WRONLY | O_CLOEXEC))
+    return DownloadFile(
+      WritableFile(owning: descriptor, path: own.path), holding: count, from: Self.source, total: total)
+  }
+
+  private func resumeData(_ path: String, received: UInt64, total: UInt64? = nil) throws -> ResumeData {
+    ResumeData(
+      url: try #require(Self.source), fields: [], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil,
+      validator: .entityTag("\"1\""), path: path, receivedByteCount: received, totalByteCount: total)
+  }
+
+  @Test("the pieces are in the file, which is in the temporary folder, its owner's alone, and not a known name")
+  func finished() throws {
+    let file = try DownloadFile.create(from: Self.source)
+    defer { try? FileManager.default.removeItem(at: file.url) }
+    for start in stride(from: 0, to: bytes.count, by: 30_000) {
+      try file.write(bytes[start..<min(start + 30_000, bytes.count)])
+    }
+    #expect(file.byteCount == 100_000)
+    let url = try file.finish()
+    #expect(url == file.url && url.deletingLastPathComponent().path == FileManager.default.temporaryDirectory.path)
+    #expect(DownloadFileName.matches(url.lastPathComponent))
+    let isIntact = try Data(contentsOf: url) == bytes
+    #expect(isIntact)
+    let permissions = try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber
+    #expect(permissions == 0o600)
+    let other = try DownloadFile.create(from: Self.source)
+    #expect(other.url != url)
+  }
+
+  @Test("an abandoned file is gone, and what comes behind that is ignored")
+  func abandoned() throws {
+    try withFolder { folder in
+      let file = try DownloadFile.create(in: folder, from: nil)
+      try file.write(bytes)
+      #expect(try names(in: folder).count == 1)
+      file.abandon()
+      #expect(try names(in: folder).isEmpty)
+      try file.write(bytes)
+      try file.startAfresh(total: 5)
+      file.abandon()
+      #expect(file.byteCount == 100_000)
+      #expect(throws: URLError(.cancelled)) { try file.finish() }
+      #expect(throws: URLError(.cancelled)) { try file.keep() }
+      #expect(try names(in: folder).isEmpty)
+    }
+  }
+
+  @Test("a file that is let go of without an end is removed, a finished one isn't")
+  func released() throws {
+    try withFolder { folder in
+      var file: DownloadFile? = try DownloadFile.create(in: folder, from: nil)
+      try file?.write(bytes)
+      file = nil
+      #expect(try names(in: folder).isEmpty)
+      file = try DownloadFile.create(in: folder, from: nil)
+      let url = try file?.finish()
+      file = nil
+      #expect(try names(in: folder) == [url?.lastPathComponent])
+    }
+  }
+
+  @Test("a kept file is gone on with where it was left; what is behind that is cut off")
+  func resumed() throws {
+    try withFolder { folder in
+      let first = try DownloadFile.create(in: folder, from: nil)
+      try first.write(bytes[..<60_000])
+      try first.keep()
+      let resumeData = try resumeData(first.url.path, received: 50_000)
+      let second = try #require(try DownloadFile.reopen(resumeData))
+      #expect(second.url == first.url && second.byteCount == 50_000)
+      #expect(try Data(contentsOf: second.url).count == 50_000)
+      try second.write(bytes[50_000...])
+      let isIntact = try Data(contentsOf: second.finish()) == bytes
+      #expect(isIntact)
+    }
+  }
+
+  @Test("a kept file that is missing, shorter, a link or a folder isn't gone on with, and isn't touched")
+  func notResumed() throws {
+    try withFolder { folder in
+      let path = folder.appending(path: DownloadFileName.random()).path
+      #expect(try DownloadFile.reopen(resumeData(path, received: 5)) == nil)
+      #expect(try DownloadFile.reopen(resumeData(path + "/x", received: 5)) == nil)
+      try Data([1, 2, 3, 4]).write(to: URL(filePath: path))
+      #expect(try DownloadFile.reopen(resumeData(path, received: 5)) == nil)
+      #expect(try Data(contentsOf: URL(filePath: path)) == Data([1, 2, 3, 4]))
+      #expect(try DownloadFile.reopen(resumeData(folder.path, received: 5)) == nil)
+      let link = folder.appending(path: DownloadFileName.random()).path
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+      #expect(try DownloadFile.reopen(resumeData(link, received: 2)) == nil)
+      #expect(try Data(contentsOf: URL(filePath: path)).count == 4)
+    }
+  }
+
+  @Test("a body that is sent from its start after all replaces what was there")
+  func afresh() throws {
+    try withFolder { folder in
+      let file = try DownloadFile.create(in: folder, from: nil, total: 7)
+      try file.write(bytes)
+      try file.startAfresh(total: 3)
+      #expect(file.byteCount == 0)
+      try file.write(Data([1, 2, 3]))
+      #expect(try Data(contentsOf: file.finish()) == Data([1, 2, 3]))
+    }
+  }
+
+  @Test("without room the error says what, where, how far and what to do, and nothing stays behind")
+  func noSpace() throws {
+    try withFolder { folder in
+      let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
+      let error = try #require(throws: URLError.self) { try file.write(bytes) }
+      #expect(error.code == .cannotWriteToFile)
+      #expect(error.failingURL == Self.source)
+      #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOSPC)
+      #expect(
+        error.localizedDescription == """
+          \(file.url.path) can't be written after 1,048,576 of 5,000,000 bytes: No space left on device. Free space \
+          there, or choose another temporary directory (TMPDIR).
+          """)
+      #expect(try names(in: folder).isEmpty)
+      // Later pieces are ignored; the end says what happened.
+      try file.write(bytes)
+      #expect(throws: error) { try file.finish() }
+      #expect(throws: error) { try file.keep() }
+    }
+  }
+
+  @Test("the last bytes may find no room only when the file is closed")
+  func notClosed() throws {
+    try withFolder { folder in
+      for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
+        let own = folder.appending(path: DownloadFileName.random())
+        try Data([1]).write(to: own)
+        // A number that nobody has, below any limit of descriptors.
+        let file = DownloadFile(
+          WritableFile(owning: FileDescriptor(owning: .max), path: own.path), holding: 1, from: Self.source)
+        let error = try #require(throws: URLError.self) { try end(file) }
+        #expect(error.code == .cannotCloseFile)
+        #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EBADF)
+        #expect(try names(in: folder).isEmpty)
+        #expect(throws: error) { try file.finish() }
+      }
+    }
+  }
+
+  @Test("a file without the bytes that are due isn't handed over", arguments: [2, 4] as [UInt64])
+  func incomplete(due: UInt64) throws {
+    try withFolder { folder in
+      let file = try DownloadFile.create(in: folder, from: Self.source)
+      try file.write(Data([1, 2, 3]))
+      let error = try #require(throws: URLError.self) { _ = try file.finish(byteCountDue: due) }
+      #expect(error.code == .badServerResponse && error.failingURL == Self.source)
+      #expect(
+        error.localizedDescription == """
+          https://h/large: The file has 3 bytes where the server said that it would have \(due). Download from the start.
+          """)
+      #expect(try names(in: folder).isEmpty)
+      let complete = try DownloadFile.create(in: folder, from: Self.source)
+      try complete.write(Data([1, 2, 3]))
+      #expect(try complete.finish(byteCountDue: 3) == complete.url)
+    }
+  }
+
+  @Test("a kept file that is there and can't be opened is an error")
+  func notOpened() throws {
+    let path = "/\(String(repeating: "x", count: 256))/\(DownloadFileName.random())"
+    let error = try #require(throws: URLError.self) { _ = try DownloadFile.reopen(resumeData(path, received: 5)) }
+    #expect(error.code == .cannotOpenFile && error.failingURL == Self.source)
+    #expect(error.localizedDescription.hasPrefix("\(path) can't be opened: File name too long. "))
+  }
+
+  @Test("a file that can't be created is no download", arguments: ["missing", "file/below"])
+  func notCreated(name: String) throws {
+    try withFolder { folder in
+      try Data().write(to: folder.appending(path: "file"))
+      let error = try #require(throws: URLError.self) {
+        _ = try DownloadFile.create(in: folder.appending(path: name), from: Self.source)
+      }
+      #expect(error.code == .cannotCreateFile)
+      #expect(error.localizedDescription.hasPrefix(folder.appending(path: name).path))
+      #expect(error.localizedDescription.hasSuffix("Choose a temporary directory that can be written (TMPDIR)."))
+      #expect(try names(in: folder) == ["file"])
+    }
+  }
+
+  @Test("each of the system's errors has its text and remedy, with and without a length")
+  func texts() {
+    func text(_ code: CInt, _ received: (UInt64, UInt64?)?) -> String {
+      var failure = DownloadFileFailure(
+        action: .written, path: "/t/f", error: SystemError(call: "write", code: code))
+      failure.received = received.map { (count: $0.0, total: $0.1) }
+      return failure.description
+    }
+    #expect(text(EIO, (0, nil)).hasPrefix("/t/f can't be written after 0 bytes: Input/output error. "))
+    #expect(text(EDQUOT, (999, 1_000)).contains("after 999 of 1,000 bytes: Disk quota exceeded. Free space"))
+    #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the limit"))
+    #expect(text(EROFS, nil).hasPrefix("/t/f can't be written: Read-only file system. Choose a temporary"))
+    #expect(text(EACCES, nil).contains("Permission denied. Choose a temporary directory that can be written"))
+    #expect(text(EMFILE, nil).contains("(ulimit -n)"))
+    #expect(text(EIO, nil).contains("dmesg"))
+  }
+}

@@ -1,0 +1,278 @@
+// Downloads that are gone on with.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DownloadResumeTests {
+  private let resource = Resource()
+  private let place = 70_000
+
+  /// Cuts a download, and resumes it at a server that answers then by `script`; the requests are the resuming ones.
+  private func resuming(
+    _ resource: Resource = Resource(), _ script: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void,
+    before change: (ResumeData) throws -> Void = { _ in },
+    check: (DownloadRequest, AFDownloadResponse<URL?>, Data) -> Void
+  ) async throws -> [ReceivedRequest] {
+    try await withScripts([{ [place] in try resource.answer($0, on: $1, .cut(at: place)) }, script]) {
+      origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/r")
+          defer { try? FileManager.default.removeItem(atPath: ResumeData(data).path) }
+          try change(ResumeData(data))
+          let request = session.download(resumingWith: data, to: into(folder))
+          let response = await request.outcome()
+          check(request, response, data)
+          return await Array(requests.first(origin.requestCount).dropFirst())
+        }
+      }
+    }
+  }
+
+  private func expectWhole(_ response: AFDownloadResponse<URL?>, _ data: Data, _ resource: Resource = Resource()) {
+    let isIntact = response.error == nil && response.content == resource.bytes
+    #expect(isIntact, "\(response)")
+    #expect(response.resumeData == nil)
+    let path = try? ResumeData(data).path
+    #expect(path.map(FileManager.default.fileExists(atPath:)) == false)
+  }
+
+  // MARK: Going on
+
+  @Test("the rest is asked for and appended; progress begins with what is there")
+  func append() async throws {
+    let requests = try await withScripts([
+      { [resource, place] in try resource.answer($0, on: $1, .cut(at: place)) },
+      { [resource] in try resource.answer($0, on: $1) },
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/r")
+          let (counts, monitor) = (Recorder<(Int64, Int64)?>(), DownloadMonitor())
+          let queue = DispatchQueue(label: "progress")
+          let request = session.download(resumingWith: data, to: into(folder)).eventMonitor(monitor)
+            .downloadProgress(queue: queue) { counts.record(($0.completedUnitCount, $0.totalUnitCount)) }
+          let response = await request.outcome()
+          request.response(queue: queue) { _ in counts.record(nil) }
+          expectWhole(response, data)
+          #expect(response.response?.statusCode == 206)
+          var seen: [(Int64, Int64)] = []
+          while let count = await counts.next() ?? nil { seen.append(count) }
+          #expect(seen.first.map { $0.0 >= Int64(place) } == true)
+          #expect(seen.map(\.0) == seen.map(\.0).sorted() && seen.allSatisfy { $0.1 == 200_000 })
+          #expect(seen.last?.0 == 200_000 && request.downloadProgress.fractionCompleted == 1)
+          #expect(monitor.events.contains("didResumeAtOffset 70000 of 200000"))
+          #expect(request.requests.isEmpty && request.performedRequests.count == 1)
+          return await requests.first(2)
+        }
+      }
+    }
+    #expect(requests[1].path == "/r" && requests[1].fields.first("range") == "bytes=70000-")
+    #expect(requests[1].fields.first("if-range") == "\"v1\"")
+    #expect(requests[1].fields.list("accept-encoding") == "identity")
+  }
+
+  @Test("a changed resource replaces what is there")
+  func changed() async throws {
+    var other = resource
+    (other.fields["ETag"], other.shift, other.byteCount) = ("\"v2\"", 7, 50_000)
+    let requests = try await resuming { [other] in
+      try other.answer($0, on: $1)
+    } check: { request, response, data in
+      expectWhole(response, data, other)
+      #expect(request.downloadProgress.completedUnitCount == 50_000 || request.downloadProgress.totalUnitCount == 0)
+    }
+    #expect(requests.count == 1)
+  }
+
+  @Test("a download of unknown length of which only the end was missing is completed")
+  func onlyTheEnd() async throws {
+    let small = Resource(byteCount: place)
+    let requests = try await withScripts([
+      { _, peer in
+        try peer.beginChunked(fields: ["ETag": "\"v1\"", "Accept-Ranges": "bytes"])
+        try peer.chunk(Array(small.bytes))
+        peer.finishSending()
+        _ = try peer.awaitClose()
+      }, { try small.answer($0, on: $1) },
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try #require(await session.download(origin.url).outcome().resumeData)
+          expectWhole(await session.download(resumingWith: data, to: into(folder)).validate().outcome(), data, small)
+          return await requests.first(2)
+        }
+      }
+    }
+    // The last byte again, since a server has no answer to a range of nothing but an error.
+    #expect(requests[1].fields.first("range") == "bytes=69999-")
+  }
+
+  @Test(
+    "a part of something else is dropped, and everything asked for",
+    arguments: [
+      "Content-Range: bytes 70001-199999/200000\r\nETag: \"v1\"", "Content-Range: bytes 70000-199999/200001",
+      "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "X-Nothing: 1",
+    ])
+  func askAgain(fields: String) async throws {
+    let resource = resource
+    let requests = try await resuming { request, peer in
+      guard request.fields.contains("range") else { return try resource.answer(request, on: peer) }
+      try peer.send("HTTP/1.1 206 \r\nContent-Length: 3\r\n\(fields)\r\n\r\nabc")
+    } check: { request, response, data in
+      expectWhole(response, data)
+      #expect(response.response?.statusCode == 200 && request.tasks.count == 1)
+      #expect(response.metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode } == [206, 200])
+      #expect(response.metrics?.transactionMetrics.map { $0.request.headers["Range"] } == ["bytes=70000-", nil])
+    }
+    #expect(requests.map { $0.fields.first("range") } == ["bytes=70000-", nil])
+    #expect(requests.last?.fields.contains("if-range") == false)
+  }
+
+  @Test("another answer is the response, and what is there can be gone on with later", arguments: [503, 401, 404])
+  func unrelated(status: Int) async throws {
+    _ = try await resuming { _, peer in
+      try peer.respond(status: status, body: Array("later".utf8))
+    } check: { _, response, data in
+      #expect(response.error == nil && response.response?.statusCode == status)
+      #expect(response.content == Data("later".utf8))
+      let size = (try? ResumeData(data).path).flatMap { try? Data(contentsOf: URL(filePath: $0)).count }
+      #expect(size == place)
+    }
+  }
+
+  @Test("a download that is cut again, or can't be connected, can be gone on with again")
+  func cutAgain() async throws {
+    let (resource, place) = (resource, place)
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: place)) }, { try resource.answer($0, on: $1, .cut(at: 90_000)) },
+      { _, peer in peer.close() }, { try resource.answer($0, on: $1) },
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          var data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
+          for byteCount in [90_000, 90_000] as [UInt64] {
+            let response = await session.download(resumingWith: data).outcome()
+            #expect(response.error != nil && response.fileURL == nil)
+            data = try #require(response.resumeData)
+            #expect(try ResumeData(data).receivedByteCount == byteCount)
+          }
+          expectWhole(await session.download(resumingWith: data, to: into(folder)).outcome(), data)
+          let ranges = await requests.first(origin.requestCount).map { $0.fields.first("range") }
+          #expect(ranges.first == .some(nil) && ranges.last == "bytes=90000-")
+        }
+      }
+    }
+  }
+
+  @Test("nginx lets a download go on")
+  func nginx() async throws {
+    let (url, byteCount) = (try await TestServers.nginx + "/big.bin", 256 << 20)
+    try await withSession { session in
+      try await withDownloadFolder { folder in
+        var cancelled: Data?
+        // On a busy machine all of it may have come before the cancellation does.
+        for _ in 0..<20 where cancelled == nil {
+          let request = session.download(url, headers: [.acceptEncoding("identity")])
+          await request.receives(1 << 20)
+          request.cancel(producingResumeData: true)
+          let response = await request.outcome()
+          cancelled = response.resumeData
+          #expect(cancelled != nil || response.error == nil)
+        }
+        let data = try #require(cancelled)
+        let first = try #require(try Int(exactly: ResumeData(data).receivedByteCount))
+        #expect(first >= 1 << 20 && first < byteCount)
+        let response = await session.download(resumingWith: data, to: into(folder)).validate().outcome()
+        #expect(response.error == nil && response.response?.statusCode == 206)
+        #expect(response.response?.headers["Content-Range"] == "bytes \(first)-\(byteCount - 1)/\(byteCount)")
+        let size = try FileManager.default.attributesOfItem(atPath: folder.appending(path: "file").path)[.size]
+        #expect(size as? Int == byteCount)
+      }
+    }
+  }
+
+  @Test("another answer that is cut leaves nothing, and what is there can be gone on with")
+  func unrelatedCut() async throws {
+    let (resource, place) = (resource, place)
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: place)) },
+      { _, peer in
+        try peer.send("HTTP/1.1 503 \r\nContent-Length: 100\r\n\r\nlater")
+        peer.finishSending()
+        _ = try peer.awaitClose()
+      }, { try resource.answer($0, on: $1) },
+    ]) { origin, _ in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
+          let response = await session.download(resumingWith: data, to: into(folder)).outcome()
+          #expect((response.error?.underlyingError as? URLError)?.code == .networkConnectionLost)
+          let left = try #require(response.resumeData)
+          #expect(try ResumeData(left) == ResumeData(data))
+          expectWhole(await session.download(resumingWith: left, to: into(folder)).outcome(), data)
+        }
+      }
+    }
+  }
+
+  @Test("without its file a download begins at the start", arguments: [true, false])
+  func fileGone(isShorter: Bool) async throws {
+    let resource = resource
+    let requests = try await resuming {
+      try resource.answer($0, on: $1)
+    } before: { data in
+      if isShorter {
+        try Data([1]).write(to: URL(filePath: data.path))
+      } else {
+        try FileManager.default.removeItem(atPath: data.path)
+      }
+    } check: { _, response, _ in
+      let isIntact = response.error == nil && response.content == resource.bytes
+      #expect(isIntact)
+    }
+    #expect(requests.map { $0.fields.first("range") } == [nil])
+  }
+
+  @Test("a download through a redirect is gone on with at its first URL")
+  func redirected() async throws {
+    let (resource, place) = (resource, place)
+    try await withScripts([
+      { request, peer in
+        switch request.path {
+        case "/first": try peer.respond(status: 302, fields: ["Location": "/then"])
+        default:
+          let isRest = request.fields.contains("range")
+          try resource.answer(request, on: peer, isRest ? .whole : .cut(at: place))
+        }
+      }
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/first")
+          expectWhole(await session.download(resumingWith: data, to: into(folder)).outcome(), data)
+          #expect(await requests.first(4).map(\.path) == ["/first", "/then", "/first", "/then"])
+        }
+      }
+    }
+  }
+
+  @Test("resume data that can't be read is an error, and nothing is sent")
+  func unreadable() async throws {
+    try await withSession { session in
+      let request = session.download(resumingWith: Data("nonsense".utf8))
+      let response = await request.outcome()
+      #expect((response.error?.underlyingError as? URLError)?.code == .cannotOpenFile)
+      #expect(response.fileURL == nil && response.resumeData == nil && response.request == nil)
+      guard case .resumeData = request.downloadable else {
+        Issue.record("another kind")
+        return
+      }
+    }
+  }
+}

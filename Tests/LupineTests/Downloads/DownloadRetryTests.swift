@@ -1,0 +1,207 @@
+// Downloads that are tried again, and awaited.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DownloadRetryTests {
+  /// Sends a failed request again, a number of times.
+  private struct Again: RequestInterceptor {
+    let limit: Int
+
+    func retry(
+      _ request: Request, for session: Session, dueTo error: any Error,
+      completion: @escaping @Sendable (RetryResult) -> Void
+    ) { completion(request.retryCount < limit ? .retry : .doNotRetry) }
+  }
+
+  private struct Item: Decodable, Equatable, Sendable { let name: String }
+
+  // MARK: Retries
+
+  @Test("a failed round's file isn't in the way of the next one's")
+  func retryOverFile() async throws {
+    try await withScripts([
+      { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },
+      { try $1.respond(body: Array("now".utf8), to: $0) },
+    ]) { origin, _ in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let request = session.download(
+            origin.url, interceptor: Again(limit: 2), to: { _, _ in (folder.appending(path: "file"), []) })
+          let progress = request.downloadProgress
+          let response = await request.validate().outcome()
+          #expect(response.error == nil && response.content == Data("now".utf8) && request.retryCount == 1)
+          #expect(names(in: folder) == ["file"] && progress.completedUnitCount == 3 && progress.isFinished)
+          #expect(request.tasks.count == 2 && request.allMetrics.count == 2)
+        }
+      }
+    }
+  }
+
+  @Test("a round that was cut is begun afresh, and what it left is removed")
+  func retryAfterCut() async throws {
+    let resource = Resource()
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: 70_000)) }, { try resource.answer($0, on: $1) },
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let left = Recorder<String?>()
+          let looking = Retrier { request, _, error, completion in
+            left.record((request as? DownloadRequest)?.resumeData.flatMap { try? ResumeData($0).path })
+            completion(.retry)
+          }
+          let response = await session.download(
+            origin.url, interceptor: Interceptor(retriers: [looking]), to: into(folder)
+          ).outcome()
+          let isIntact = response.error == nil && response.content == resource.bytes
+          #expect(isIntact && response.resumeData == nil)
+          let path = try #require(await left.next() ?? nil)
+          #expect(!FileManager.default.fileExists(atPath: path))
+          #expect(await requests.first(2).map { $0.fields.contains("range") } == [false, false])
+        }
+      }
+    }
+  }
+
+  @Test("another round begins without what the failed one has brought")
+  func reset() async throws {
+    try await withScripts([{ try $1.respond(status: 503, body: [1, 2], to: $0) }]) { origin, _ in
+      try await withSession(startRequestsImmediately: false) { session in
+        try await withDownloadFolder { folder in
+          let request = Mutex<DownloadRequest?>(nil)
+          let seen = Recorder<(URL?, Data?, Int64, AFError?)>()
+          let made = session.download(
+            origin.url, interceptor: Again(limit: 1),
+            requestModifier: { _ in
+              guard let made = request.withLock({ $0 }) else { return }
+              seen.record((made.fileURL, made.resumeData, made.downloadProgress.completedUnitCount, made.error))
+            }, to: into(folder))
+          made.downloadProgress(queue: .global()) { _ in }
+          request.withLock { $0 = made }
+          made.resume()
+          let response = await made.validate().outcome()
+          #expect(response.error?.responseCode == 503 && response.content == Data([1, 2]) && made.retryCount == 1)
+          let rounds = await seen.first(2)
+          #expect(rounds.allSatisfy { $0.0 == nil && $0.1 == nil && $0.2 == 0 && $0.3 == nil })
+          #expect(made.tasks.count == 2 && made.requests.count == 4 && made.allMetrics.count == 2)
+          request.withLock { $0 = nil }
+        }
+      }
+    }
+  }
+
+  @Test("a download that is gone on with is retried from where it got to")
+  func retryResumed() async throws {
+    let resource = Resource()
+    try await withScripts([
+      { try resource.answer($0, on: $1, .cut(at: 70_000)) }, { try resource.answer($0, on: $1, .cut(at: 90_000)) },
+      { try resource.answer($0, on: $1) },
+    ]) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: 70_000, in: session, from: origin.url)
+          let request = session.download(resumingWith: data, interceptor: Again(limit: 1), to: into(folder))
+          let response = await request.outcome()
+          let isIntact = response.error == nil && response.content == resource.bytes
+          #expect(isIntact)
+          #expect(
+            await requests.first(3).map { $0.fields.first("range") } == [nil, "bytes=70000-", "bytes=90000-"])
+        }
+      }
+    }
+  }
+
+  @Test("a serializer's failure is retried too, and each handler is called once")
+  func retryAfterSerializer() async throws {
+    try await withScripts([
+      { try $1.respond(body: Array("{}".utf8), to: $0) },
+      { try $1.respond(body: Array("{\"name\":\"n\"}".utf8), to: $0) },
+    ]) { origin, _ in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let request = session.download(
+            origin.url, interceptor: Again(limit: 1), to: { _, _ in (folder.appending(path: "file"), []) })
+          let heard = Recorder<String>()
+          request.responseString(queue: request.underlyingQueue) { heard.record($0.value ?? "-") }
+          let response = await request.serializingDecodable(Item.self).response
+          #expect(response.value == Item(name: "n"))
+          request.response(queue: request.underlyingQueue) { _ in heard.record("end") }
+          #expect(await heard.first(2) == ["{\"name\":\"n\"}", "end"])
+        }
+      }
+    }
+  }
+
+  // MARK: Awaiting
+
+  @Test("cancelling the task that awaits a download cancels it, unless that isn't wanted", arguments: [true, false])
+  func automaticCancel(isAutomatic: Bool) async throws {
+    let (resource, mayEnd) = (Resource(), Gate())
+    try await withScripts([
+      { request, peer in
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n")
+        try peer.send(Array(resource.bytes.prefix(1000)))
+        try peer.wait(for: mayEnd)
+        try peer.send(Array(resource.bytes.dropFirst(1000)))
+      }
+    ]) { origin, _ in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let request = session.download(origin.url, to: into(folder))
+          let download = request.serializingDownloadedFileURL(automaticallyCancelling: isAutomatic)
+          await request.receives(1000)
+          let awaiting = Task { await download.response }
+          awaiting.cancel()
+          if !isAutomatic { mayEnd.open() }
+          let response = await awaiting.value
+          #expect(request.isCancelled == isAutomatic)
+          #expect((response.error?.isExplicitlyCancelledError == true) == isAutomatic)
+          #expect(response.resumeData == nil && (response.fileURL == nil) == isAutomatic)
+          mayEnd.open()
+        }
+      }
+    }
+  }
+
+  @Test("a suspended download goes on when it is resumed, and can be cancelled by its task")
+  func control() async throws {
+    let resource = Resource()
+    try await withServer { _ in
+      Reply(.pattern(byteCount: UInt64(resource.byteCount)))
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        try await withDownloadFolder { folder in
+          let request = session.download(origin.url, to: into(folder))
+          let download = request.serializingData()
+          download.resume()
+          download.suspend()
+          #expect(request.isSuspended)
+          download.resume()
+          let isIntact = try await download.value == resource.bytes
+          #expect(isIntact)
+          let cancelled = session.download(origin.url).serializingString()
+          cancelled.cancel()
+          #expect(await cancelled.result.failure?.isExplicitlyCancelledError == true)
+        }
+      }
+    }
+  }
+}
+
+extension Result {
+  fileprivate var success: Success? { try? get() }
+  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+extension Peer {
+  /// Answers and keeps the connection.
+  fileprivate func respond(status: Int = 200, body: [UInt8], to request: ReceivedRequest) throws {
+    try send(Reply(status: status, .bytes(body)), to: request)
+  }
+}

@@ -1,0 +1,151 @@
+// Download tasks of a URLSession whose delegate is the caller's own.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DownloadTaskTests {
+  /// Writes down what it hears.
+  private final class Delegate: NSObject, URLSessionDownloadDelegate {
+    struct Heard: Sendable {
+      var written: [Int64] = []
+      var totals: [Int64] = []
+      var expected: Set<Int64> = []
+      var offset: Int64?
+      var body: Data?
+      var file: URL?
+    }
+
+    let heard = Mutex(Heard())
+    let ended = Recorder<(any Error)?>()
+    let target: URL?
+
+    init(target: URL? = nil) { self.target = target }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+      heard.withLock { heard in
+        heard.body = try? Data(contentsOf: location)
+        heard.file = location
+      }
+      if let target { try? FileManager.default.moveItem(at: location, to: target) }
+    }
+    func urlSession(
+      _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+      totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+      heard.withLock { heard in
+        heard.written.append(bytesWritten)
+        heard.totals.append(totalBytesWritten)
+        heard.expected.insert(totalBytesExpectedToWrite)
+      }
+    }
+    func urlSession(
+      _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+      expectedTotalBytes: Int64
+    ) { heard.withLock { $0.offset = fileOffset } }
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+      ended.record(error)
+    }
+  }
+
+  private func withURLSession<Value>(
+    _ delegate: Delegate?, _ body: (URLSession) async throws -> Value
+  ) async throws -> Value {
+    let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    defer { session.invalidateAndCancel() }
+    return try await body(session)
+  }
+
+  @Test("the file is there while the delegate hears of it, and stays only if it was moved", arguments: [true, false])
+  func file(isMoved: Bool) async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 600_000))
+    } _: { origin in
+      try await withDownloadFolder { folder in
+        let target = folder.appending(path: "file")
+        let delegate = Delegate(target: isMoved ? target : nil)
+        try await withURLSession(delegate) { session in
+          let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+          task.resume()
+          let error = try #require(await delegate.ended.next())
+          #expect(error == nil && task.state == .completed)
+          let heard = delegate.heard.withLock { $0 }
+          let isIntact = heard.body == Pattern.data(600_000)
+          #expect(isIntact)
+          #expect(heard.written.reduce(0, +) == 600_000 && heard.totals.last == 600_000 && heard.offset == nil)
+          #expect(heard.totals == heard.totals.sorted() && heard.expected == [600_000])
+          #expect(task.countOfBytesReceived == 600_000 && task.countOfBytesExpectedToReceive == 600_000)
+          let file = try #require(heard.file)
+          #expect(!FileManager.default.fileExists(atPath: file.path))
+          #expect(names(in: folder) == (isMoved ? ["file"] : []))
+        }
+      }
+    }
+  }
+
+  @Test("cancelling with resume data calls the closure before the end, and another task goes on with it")
+  func resumes() async throws {
+    let resource = Resource()
+    try await withScripts([
+      { try resource.answer($0, on: $1, .hold(at: 70_000)) }, { try resource.answer($0, on: $1) },
+    ]) { origin, _ in
+      let delegate = Delegate()
+      try await withURLSession(delegate) { session in
+        let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+        task.resume()
+        while task.countOfBytesReceived < 70_000 { await Task.yield() }
+        let data = await withCheckedContinuation { continuation in
+          task.cancel { continuation.resume(returning: $0) }
+        }
+        let error = try #require(await delegate.ended.next() as? URLError)
+        #expect(error.code == .cancelled && error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
+        let resumeData = try #require(data)
+        // Behind the end the answer is the same.
+        let again = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
+        #expect(again == data)
+
+        let rest = session.downloadTask(withResumeData: resumeData)
+        rest.resume()
+        let end = try #require(await delegate.ended.next())
+        #expect(end == nil)
+        let heard = delegate.heard.withLock { $0 }
+        let isIntact = heard.body == resource.bytes
+        #expect(isIntact)
+        #expect(heard.offset == 70_000 && rest.countOfBytesReceived == 200_000)
+        #expect(rest.originalRequest?.headers["Range"] == "bytes=70000-")
+      }
+    }
+  }
+
+  @Test("tasks that never ran leave what there was, and say so")
+  func neverRan() async throws {
+    let resource = Resource()
+    try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in
+      let delegate = Delegate()
+      try await withURLSession(delegate) { session in
+        let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+        let data = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
+        #expect(data == nil)
+        #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
+
+        let first = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
+        first.resume()
+        let error = try #require(await delegate.ended.next() as? URLError)
+        let left = try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        let second = session.downloadTask(withResumeData: left)
+        let same = await withCheckedContinuation { continuation in second.cancel { continuation.resume(returning: $0) }
+        }
+        #expect(try same.map { try ResumeData($0) } == ResumeData(left))
+        _ = await delegate.ended.next()
+        let third = session.downloadTask(withResumeData: left)
+        third.cancel()
+        #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
+        #expect(try !FileManager.default.fileExists(atPath: ResumeData(left).path))
+      }
+    }
+  }
+}

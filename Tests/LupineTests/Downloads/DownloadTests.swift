@@ -1,0 +1,297 @@
+// Downloads from a server to the file: where it goes, what is said of it, what is made of it.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DownloadTests {
+  // MARK: Where the file goes
+
+  @Test("without a destination the file is in the temporary folder, under Alamofire_ and the temporary name")
+  func defaultDestination() async throws {
+    try await withServer { _ in
+      Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
+    } _: { origin in
+      try await withSession { session in
+        let monitor = DownloadMonitor()
+        let response = await session.download(origin.url).eventMonitor(monitor).outcome()
+        let url = try #require(response.fileURL)
+        defer { try? FileManager.default.removeItem(at: url) }
+        #expect(response.error == nil && response.value == url && response.resumeData == nil)
+        let temporary = try #require(monitor.temporaryURL)
+        #expect(url.deletingLastPathComponent().path == temporary.deletingLastPathComponent().path)
+        #expect(url.lastPathComponent == "Alamofire_" + temporary.lastPathComponent)
+        #expect(temporary.deletingLastPathComponent().path == FileManager.default.temporaryDirectory.path)
+        let isIntact = response.content == Pattern.data(300_000)
+        #expect(isIntact)
+        #expect(!FileManager.default.fileExists(atPath: temporary.path))
+      }
+    }
+  }
+
+  @Test("a destination knows the temporary file, which is complete, and the response")
+  func destination() async throws {
+    try await withServer { _ in
+      Reply(status: 203, .pattern(byteCount: 1000))
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let seen = Mutex<(Int?, Int?)>((nil, nil))
+          let response = await session.download(
+            origin.url,
+            to: { temporaryURL, response in
+              seen.withLock { $0 = ((try? Data(contentsOf: temporaryURL))?.count, response.statusCode) }
+              return (folder.appending(path: "a/b/file"), .createIntermediateDirectories)
+            }
+          ).outcome()
+          #expect(seen.withLock { $0.0 == 1000 && $0.1 == 203 })
+          #expect(response.fileURL == folder.appending(path: "a/b/file"))
+          #expect(response.content == Pattern.data(1000))
+        }
+      }
+    }
+  }
+
+  @Test("a file in the way is replaced if that is said, and otherwise the move fails", arguments: [true, false])
+  func previousFile(isReplaced: Bool) async throws {
+    try await withServer { _ in
+      .text("new")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let file = folder.appending(path: "file")
+          try Data("old".utf8).write(to: file)
+          let monitor = DownloadMonitor()
+          let response = await session.download(
+            origin.url, to: { _, _ in (file, isReplaced ? .removePreviousFile : []) }
+          )
+          .eventMonitor(monitor).outcome()
+          #expect(try String(contentsOf: file, encoding: .utf8) == (isReplaced ? "new" : "old"))
+          #expect(names(in: folder) == ["file"])
+          let temporary = try #require(monitor.temporaryURL)
+          #expect(!FileManager.default.fileExists(atPath: temporary.path))
+          #expect(response.fileURL == (isReplaced ? file : nil))
+          guard !isReplaced else { return #expect(response.error == nil) }
+          guard case .downloadedFileMoveFailed(let error, temporary, file) = response.error else {
+            Issue.record("\(response)")
+            return
+          }
+          #expect((error as? CocoaError)?.code == .fileWriteFileExists)
+        }
+      }
+    }
+  }
+
+  @Test("a missing folder fails the move, unless it may be made")
+  func missingFolder() async throws {
+    try await withServer { _ in
+      .text("new")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let response = await session.download(origin.url, to: { _, _ in (folder.appending(path: "a/file"), []) })
+            .outcome()
+          #expect(response.error?.isDownloadedFileMoveError == true && response.fileURL == nil)
+          #expect((response.error?.underlyingError as? CocoaError)?.code == .fileNoSuchFile)
+          #expect(names(in: folder).isEmpty)
+        }
+      }
+    }
+  }
+
+  @Test("the suggested destination is in the folder, under the server's name without its path")
+  func suggestedDestination() throws {
+    let folder = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
+    let temporary = URL(filePath: "/tmp/x.tmp")
+    let make = DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory, options: [.removePreviousFile])
+    for (field, name) in [("a.txt", "a.txt"), ("../../b", "b"), ("", "page")] {
+      let fields = field.isEmpty ? [:] : ["Content-Disposition": "attachment; filename=\"\(field)\""]
+      let response = try #require(
+        HTTPURLResponse(
+          url: try "http://h/x/page".asURL(), statusCode: 200, httpVersion: "HTTP/1.1", headerFields: fields))
+      let (url, options) = make(temporary, response)
+      #expect(url.deletingLastPathComponent().path == folder.path && url.lastPathComponent == name)
+      #expect(options == .removePreviousFile)
+    }
+    let documents = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
+    let response = try #require(
+      HTTPURLResponse(url: try "http://h/f".asURL(), statusCode: 200, httpVersion: nil, headerFields: nil))
+    let (url, options) = DownloadRequest.suggestedDownloadDestination()(temporary, response)
+    #expect(url.deletingLastPathComponent().path == documents?.path && options == [])
+  }
+
+  @Test("a file manager of the caller's moves the file in its own way")
+  func fileManager() async throws {
+    final class Mover: FileManager, @unchecked Sendable {
+      override func moveItem(at source: URL, to destination: URL) throws {
+        try Data("moved".utf8).write(to: destination)
+      }
+    }
+    try await withServer { _ in
+      .text("body")
+    } _: { origin in
+      try await withDownloadFolder { folder in
+        let session = Session(delegate: SessionDelegate(fileManager: Mover()))
+        try Data("old".utf8).write(to: folder.appending(path: "file"))
+        let response = await session.download(origin.url, to: into(folder)).outcome()
+        #expect(response.error == nil && response.content == Data("moved".utf8))
+        withExtendedLifetime(session) {}
+      }
+    }
+  }
+
+  // MARK: What is saved
+
+  @Test("an error status has a body too, which is saved", arguments: [404, 503, 302, 401])
+  func errorStatus(status: Int) async throws {
+    try await withServer { _ in
+      .text("what happened", status: status)
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let response = await session.download(origin.url, to: into(folder)).outcome()
+          #expect(response.error == nil && response.response?.statusCode == status)
+          #expect(response.content == Data("what happened".utf8))
+          let refused = await session.download(origin.url, to: into(folder)).validate().outcome()
+          #expect(refused.error?.responseCode == status && refused.content == Data("what happened".utf8))
+        }
+      }
+    }
+  }
+
+  @Test("an empty body is an empty file, and a coded one is saved decoded")
+  func bodies() async throws {
+    try await withServer { request in
+      switch request.path {
+      case "/gzip": Reply(.coded((0..<100_000).map { Pattern.byte(at: $0) }, .gzip))
+      case "/chunks": Reply(.chunks([[1], [2, 3]], pause: .zero))
+      case "/204": Reply(status: 204)
+      default: Reply()
+      }
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          for (path, body) in [
+            "/": Data(), "/204": Data(), "/chunks": Data([1, 2, 3]), "/gzip": Pattern.data(100_000),
+          ] {
+            let request = session.download(origin.url + path, to: into(folder))
+            let progress = request.downloadProgress
+            let response = await request.outcome()
+            let isIntact = response.error == nil && response.content == body
+            #expect(isIntact, "\(path)")
+            #expect(progress.completedUnitCount == Int64(body.count))
+            if !body.isEmpty { #expect(progress.totalUnitCount == -1) }
+          }
+        }
+      }
+    }
+  }
+
+  @Test("redirects are followed, and one that isn't is a response without a body", arguments: [true, false])
+  func redirects(isFollowed: Bool) async throws {
+    try await withServer { request in
+      request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let request = session.download(origin.url, to: into(folder))
+          if !isFollowed { request.redirect(using: Redirector.doNotFollow) }
+          let response = await request.outcome()
+          #expect(response.error == nil && response.response?.statusCode == (isFollowed ? 200 : 302))
+          #expect(response.content == Data((isFollowed ? "end" : "").utf8))
+          #expect(request.performedRequests.last?.url?.path == (isFollowed ? "/end" : ""))
+        }
+      }
+    }
+  }
+
+  // MARK: Requests
+
+  @Test("a download is made of a URL with parameters of either kind, a modifier, and of a request")
+  func factories() async throws {
+    try await withServer { request in
+      .text("\(request.method) \(request.target) \(request.fields.first("x-a") ?? "-")")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let requests = [
+            session.download(origin.url + "/", parameters: ["a": 1], headers: ["X-A": "1"], to: into(folder)),
+            session.download(
+              origin.url + "/", method: .delete, parameters: ["b": "2"],
+              encoder: URLEncodedFormParameterEncoder.default,
+              requestModifier: { $0.headers["X-A"] = "2" }, to: into(folder)),
+            session.download(try URLRequest(url: origin.url + "/", method: .put), to: into(folder)),
+          ]
+          var texts: [String?] = []
+          for request in requests { texts.append(await request.serializingString().response.value) }
+          #expect(texts == ["GET /?a=1 1", "DELETE /?b=2 2", "PUT / -"])
+          guard case .request = requests[0].downloadable else {
+            Issue.record("another kind")
+            return
+          }
+        }
+      }
+    }
+  }
+
+  @Test("what can't be asked for is the response's error, and there is no file")
+  func unbuilt() async throws {
+    try await withSession { session in
+      let response = await session.download("").outcome()
+      #expect(response.error?.isInvalidURLError == true && response.fileURL == nil && response.resumeData == nil)
+      let refused = await session.download("http://127.0.0.1:1").responseURLOutcome()
+      #expect((refused.error?.underlyingError as? URLError)?.code == .cannotConnectToHost)
+      #expect(refused.fileURL == nil && refused.resumeData == nil && refused.metrics != nil)
+    }
+  }
+
+  @Test("a credential is offered to a server that asks, and its refusal is no part of the file")
+  func challenge() async throws {
+    try await withServer { request in
+      request.fields.first("authorization") == nil
+        ? Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""], .bytes(Array("refused".utf8)))
+        : .text("welcome")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let response = await session.download(origin.url, to: into(folder)).authenticate(username: "u", password: "p")
+            .outcome()
+          #expect(response.error == nil && response.content == Data("welcome".utf8))
+          let statuses = response.metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+          #expect(statuses == [401, 200])
+        }
+      }
+    }
+  }
+
+  @Test("an eager session has the task before the download is resumed")
+  func eager() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withDownloadFolder { folder in
+        let session = Session(startRequestsImmediately: false, requestSetup: .eager)
+        let request = session.download(origin.url, to: into(folder))
+        let task = await withCheckedContinuation { continuation in
+          request.onURLSessionTaskCreation(on: .global()) { continuation.resume(returning: $0) }
+        }
+        #expect(task is URLSessionDownloadTask && task.state == .suspended)
+        request.resume()
+        #expect(await request.serializingString().response.value == "here")
+        withExtendedLifetime(session) {}
+      }
+    }
+  }
+}
+
+extension DownloadRequest {
+  func responseURLOutcome() async -> AFDownloadResponse<URL> {
+    await withCheckedContinuation { continuation in
+      responseURL(queue: underlyingQueue) { continuation.resume(returning: $0) }
+    }
+  }
+}

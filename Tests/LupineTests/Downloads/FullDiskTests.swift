@@ -1,0 +1,54 @@
+// Downloads and disks that are really full.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite(.enabled(if: SmallDisk.isAvailable), .timeLimit(.minutes(1))) struct FullDiskTests {
+  private let piece = Data(count: 10_000)
+
+  private func names(in folder: URL) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: folder.path)
+  }
+
+  @Test("a download that fills the disk fails with how far it came, and gives the space back")
+  func writing() throws {
+    let disk = try SmallDisk()
+    let file = try DownloadFile.create(in: disk.folder, from: URL(string: "https://h/large"), total: 100_000)
+    let error = try #require(throws: URLError.self) {
+      for _ in 0..<10 { try file.write(piece) }
+    }
+    #expect(error.code == .cannotWriteToFile)
+    #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .ENOSPC)
+    #expect(
+      error.localizedDescription.contains(" can't be written after 60,000 of 100,000 bytes: No space left on device."))
+    #expect(try names(in: disk.folder).isEmpty)
+    // There is room again.
+    let other = try DownloadFile.create(in: disk.folder, from: nil)
+    for _ in 0..<6 { try other.write(piece) }
+    #expect(try Data(contentsOf: other.finish()).count == 60_000)
+  }
+
+  @Test("a move to a full disk leaves the source, what was at the destination, and nothing else")
+  func moving() throws {
+    let disk = try SmallDisk()
+    try withFolder { folder in
+      let source = folder.appending(path: "source")
+      try Data(count: 100_000).write(to: source)
+      let url = disk.folder.appending(path: "file")
+      try Data([1]).write(to: url)
+      let destination = DownloadDestination(url: url, removesPreviousFile: true)
+      let error = try #require(throws: CocoaError.self) { try destination.move(from: source) }
+      #expect(error.code == .fileWriteOutOfSpace)
+      #expect(error.localizedDescription.hasSuffix("Free space there, or choose another destination."))
+      #expect(try Data(contentsOf: url) == Data([1]))
+      #expect(try Data(contentsOf: source).count == 100_000)
+      #expect(try names(in: disk.folder) == ["file"])
+
+      // What has been there is known without copying.
+      let occupied = try #require(throws: CocoaError.self) { try DownloadDestination(url: url).move(from: source) }
+      #expect(occupied.code == .fileWriteFileExists)
+    }
+  }
+}

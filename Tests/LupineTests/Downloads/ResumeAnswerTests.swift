@@ -1,0 +1,100 @@
+// What the answers of servers mean for a download that is gone on with (RFC 9110 §13.1.5, §14).
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct ResumeAnswerTests {
+  private static let lastModified = "Wed, 21 Oct 2015 07:28:00 GMT"
+
+  private func answer(
+    _ status: Int, _ fields: [(String, String)] = [], total: UInt64? = 100,
+    validator: ResumeData.Validator = .entityTag("\"v1\"")
+  ) throws -> ResumeAnswer {
+    let url = try "https://h/large".asURL()
+    let resumeData = ResumeData(
+      url: url, fields: [], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil, validator: validator,
+      path: "/tmp/\(DownloadFileName.random())", receivedByteCount: 50, totalByteCount: total)
+    let response = HTTPURLResponse(url: url, statusCode: status) {
+      fields.map { HTTPHeader(name: $0.0, value: $0.1) }
+    }
+    return ResumeAnswer.judge(response, to: resumeData)
+  }
+
+  @Test("the missing part is appended")
+  func part() throws {
+    let range = ("Content-Range", "bytes 50-99/100")
+    let append = ResumeAnswer.append(at: 50, total: 100)
+    #expect(try answer(206, [range]) == append)
+    #expect(try answer(206, [range, ("Content-Length", "50"), ("ETag", "\"v1\"")]) == append)
+    #expect(try answer(206, [range, ("Content-Encoding", "identity")]) == append)
+    // Either side may be the one that knows the length.
+    #expect(try answer(206, [range], total: nil) == append)
+    #expect(try answer(206, [("Content-Range", "bytes 50-99/*")]) == append)
+    let date = ResumeData.Validator.lastModified(Self.lastModified)
+    #expect(try answer(206, [range], validator: date) == append)
+    #expect(try answer(206, [range, ("Last-Modified", Self.lastModified)], validator: date) == append)
+    #expect(try answer(206, [range, ("Last-Modified", "Wed Oct 21 07:28:00 2015")], validator: date) == append)
+    #expect(try answer(206, [range, ("ETag", "\"v1\"")], validator: date) == append)
+  }
+
+  @Test(
+    "a part that isn't exactly the missing one is asked for again, whole",
+    arguments: [
+      // Another start, another end, another length, and what isn't a range.
+      "bytes 0-99/100", "bytes 49-99/100", "bytes 51-99/100", "bytes 50-98/100", "bytes 50-99/101", "bytes 50-100/101",
+      "bytes 50-98/*", "bytes 50-100/*", "bytes */100", "items 50-99/100", "bytes 50-99", "",
+      "bytes 50-99/100, bytes 50-99/100",
+    ])
+  func otherPart(range: String) throws {
+    #expect(try answer(206, [("Content-Range", range)]) == .askAgain)
+  }
+
+  @Test("several parts, several ranges, no range and no known end are asked for again")
+  func unusableParts() throws {
+    #expect(try answer(206) == .askAgain)
+    #expect(try answer(206, [("Content-Type", "multipart/byteranges; boundary=x")]) == .askAgain)
+    let range = ("Content-Range", "bytes 50-99/100")
+    #expect(try answer(206, [range, range]) == .askAgain)
+    #expect(try answer(206, [("Content-Range", "bytes 50-99/*")], total: nil) == .askAgain)
+    #expect(try answer(206, [range, ("Content-Length", "49")]) == .askAgain)
+    #expect(try answer(206, [range, ("Content-Encoding", "gzip")]) == .askAgain)
+  }
+
+  @Test("a part of something else is asked for again")
+  func changedPart() throws {
+    let range = ("Content-Range", "bytes 50-99/100")
+    for tag in ["\"v2\"", "W/\"v1\"", "v1", ""] { #expect(try answer(206, [range, ("ETag", tag)]) == .askAgain) }
+    for date in ["Wed, 21 Oct 2015 07:28:01 GMT", "today", ""] {
+      #expect(
+        try answer(206, [range, ("Last-Modified", date)], validator: .lastModified(Self.lastModified)) == .askAgain)
+    }
+  }
+
+  @Test("the whole replaces what is there")
+  func whole() throws {
+    #expect(try answer(200) == .startAfresh)
+    #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
+  }
+
+  @Test("no range to serve means that the file is complete, if it is as long as the whole")
+  func unsatisfied() throws {
+    #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
+    #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)
+    #expect(try answer(416, [("Content-Range", "bytes */50"), ("ETag", "\"v1\"")], total: nil) == .complete)
+    #expect(try answer(416, [("Content-Range", "bytes */50"), ("ETag", "\"v2\"")], total: nil) == .askAgain)
+    #expect(try answer(416, [("Content-Range", "bytes */50")], total: 100) == .askAgain)
+    for range in ["bytes */49", "bytes */51", "bytes */0", "bytes */*", "bytes 0-49/50", "*/50", ""] {
+      #expect(try answer(416, [("Content-Range", range)], total: nil) == .askAgain)
+    }
+    #expect(try answer(416, total: nil) == .askAgain)
+  }
+
+  @Test(
+    "any other answer stands for itself, and the file stays",
+    arguments: [201, 204, 301, 304, 401, 403, 404, 407, 412, 429, 500, 503])
+  func unrelated(status: Int) throws {
+    #expect(try answer(status, [("Content-Range", "bytes 50-99/100")]) == .unrelated)
+  }
+}

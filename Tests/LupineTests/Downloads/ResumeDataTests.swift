@@ -1,0 +1,181 @@
+// When a download can be gone on with, what is asked for then, and what is kept of it.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+@Suite struct ResumeDataTests {
+  private static let url = "https://h/large?x=1"
+  private static let file = URL(filePath: "/tmp/\(DownloadFileName.random())")
+  /// 2026-01-15 12:00:00 GMT.
+  private static let now: Int64 = 1_768_478_400
+  private static let lastModified = "Thu, 15 Jan 2026 11:00:00 GMT"
+
+  private func response(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
+    try #require(
+      HTTPURLResponse(
+        url: try Self.url.asURL(), statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
+  }
+
+  /// Resume data of a 200 whose fields are these besides Accept-Ranges and a strong entity tag.
+  private func made(
+    _ fields: [String: String] = [:], status: Int = 200, received: UInt64 = 50,
+    changing change: (inout URLRequest) -> Void = { _ in }
+  ) throws -> ResumeData? {
+    var request = try URLRequest(url: Self.url, method: .get)
+    change(&request)
+    let all = ["Accept-Ranges": "bytes", "ETag": "\"v1\"", "Content-Length": "100"].merging(fields) { $1 }
+      .filter { !$0.value.isEmpty }
+    return ResumeData.make(
+      request: request, response: try response(all, status: status), file: Self.file, receivedByteCount: received,
+      now: Self.now)
+  }
+
+  @Test("a response that can be gone on with is: its request, validator, file, and how far it came")
+  func resumable() throws {
+    let resumeData = try #require(
+      try made {
+        $0.headers = ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip", "If-Range": "\"v0\""]
+        $0.timeoutInterval = 7
+        $0.httpShouldHandleCookies = false
+        $0.mainDocumentURL = URL(string: "https://h/main")
+      })
+    #expect(resumeData.validator == .entityTag("\"v1\""))
+    #expect(resumeData.path == Self.file.path)
+    #expect(resumeData.receivedByteCount == 50 && resumeData.totalByteCount == 100)
+
+    let request = resumeData.makeRequest()
+    #expect(request.url?.absoluteString == Self.url && request.httpMethod == "GET")
+    #expect(
+      request.headers.dictionary == [
+        "Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "identity", "If-Range": "\"v1\"",
+        "Range": "bytes=50-",
+      ])
+    #expect(request.explicitTimeoutInterval == 7 && !request.httpShouldHandleCookies)
+    #expect(request.mainDocumentURL?.absoluteString == "https://h/main")
+
+    let fresh = resumeData.makeFreshRequest()
+    #expect(
+      fresh.headers.dictionary == ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip"])
+  }
+
+  @Test("what can't be gone on with gives no resume data")
+  func unresumable() throws {
+    #expect(try made() != nil)
+    #expect(try made(received: 0) == nil)
+    #expect(try made(["Accept-Ranges": ""]) == nil)
+    #expect(try made(["Accept-Ranges": "none"]) == nil)
+    #expect(try made(["Accept-Ranges": "bytesize"]) == nil)
+    #expect(try made(["ETag": ""]) == nil)
+    for status in [201, 203, 204, 206, 304, 401, 404, 416, 500] { #expect(try made(status: status) == nil) }
+    for coding in ["gzip", "br", "GZIP", "x-unknown", "identity, gzip"] {
+      #expect(try made(["Content-Encoding": coding]) == nil)
+    }
+    for method in [HTTPMethod.post, .head, .put, .delete, HTTPMethod(rawValue: "QUERY")] {
+      #expect(try made { $0.method = method } == nil)
+    }
+    #expect(try made { $0.httpBody = Data([1]) } == nil)
+    #expect(try made { $0.headers["range"] = "bytes=10-" } == nil)
+  }
+
+  @Test("lists, capitals and an identity coding don't stand in the way; a length may be unknown")
+  func resumableToo() throws {
+    #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
+    #expect(try made(["Content-Encoding": "identity"]) != nil)
+    let resumeData = try #require(try made(["Content-Length": ""]))
+    #expect(resumeData.totalByteCount == nil)
+  }
+
+  @Test("a timeout without end stays one, and a file of another name isn't gone on with")
+  func kept() throws {
+    for timeout in [TimeInterval.infinity, 0] {
+      #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
+    }
+    let response = try response(["ETag": "\"1\"", "Accept-Ranges": "bytes"])
+    let request = try URLRequest(url: Self.url, method: .get)
+    for (file, canBe) in [(Self.file, true), (URL(filePath: "/tmp/file"), false)] {
+      let resumeData = ResumeData.make(
+        request: request, response: response, file: file, receivedByteCount: 5, now: Self.now)
+      #expect((resumeData != nil) == canBe)
+    }
+  }
+
+  @Test(
+    "a weak entity tag, several and none at all are no validator, not even with a date",
+    arguments: [
+      "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
+    ])
+  func notStrong(tag: String) throws {
+    #expect(try made(["ETag": tag, "Last-Modified": Self.lastModified]) == nil)
+  }
+
+  @Test("an entity tag may be empty, and hold anything visible")
+  func tags() throws {
+    for tag in ["\"\"", "\"W/x\"", "\"!#~'<>\\\""] {
+      #expect(try made(["ETag": tag])?.validator == .entityTag(tag))
+    }
+  }
+
+  @Test(
+    "a date is a validator if nothing can have changed since within its second",
+    arguments: [
+      ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
+      ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
+      ("Thu, 15 Jan 2026 12:00:03 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
+      ("Wed, 21 Oct 2015 07:28:00 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
+      ("Wednesday, 21-Oct-15 07:28:00 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
+      // Without a Date that can be read, our clock stands in: 12:00:00.
+      ("Thu, 15 Jan 2026 11:59:00 GMT", "", true), ("Thu, 15 Jan 2026 11:59:01 GMT", "", false),
+      ("Thu, 15 Jan 2026 11:59:00 GMT", "now", true), ("Fri, 16 Jan 2026 11:59:00 GMT", "", false),
+      ("yesterday", "Thu, 15 Jan 2026 12:00:02 GMT", false), ("", "Thu, 15 Jan 2026 12:00:02 GMT", false),
+    ])
+  func dates(lastModified: String, date: String, isStrong: Bool) throws {
+    let resumeData = try made(["ETag": "", "Last-Modified": lastModified, "Date": date])
+    #expect((resumeData != nil) == isStrong)
+    guard let resumeData else { return }
+    #expect(resumeData.validator == .lastModified(lastModified))
+    #expect(resumeData.makeRequest().headers["If-Range"] == lastModified)
+  }
+
+  @Test("a download that was gone on with and cut again can be gone on with again, with its first request")
+  func again() throws {
+    let earlier = try #require(try made { $0.headers = ["X-A": "1", "Accept-Encoding": "gzip"] })
+    let part = try response(["Content-Range": "bytes 50-99/100", "Content-Length": "50"], status: 206)
+    let resumeData = try #require(
+      ResumeData.make(
+        request: earlier.makeRequest(), response: part, file: Self.file, receivedByteCount: 70, earlier: earlier,
+        now: Self.now))
+    #expect(resumeData.receivedByteCount == 70 && resumeData.totalByteCount == 100)
+    #expect(resumeData.validator == earlier.validator)
+    #expect(resumeData.makeFreshRequest() == earlier.makeFreshRequest())
+    #expect(resumeData.makeRequest().headers["Range"] == "bytes=70-")
+    // A part that doesn't go on with it is nothing to go on with.
+    let other = try response(["Content-Range": "bytes 60-99/100"], status: 206)
+    #expect(
+      ResumeData.make(
+        request: earlier.makeRequest(), response: other, file: Self.file, receivedByteCount: 70, earlier: earlier,
+        now: Self.now) == nil)
+  }
+
+  @Test("earlier resume data stays valid as long as no answer touched the file; a changed resource has its own")
+  func earlierStays() throws {
+    let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
+    func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {
+      ResumeData.make(
+        request: earlier.makeRequest(), response: response, file: Self.file, receivedByteCount: received,
+        earlier: earlier, now: Self.now)
+    }
+    #expect(next(nil, received: 50) == earlier)
+    #expect(try next(response([:], status: 503), received: 3) == earlier)
+    let changed = try response(["ETag": "\"v2\"", "Accept-Ranges": "bytes", "Content-Length": "80"])
+    let resumeData = try #require(next(changed, received: 20))
+    #expect(resumeData.validator == .entityTag("\"v2\""))
+    #expect(resumeData.receivedByteCount == 20 && resumeData.totalByteCount == 80)
+    #expect(resumeData.makeFreshRequest() == earlier.makeFreshRequest())
+    #expect(next(changed, received: 0) == nil)
+    #expect(
+      ResumeData.make(
+        request: earlier.makeFreshRequest(), response: nil, file: Self.file, receivedByteCount: 5) == nil)
+  }
+}

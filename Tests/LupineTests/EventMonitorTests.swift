@@ -1,0 +1,278 @@
+// Several monitors: whom they hear of, where, and in which order; and how often things happen.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct EventMonitorTests {
+  // MARK: Whom and where
+
+  @Test("the session's monitors are told before the request's, and those in the order in which they were added")
+  func order() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let log = CallLog()
+      let queue = DispatchQueue(label: "all monitors")
+      try await withMonitoredSession([log.monitor("s1", on: queue), log.monitor("s2", on: queue)]) { session in
+        let request = session.request(origin.url)
+        request.eventMonitor(log.monitor("r1", on: queue)).eventMonitor(log.monitor("r2", on: queue))
+        request.resume()
+        _ = await request.serializingString().response
+        await queue.turn()
+        let names = log.entries
+        // Resumption, the task's completion, URLSession's word of it, and the end.
+        #expect(names.count == 16)
+        #expect(names == Array(repeating: ["s1", "s2", "r1", "r2"], count: 4).flatMap { $0 })
+      }
+    }
+  }
+
+  @Test("monitors of a request and of its session hear the same, URLSession's events included")
+  func sameEvents() async throws {
+    try await withServer { request in
+      request.path == "/0" ? .text("here") : Reply(status: 302, fields: ["Location": "/0"])
+    } _: { origin in
+      let (sessions, requests) = (EventRecorder(), EventRecorder())
+      try await withMonitoredSession([sessions]) { session in
+        let request = session.request(origin.url).eventMonitor(requests)
+        request.resume()
+        _ = await request.serializingString().response
+        let names = await requests.names(about: request)
+        #expect(names == (await sessions.names(about: request)))
+        #expect(names.contains(.taskWillPerformHTTPRedirection) && names.contains(.dataTaskDidReceiveData))
+        #expect(requests.misplacedCount == 0 && sessions.misplacedCount == 0)
+      }
+    }
+  }
+
+  @Test("a request's monitor hears of this request alone, a session's of all its requests")
+  func twoRequests() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let (sessions, requests) = (EventRecorder(), EventRecorder())
+      try await withMonitoredSession([sessions]) { session in
+        let watched = session.request(origin.url).eventMonitor(requests)
+        let other = session.request(origin.url)
+        async let first = watched.resume().serializingString().response
+        async let second = other.resume().serializingString().response
+        _ = await (first, second)
+        let (names, otherNames) = await (sessions.names(about: watched), sessions.names(about: other))
+        #expect(names.count == 14 && names == otherNames)
+        #expect(await requests.names(about: watched) == names)
+        #expect(requests.names.count == names.count)
+      }
+    }
+  }
+
+  @Test("a monitor is called on the main queue unless it says otherwise")
+  func defaultQueue() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let isMain = Recorder<Bool>()
+      let monitor = ClosureEventMonitor()
+      // Not the main thread: behind an asynchronous main() another one works the main queue off.
+      let key = DispatchSpecificKey<Bool>()
+      DispatchQueue.main.setSpecific(key: key, value: true)
+      monitor.requestDidFinish = { _ in isMain.record(DispatchQueue.getSpecific(key: key) == true) }
+      try await withMonitoredSession([monitor]) { session in
+        _ = await session.request(origin.url).resume().serializingString().response
+        #expect(await isMain.next() == true)
+      }
+    }
+    struct Silent: EventMonitor {}
+    #expect(Silent().queue.label == DispatchQueue.main.label)
+    #expect(ClosureEventMonitor().queue.label == DispatchQueue.main.label)
+  }
+
+  @Test("a session without requests tells its monitors that it was invalidated")
+  func invalidation() async throws {
+    let names = Recorder<EventName>()
+    let monitor = ClosureEventMonitor(queue: .global())
+    monitor.sessionDidBecomeInvalidWithError = { _, error in
+      if error == nil { names.record(.sessionDidBecomeInvalidWithError) }
+    }
+    try await withMonitoredSession([monitor]) { session in
+      session.session.invalidateAndCancel()
+      #expect(await names.next() == .sessionDidBecomeInvalidWithError)
+    }
+  }
+
+  @Test("a request without monitors has none; the session's are the first of a request's")
+  func monitorsOfARequest() async throws {
+    let (one, two) = (EventRecorder(), EventRecorder())
+    try await withMonitoredSession([]) { session in
+      #expect(session.request("http://127.0.0.1:1").eventMonitor == nil)
+    }
+    try await withMonitoredSession([one]) { session in
+      let request = session.request("http://127.0.0.1:1").eventMonitor(two)
+      let monitors = try #require(request.eventMonitor as? CompositeEventMonitor).monitors
+      #expect(monitors.map { ObjectIdentifier($0 as AnyObject) } == [ObjectIdentifier(one), ObjectIdentifier(two)])
+      #expect(session.eventMonitor.queue.label == session.rootQueue.label)
+      #expect(session.eventMonitor.monitors.count == 1)
+    }
+  }
+
+  // MARK: How often
+
+  @Test("a hundred calls at once of resume, of suspend and of cancel are one event each, and one of the task")
+  func concurrentCalls() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      let recorder = EventRecorder()
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        await manyTimes { request.resume() }
+        await arrived.wait()
+        await manyTimes { request.suspend() }
+        await manyTimes { request.cancel() }
+        await manyTimes { request.resume() }
+        _ = await request.outcome()
+        let names = await recorder.names(about: request)
+        let transitions: [EventName] = [
+          .requestDidResume, .requestDidResumeTask, .requestDidSuspend, .requestDidSuspendTask, .requestDidCancel,
+          .requestDidCancelTask,
+        ]
+        #expect(names.filter(transitions.contains) == transitions)
+        #expect(request.tasks.count == 1)
+      }
+    }
+  }
+
+  @Test("however many threads resume and suspend, monitors hear of the transitions as they were made")
+  func alternation() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      let recorder = EventRecorder()
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url).resume()
+        await arrived.wait()
+        await manyTimes { request.suspend().resume() }
+        let isResumed = request.isResumed
+        request.cancel()
+        _ = await request.outcome()
+        let names = await recorder.names(about: request)
+        let (on, off) = (EventName.requestDidResume, EventName.requestDidSuspend)
+        let ofRequest = names.filter { $0 == on || $0 == off }
+        #expect(zip(ofRequest, ofRequest.dropFirst()).allSatisfy { $0 != $1 })
+        #expect(ofRequest.first == on && ofRequest.last == (isResumed ? on : off))
+        let (taskOn, taskOff) = (EventName.requestDidResumeTask, EventName.requestDidSuspendTask)
+        #expect(names.filter { $0 == taskOn || $0 == taskOff } == ofRequest.map { $0 == on ? taskOn : taskOff })
+      }
+    }
+  }
+
+  @Test("each of 500 small bodies comes in one piece, might be stored, and is measured once")
+  func smallBodies() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let recorder = EventRecorder()
+      try await withMonitoredSession([recorder]) { session in
+        for _ in 0..<500 { _ = await session.request(origin.url).resume().serializingString().response }
+        await recorder.queue.turn()
+        let counts = Dictionary(grouping: recorder.names) { $0 }.mapValues(\.count)
+        #expect(counts.count == 14 && counts.values.allSatisfy { $0 == 500 })
+        #expect(counts[.dataTaskDidReceiveData] == 500 && counts[.dataTaskWillCacheResponse] == 500)
+        #expect(counts[.taskDidFinishCollectingMetrics] == 500)
+      }
+    }
+  }
+
+  // MARK: What the events carry
+
+  @Test("the task's completion carries the task's own error, whatever validations say")
+  func completionErrors() async throws {
+    try await withServer { request in
+      .text("here", status: request.path == "/bad" ? 404 : 200)
+    } _: { origin in
+      let errors = Recorder<AFError?>()
+      let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "errors"))
+      monitor.requestDidCompleteTaskWithError = { _, _, error in errors.record(error) }
+      try await withMonitoredSession([monitor]) { session in
+        let refused = await session.request(origin.url + "/bad").validate().resume().serializingString().response
+        #expect(refused.error?.responseCode == 404)
+        let none = try #require(await errors.first(1).first)
+        #expect(none == nil)
+        _ = await session.request("http://127.0.0.1:1").resume().serializingString().response
+        let error = try #require(await errors.first(1).first ?? nil)
+        #expect((error.underlyingError as? URLError)?.code == .cannotConnectToHost)
+      }
+    }
+  }
+
+  @Test("events carry what they are about: requests, responses, bodies, measurements")
+  func contents() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let texts = Recorder<String>()
+      let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "contents"))
+      monitor.requestDidAdaptInitialRequestToAdaptedRequest = { _, initial, adapted in
+        texts.record("\(initial.headers["Adapted"] ?? "no"), then \(adapted.headers["Adapted"] ?? "no")")
+      }
+      monitor.dataTaskDidReceiveResponse = { _, _, response in
+        texts.record("\((response as? HTTPURLResponse)?.statusCode ?? 0)")
+      }
+      monitor.dataTaskDidReceiveData = { _, _, data in texts.record(String(decoding: data, as: UTF8.self)) }
+      monitor.dataTaskWillCacheResponse = { _, _, response in texts.record("cache \(response.data.count)") }
+      monitor.requestDidGatherMetrics = { request, metrics in
+        texts.record("\(metrics.transactionMetrics.count), \(request.metrics === metrics)")
+      }
+      monitor.requestDidParseResponse = { request, response in
+        texts.record("\(response.value??.count ?? 0), \(response.request == request.request)")
+      }
+      try await withMonitoredSession([monitor]) { session in
+        let adapter = Adapter { request, _, completion in
+          var request = request
+          request.headers.add(name: "Adapted", value: "yes")
+          completion(.success(request))
+        }
+        let request = session.request(origin.url).adapt(using: adapter)
+        request.response(queue: .global()) { _ in }
+        request.resume()
+        #expect(await texts.first(6) == ["no, then yes", "200", "here", "cache 4", "1, true", "4, true"])
+      }
+    }
+  }
+}
+
+/// What several monitors write into one list.
+private final class CallLog: Sendable {
+  private let names = Mutex<[String]>([])
+
+  var entries: [String] { names.withLock { $0 } }
+
+  /// A monitor that writes its name at four events.
+  func monitor(_ name: String, on queue: DispatchQueue) -> ClosureEventMonitor {
+    let monitor = ClosureEventMonitor(queue: queue)
+    let note: @Sendable () -> Void = { self.names.withLock { $0.append(name) } }
+    monitor.requestDidResume = { _ in note() }
+    monitor.taskDidComplete = { _, _, _ in note() }
+    monitor.requestDidCompleteTaskWithError = { _, _, _ in note() }
+    monitor.requestDidFinish = { _ in note() }
+    return monitor
+  }
+}
+
+/// Calls `body` a hundred times, on several threads.
+private func manyTimes(_ body: @escaping @Sendable () -> Void) async {
+  await withCheckedContinuation { continuation in
+    DispatchQueue.global().async {
+      DispatchQueue.concurrentPerform(iterations: 100) { _ in body() }
+      continuation.resume()
+    }
+  }
+}

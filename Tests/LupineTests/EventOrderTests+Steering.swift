@@ -1,0 +1,184 @@
+// The order of events where requests are retried, suspended and cancelled.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+extension EventOrderTests {
+  // MARK: Several rounds
+
+  // Whoever retries might adapt as well, so that each round has an adaptation.
+
+  @Test("each round has a task of its own; the request is resumed and finishes once")
+  func retries() async throws {
+    let count = Atomic(0)
+    try await withServer { _ in
+      .text("here", status: count.add(1, ordering: .relaxed).newValue < 3 ? 503 : 200)
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url).validate(statusCode: [200])
+          .retry(using: Retrier { _, _, _, completion in completion(.retry) })
+        let round =
+          EventPart.builtWithInterceptor + [.requestDidResumeTask] + EventPart.received + EventPart.measured
+          + [.requestDidValidateRequestResponseDataWithResult, .requestDidCompleteTaskWithError]
+        await recorder.expect(
+          request,
+          [.requestDidResume] + round + [.requestIsRetrying] + round
+            + [.requestIsRetrying] + round + EventPart.finished)
+        #expect(request.allMetrics.count == 3 && request.tasks.count == 3)
+      }
+    }
+  }
+
+  @Test("a build that fails and is retried: the request is made again")
+  func retriedBuild() async throws {
+    try await withMonitoredSession([recorder]) { session in
+      let request = session.request("").retry(
+        using: Retrier { request, _, _, completion in completion(request.retryCount < 2 ? .retry : .doNotRetry) })
+      let failure = EventName.requestDidFailToCreateURLRequestWithError
+      await recorder.expect(
+        request,
+        [
+          .requestDidResume, failure, .requestIsRetrying, failure, .requestIsRetrying, failure,
+        ] + EventPart.finished)
+    }
+  }
+
+  @Test("a response that can't be serialised and is retried: both rounds finish, both are serialised")
+  func retriedSerialization() async throws {
+    let count = Atomic(0)
+    try await withServer { _ in
+      .text(count.add(1, ordering: .relaxed).newValue == 1 ? "no JSON" : "[1]")
+    } _: { origin in
+      let retrier = Retrier { _, _, _, completion in completion(.retry) }
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url).retry(using: retrier)
+        let response = request.serializingDecodable([Int].self)
+        request.resume()
+        #expect(await response.response.value == [1])
+        let round =
+          EventPart.builtWithInterceptor + [.requestDidResumeTask] + EventPart.received + EventPart.completed
+          + [.requestDidFinish, .requestDidParseValue]
+        await recorder.expectSoFar(request, [.requestDidResume] + round + [.requestIsRetrying] + round)
+      }
+    }
+  }
+
+  // MARK: Steering
+
+  @Test("a request that is cancelled before it is resumed")
+  func cancelBeforeResume() async throws {
+    try await withMonitoredSession([recorder]) { session in
+      let request = session.request("http://127.0.0.1:1")
+      request.cancel()
+      await recorder.expect(request, [.requestDidCancel] + EventPart.finished)
+    }
+  }
+
+  @Test("a request that is cancelled while its task runs: the task is measured before it completes")
+  func cancelWhileRunning() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url).resume()
+        await arrived.wait()
+        request.cancel()
+        await recorder.expect(
+          request,
+          [.requestDidResume] + EventPart.built
+            + [.requestDidResumeTask, .requestDidCancel, .requestDidCancelTask] + EventPart.completed
+            + EventPart.finished)
+        #expect(request.allMetrics.count == 1)
+      }
+    }
+  }
+
+  @Test("a task that was made but never resumed, and is cancelled with its request")
+  func cancelOfUnresumedTask() async throws {
+    try await withMonitoredSession([recorder], setup: .eager) { session in
+      let request = session.request("http://127.0.0.1:1")
+      await recorder.expectSoFar(request, EventPart.built)
+      request.cancel()
+      await recorder.expect(
+        request,
+        EventPart.built + [.requestDidCancel, .requestDidCancelTask] + EventPart.completed
+          + EventPart.finished)
+    }
+  }
+
+  @Test("a request that is cancelled when its task has completed: the request alone is cancelled")
+  func cancelAfterCompletion() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        let response = request.serializingResponse(using: Cancelling(request: request))
+        request.resume()
+        _ = await response.response
+        #expect(request.isCancelled)
+        await recorder.expectSoFar(
+          request,
+          [.requestDidResume] + EventPart.built + EventPart.run.dropLast()
+            + [.requestDidParseValue, .requestDidCancel])
+      }
+    }
+  }
+
+  @Test("a finished request can't be steered")
+  func steeringAfterTheEnd() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        let before = await recorder.events(of: request)
+        request.cancel().suspend().resume()
+        await recorder.expectSoFar(request, before + [.requestDidParseResponse])
+      }
+    }
+  }
+
+  @Test("a request that is suspended and resumed, and its task with it")
+  func suspension() async throws {
+    let (arrived, mayAnswer) = (Gate(), Gate())
+    try await withOrigin { peer in
+      guard try peer.readRequest() != nil else { return }
+      arrived.open()
+      try peer.wait(for: mayAnswer)
+      try peer.respond(fields: ["Connection": "close"], body: [1])
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        request.suspend()
+        request.resume()
+        await arrived.wait()
+        request.suspend()
+        request.resume()
+        mayAnswer.open()
+        await recorder.expect(
+          request,
+          [.requestDidSuspend, .requestDidResume] + EventPart.built + [
+            .requestDidResumeTask, .requestDidSuspend, .requestDidSuspendTask, .requestDidResume,
+          ] + EventPart.run)
+      }
+    }
+  }
+}
+
+/// Cancels the request whose response it is given.
+private struct Cancelling: DataResponseSerializerProtocol {
+  let request: Request
+
+  func serialize(request _: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?) -> Int {
+    request.cancel()
+    return data?.count ?? 0
+  }
+}

@@ -1,0 +1,200 @@
+// The events of data requests in the order in which monitors hear of them, whole.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct EventOrderTests {
+  let recorder = EventRecorder()
+
+  // MARK: One round
+
+  @Test("a request that is made when it is resumed")
+  func lazy() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        await recorder.expect(session.request(origin.url), [.requestDidResume] + EventPart.built + EventPart.run)
+      }
+    }
+  }
+
+  @Test("a request that is made at once, and resumed when it has its task")
+  func eager() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder], setup: .eager) { session in
+        let request = session.request(origin.url)
+        await recorder.expectSoFar(request, EventPart.built)
+        await recorder.expect(request, EventPart.built + [.requestDidResume] + EventPart.run)
+      }
+    }
+  }
+
+  @Test(
+    "a request that is built and serialised on queues of their own", arguments: [Session.RequestSetup.lazy, .eager])
+  func otherQueues(setup: Session.RequestSetup) async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession(
+        [recorder], setup: setup, requestQueue: DispatchQueue(label: "building"),
+        serializationQueue: DispatchQueue(label: "serialization")
+      ) { session in
+        let request = session.request(origin.url)
+        if setup == .eager {
+          let tasks = Recorder<URLSessionTask>()
+          request.onURLSessionTaskCreation(on: .global()) { tasks.record($0) }
+          _ = await tasks.next()
+          await recorder.expect(request, EventPart.built + [.requestDidResume] + EventPart.run)
+        } else {
+          await recorder.expect(request, [.requestDidResume] + EventPart.built + EventPart.run)
+        }
+      }
+    }
+  }
+
+  @Test("adapters of the session and of the request make one adaptation")
+  func adapters() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let adapter = Adapter { request, _, completion in
+        var request = request
+        request.headers.add(name: "Adapted", value: "yes")
+        completion(.success(request))
+      }
+      try await withMonitoredSession([recorder], interceptor: Interceptor(adapters: [adapter])) { session in
+        let request = session.request(origin.url).adapt(using: adapter)
+        await recorder.expect(
+          request,
+          [
+            .requestDidResume, .requestDidCreateInitialURLRequest, .requestDidAdaptInitialRequestToAdaptedRequest,
+            .requestDidCreateURLRequest, .requestDidCreateTask,
+          ] + EventPart.run)
+      }
+    }
+  }
+
+  @Test("a response without a body has no event for data")
+  func head() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        await recorder.expect(
+          session.request(origin.url, method: .head),
+          [.requestDidResume] + EventPart.built + EventPart.run.filter { $0 != .dataTaskDidReceiveData })
+      }
+    }
+  }
+
+  @Test("each redirect is an event of the same task, which is measured once")
+  func redirects() async throws {
+    try await withServer { request in
+      switch request.path {
+      case "/2": Reply(status: 302, fields: ["Location": "/1"])
+      case "/1": Reply(status: 307, fields: ["Location": "/0"])
+      default: .text("here")
+      }
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url + "/2")
+        let hop = EventName.taskWillPerformHTTPRedirection
+        await recorder.expect(
+          request,
+          [.requestDidResume] + EventPart.built + [.requestDidResumeTask, hop, hop]
+            + EventPart.run.dropFirst())
+        #expect(request.allMetrics.count == 1)
+      }
+    }
+  }
+
+  @Test("validations come before the task's completion, the first that refuses being the last")
+  func validation() async throws {
+    try await withServer { request in
+      .text("here", status: request.path == "/good" ? 200 : 404)
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let validated = EventName.requestDidValidateRequestResponseDataWithResult
+        func expected(_ count: Int) -> [EventName] {
+          [.requestDidResume] + EventPart.built + [.requestDidResumeTask] + EventPart.received + EventPart.measured
+            + Array(repeating: validated, count: count) + [.requestDidCompleteTaskWithError] + EventPart.finished
+        }
+        await recorder.expect(session.request(origin.url + "/good").validate(), expected(2))
+        await recorder.expect(session.request(origin.url + "/bad").validate(), expected(1))
+      }
+    }
+  }
+
+  @Test("each response handler has its event, of the body as it came or of what was made of it")
+  func handlers() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        request.responseString(queue: .global()) { _ in }.response(queue: .global()) { _ in }
+        await recorder.expect(
+          request,
+          [.requestDidResume] + EventPart.built + EventPart.run.dropLast()
+            + [.requestDidParseValue, .requestDidParseResponse, .requestDidParseResponse])
+      }
+    }
+  }
+
+  @Test("a handler for a finished request has its event, and nothing else happens")
+  func lateHandler() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        let request = session.request(origin.url)
+        let before = await recorder.events(of: request)
+        _ = await request.serializingString().response
+        await recorder.expectSoFar(request, before + [.requestDidParseResponse, .requestDidParseValue])
+      }
+    }
+  }
+
+  // MARK: Before there is a task
+
+  @Test("a URLRequest that can't be made")
+  func creationFailure() async throws {
+    try await withMonitoredSession([recorder]) { session in
+      await recorder.expect(
+        session.request(""),
+        [.requestDidResume, .requestDidFailToCreateURLRequestWithError]
+          + EventPart.finished)
+    }
+  }
+
+  @Test("an adapter that fails")
+  func adapterFailure() async throws {
+    try await withMonitoredSession([recorder]) { session in
+      let request = session.request("http://127.0.0.1:1")
+        .adapt(using: Adapter { _, _, completion in completion(.failure(Mishap("unwilling"))) })
+      await recorder.expect(
+        request,
+        [
+          .requestDidResume, .requestDidCreateInitialURLRequest, .requestDidFailToAdaptURLRequestWithError,
+        ] + EventPart.finished)
+    }
+  }
+
+  @Test("a server that can't be reached: no response, no data, but measurements")
+  func connectionFailure() async throws {
+    try await withMonitoredSession([recorder]) { session in
+      await recorder.expect(
+        session.request("http://127.0.0.1:1"),
+        [.requestDidResume] + EventPart.built
+          + [.requestDidResumeTask] + EventPart.completed + EventPart.finished)
+    }
+  }
+}

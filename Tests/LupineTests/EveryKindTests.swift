@@ -1,0 +1,106 @@
+// Ten thousand requests of each kind, a tenth of them cancelled at random moments: nothing is left of them.
+
+import Foundation
+import Glibc
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct EveryKindTests {
+  enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
+
+  /// LUPINE_LOAD_REQUESTS says how many; a sanitizer takes too long with ten thousand.
+  private static let count =
+    ProcessInfo.processInfo.environment["LUPINE_LOAD_REQUESTS"].flatMap { Int($0) } ?? 10_000
+
+  @Test("after ten thousand requests of a kind, a tenth of them cancelled, nothing is left", arguments: Kind.allCases)
+  func nothingIsLeft(kind: Kind) async throws {
+    try await withFolder { folder in
+      // A process of its own, whose temporary files are then its own.
+      let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        [path = folder.path as String, kind = kind as Kind, count = Self.count as Int] in
+        setenv("TMPDIR", path, 1)
+        let report = try await Load(kind, URL(filePath: path)).run(count)
+        try FileHandle.standardError.write(contentsOf: Data("\(report)\n".utf8))
+      }
+      let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(words.contains("left: [], "), "\(words)")
+      // Otherwise the moments weren't random.
+      #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
+    }
+  }
+}
+
+/// Requests of one kind, in waves, and what is left of them.
+private struct Load {
+  private let kind: EveryKindTests.Kind
+  private let folder: URL
+  private let session = Session(configuration: .forTests)
+  private let body = Data(repeating: 7, count: 5_000)
+
+  init(_ kind: EveryKindTests.Kind, _ folder: URL) {
+    self.kind = kind
+    self.folder = folder
+  }
+
+  func run(_ count: Int) async throws -> String {
+    let origin = try OriginServer.serving { request in .text(String(repeating: "x", count: 5_000 + request.body.count))
+    }
+    defer { origin.stop() }
+    _ = await send(200, seed: 1, origin.url)
+    let before = Left.descriptors(below: folder.path).count
+    let fates = await send(count, seed: 2, origin.url)
+    var left: [String] = []
+    if await !session.running.isEmpty { left.append("requests") }
+    if await !session.session.allTasks.isEmpty { left.append("tasks") }
+    if await !settles({ Left.files(in: folder).isEmpty }) { left.append("files: \(Left.files(in: folder))") }
+    if await !settles({ Left.descriptors(below: folder.path).count <= before }) {
+      left.append("descriptors: \(Left.descriptors(below: folder.path))")
+    }
+    return "left: \(left), fates: \(fates)"
+  }
+
+  /// Sends in waves of 200, each behind the end of the one before; returns how many ended in which way.
+  private func send(_ count: Int, seed: UInt64, _ url: String) async -> [String: Int] {
+    var random = SplitMix64(seed: seed)
+    var fates: [String: Int] = [:]
+    for _ in 0..<(count + 199) / 200 {
+      let ends = Recorder<AFError?>()
+      for index in 0..<200 {
+        let request = start(url, ends)
+        guard index.isMultiple(of: 10) else { continue }
+        let moment = Double(random.next() % 8_000) / 1_000_000
+        DispatchQueue.global().asyncAfter(deadline: .now() + moment) { request.cancel() }
+      }
+      for error in await ends.first(200) {
+        let fate = error.map { $0.isExplicitlyCancelledError ? "cancelled" : "\($0)" } ?? "complete"
+        fates[fate, default: 0] += 1
+      }
+    }
+    await session.rootQueue.drain()
+    return fates
+  }
+
+  private func start(_ url: String, _ ends: Recorder<AFError?>) -> Request {
+    let queue = session.rootQueue
+    switch kind {
+    case .data: return session.request(url).response(queue: queue) { ends.record($0.error) }
+    case .upload: return session.upload(body, to: url).response(queue: queue) { ends.record($0.error) }
+    case .multipart:
+      return session.upload(multipartFormData: { $0.append(body, withName: "body") }, to: url, usingThreshold: 0)
+        .response(queue: queue) { ends.record($0.error) }
+    case .download:
+      let target = folder.appending(path: UUID().uuidString)
+      return session.download(url, to: { _, _ in (target, []) }).response(queue: queue) { response in
+        if let file = response.fileURL { try? FileManager.default.removeItem(at: file) }
+        ends.record(response.error)
+      }
+    case .stream:
+      return session.streamRequest(url).responseStream(on: queue) { stream in
+        if let completion = stream.completion { ends.record(completion.error) }
+      }
+    }
+  }
+}

@@ -1,0 +1,179 @@
+// Challenges of the Basic scheme, as a session answers them.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct BasicAuthenticationTests {
+  @Test("the request's credential is shown when the server asks, on the same connection")
+  func requestsOwn() async throws {
+    try await withServer(Self.guarded) { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "p")
+        let response = await request.serializingString().response
+        #expect(response.value == "in" && response.response?.statusCode == 200)
+        #expect(origin.requestCount == 2 && origin.connectionCount == 1)
+        #expect(request.tasks.count == 1 && response.metrics?.redirectCount == 0)
+        let answers = response.metrics?.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
+        #expect(answers == [401, 200])
+        #expect(response.request?.headers["Authorization"] == nil)
+        #expect(request.credential?.user == "u")
+      }
+    }
+  }
+
+  @Test("the storage's default for the realm is shown, and the request's own is shown in its place")
+  func storage() async throws {
+    try await withServer(Self.guarded) { origin in
+      let right = URLCredential(user: "u", password: "p", persistence: .forSession)
+      let wrong = URLCredential(user: "w", password: "p", persistence: .forSession)
+      for (stored, own, status) in [(right, nil, 200), (wrong, right, 200), (right, wrong, 401), (wrong, nil, 401)] {
+        let storage = URLCredentialStorage()
+        storage.setDefaultCredential(stored, for: Self.space(origin, realm: "r"))
+        try await withSession {
+          $0.urlCredentialStorage = storage
+        } _: { session in
+          let request = session.request(origin.url)
+          if let own { request.authenticate(with: own) }
+          let response = await request.outcome()
+          #expect(response.response?.statusCode == status && response.error == nil)
+        }
+      }
+    }
+  }
+
+  @Test("a credential that is refused is shown once; the 401 is a response with its body")
+  func refused() async throws {
+    try await withServer(Self.guarded) { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "wrong")
+        let response = await request.serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(origin.requestCount == 2)
+        let validated = await session.request(origin.url).authenticate(username: "u", password: "wrong").validate()
+          .outcome()
+        #expect(validated.error?.responseCode == 401)
+      }
+    }
+  }
+
+  @Test(
+    "without a credential the 401 is the response", arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", nonce=\"n\""])
+  func nothingToShow(challenge: String) async throws {
+    try await withServer { _ in
+      .text("refused", status: 401).with("WWW-Authenticate", challenge)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        if challenge.hasPrefix("Digest") { request.authenticate(username: "u", password: "p") }
+        let response = await request.serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+
+  @Test("a challenge without a realm is for the host")
+  func noRealm() async throws {
+    try await withServer { request in
+      request.fields.first("Authorization") == "Basic dTpw"
+        ? .text("in") : Reply(status: 401, fields: ["WWW-Authenticate": "Basic"])
+    } _: { origin in
+      let storage = URLCredentialStorage()
+      storage.setDefaultCredential(
+        URLCredential(user: "u", password: "p", persistence: .forSession), for: Self.space(origin, realm: "127.0.0.1"))
+      try await withSession {
+        $0.urlCredentialStorage = storage
+      } _: { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "in")
+      }
+    }
+  }
+
+  @Test("a large 401 is passed over when it is answered, and handed over when it stands", arguments: [true, false])
+  func largeRefusal(isAnswered: Bool) async throws {
+    let byteCount: UInt64 = 5_000_000
+    try await withServer { request in
+      request.fields.first("Authorization") == "Basic dTpw"
+        ? .text("in")
+        : Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""], .pattern(byteCount: byteCount))
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        if isAnswered { request.authenticate(username: "u", password: "p") }
+        let progress = request.downloadProgress
+        let response = await request.outcome()
+        #expect(response.error == nil && response.response?.statusCode == (isAnswered ? 200 : 401))
+        #expect(response.data?.count == (isAnswered ? 2 : Int(byteCount)))
+        #expect(progress.completedUnitCount == Int64(isAnswered ? 2 : byteCount))
+      }
+    }
+  }
+
+  @Test("who asks after a redirect is answered, and again after another one", arguments: [true, false])
+  func redirected(isModified: Bool) async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/", _): redirect(to: "/first")
+      case ("/first", "Basic dTpw"): redirect(to: "/second")
+      case (_, "Basic dTpw"): .text("in")
+      default: Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"\(request.path)\""])
+      }
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "p")
+        if isModified {
+          // What the handler answers has no credential in it, so that the server asks again.
+          request.redirect(
+            using: .modify { _, request, response in
+              var request = request
+              request.headers.update(name: "X-From", value: response.url?.path() ?? "")
+              return request
+            })
+        }
+        let response = await request.serializingString().response
+        #expect(response.value == "in" && response.response?.url?.path() == "/second")
+        // Asked at /first, and again at /second if the handler's answer left the credential out.
+        #expect(origin.requestCount == (isModified ? 5 : 4))
+      }
+    }
+  }
+
+  @Test("a real server's challenge is answered")
+  func httpbin() async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let right = session.request("\(base)/basic-auth/u/p").authenticate(username: "u", password: "p").validate()
+      #expect(await right.serializingData().response.response?.statusCode == 200)
+      let wrong = session.request("\(base)/basic-auth/u/p").authenticate(username: "u", password: "x")
+      let response = await wrong.outcome()
+      #expect(response.response?.statusCode == 401 && response.error == nil && response.data == nil)
+      let hidden = session.request(
+        "\(base)/hidden-basic-auth/u/p", headers: [.authorization(username: "u", password: "p")])
+      #expect(await hidden.outcome().response?.statusCode == 200)
+    }
+  }
+
+  @Sendable private static func guarded(_ request: ReceivedRequest) -> Reply {
+    request.fields.first("Authorization") == "Basic dTpw"
+      ? .text("in") : .text("refused", status: 401).with("WWW-Authenticate", "Basic realm=\"r\"")
+  }
+
+  private static func space(_ origin: OriginServer, realm: String) -> URLProtectionSpace {
+    URLProtectionSpace(
+      host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: realm,
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+  }
+}
+
+extension Reply {
+  /// The same with one more field.
+  fileprivate func with(_ name: String, _ value: String) -> Reply {
+    var reply = self
+    reply.fields.append(name: name, value: value)
+    return reply
+  }
+}

@@ -1,0 +1,64 @@
+// The hop to a session's queue, whatever kind of operation queue that is.
+
+import Foundation
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct DeliveryQueueTests {
+  @Test("work is done in order, one at a time, also what work asks for", arguments: URLSessionTests.Queue.allCases)
+  func order(queue: URLSessionTests.Queue) async {
+    let delivery = DeliveryQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
+    let isTaken = Atomic(false)
+    let overlaps = Atomic(0)
+    let done = Log<Int>()
+    let isOver = Gate()
+    let work: @Sendable (Int) -> Void = { index in
+      if isTaken.exchange(true, ordering: .acquiringAndReleasing) { overlaps.add(1, ordering: .relaxed) }
+      sched_yield()
+      done.note(index)
+      isTaken.store(false, ordering: .releasing)
+    }
+    for index in 0..<2000 {
+      delivery.perform {
+        work(index)
+        if index == 1999 {
+          delivery.perform {
+            work(2000)
+            isOver.open()
+          }
+        }
+      }
+    }
+    await isOver.wait()
+    #expect(done.entries == Array(0...2000))
+    let overlapCount = overlaps.load(ordering: .relaxed)
+    #expect(overlapCount == 0)
+  }
+
+  @Test("on the queue work is done at once, elsewhere later, on the queue")
+  func here() async {
+    let queue = DispatchQueue(label: "user's")
+    let isOnQueue = queue.marked()
+    let delivery = DeliveryQueue(OperationQueue(serial: queue))
+    let steps = Log<String>()
+    await withCheckedContinuation { continuation in
+      queue.async {
+        delivery.performHere { steps.note("at once") }
+        steps.note("behind it")
+        continuation.resume()
+      }
+    }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async {
+        delivery.performHere {
+          steps.note("later \(isOnQueue())")
+          continuation.resume()
+        }
+      }
+    }
+    #expect(steps.entries == ["at once", "behind it", "later true"])
+  }
+}

@@ -1,0 +1,237 @@
+// Ends that come from outside, in each stage of a request: every handler is called once, and nothing is left.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct EndingTests {
+  /// Where the request is when its end comes.
+  enum Stage: CaseIterable, Sendable {
+    case unbuilt, building, adapting, sending, deciding, redirecting, challenging, storing, validating, retrying,
+      waiting
+    case serializing, reconsidering, finished
+  }
+
+  enum End: CaseIterable, Sendable { case cancel, release, invalidate }
+
+  /// Three handlers each; what they got.
+  typealias Outcomes = [AFDataResponse<Int>]
+
+  @Test(
+    "each handler is called once, with the right error, and nothing is left", arguments: Stage.allCases, End.allCases)
+  func end(stage: Stage, end: End) async throws {
+    try await withServer { request in
+      switch (stage, request.path) {
+      case (.sending, _): .hold
+      case (.redirecting, "/"): Reply(status: 302, fields: ["Location": "/there"])
+      case (.challenging, _): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      case (.retrying, _), (.waiting, _): .text("broken", status: 500)
+      default: .text("here")
+      }
+    } _: { origin in
+      let rig = EndingRig(stage)
+      let outcomes = try await rig.run(origin.url, end: end)
+      #expect(outcomes.count == 3)
+      for (index, outcome) in outcomes.enumerated() {
+        expect(outcome, of: index, at: stage, after: end)
+      }
+    }
+  }
+
+  private func expect(_ outcome: AFDataResponse<Int>, of index: Int, at stage: Stage, after end: End) {
+    let words = "handler \(index): \(outcome.result)"
+    switch (stage, end) {
+    case (.finished, _), (.validating, .release), (.validating, .invalidate), (.serializing, .release),
+      (.serializing, .invalidate):
+      #expect(outcome.value == 4, "\(words)")
+    // What was asked for the first handler was asked before.
+    case (.serializing, .cancel) where index == 0:
+      #expect(outcome.value == 4, "\(words)")
+    case (.reconsidering, _) where index == 0:
+      #expect(outcome.error?.isResponseSerializationError == true, "\(words)")
+    case (.reconsidering, .release), (.reconsidering, .invalidate):
+      #expect(outcome.value == 4, "\(words)")
+    // An error that was there before stays.
+    case (.retrying, .cancel), (.waiting, .cancel):
+      #expect(outcome.error?.responseCode == 500, "\(words)")
+    case (_, .cancel): #expect(outcome.error?.isExplicitlyCancelledError == true, "\(words)")
+    case (_, .release): #expect(outcome.error?.isSessionDeinitializedError == true, "\(words)")
+    case (_, .invalidate): #expect(outcome.error?.isSessionInvalidatedError == true, "\(words)")
+    }
+  }
+}
+
+/// A session whose requests are held up at one stage.
+private final class EndingRig: Sendable {
+  typealias Stage = EndingTests.Stage
+
+  let stage: Stage
+  let blockade = Blockade()
+  let adapting = Held<Result<URLRequest, any Error>>()
+  let deciding = Held<Request.ResponseDisposition>()
+  let redirecting = Held<URLRequest?>()
+  let challenging = Held<(URLSession.AuthChallengeDisposition, URLCredential?)>()
+  let storing = Held<CachedURLResponse?>()
+  let retrying = Held<RetryResult>()
+  let responses = Log<AFDataResponse<Int>>()
+  let allCame = Gate()
+
+  init(_ stage: Stage) { self.stage = stage }
+
+  func run(_ url: String, end: EndingTests.End) async throws -> EndingTests.Outcomes {
+    var session: Session? = makeSession()
+    var urlSession = session?.session
+    let root = try #require(session?.rootQueue)
+    let weakSession = WeakReference(session)
+    var request: DataRequest? = makeRequest(url, in: try #require(session))
+    let weakRequest = WeakReference(request)
+    if stage != .unbuilt { await reach(try #require(request)) }
+
+    switch end {
+    case .cancel: request?.cancel()
+    case .release: session = nil
+    case .invalidate: urlSession?.invalidateAndCancel()
+    }
+    if stage == .unbuilt { request?.resume() }
+    blockade.open()
+    await allCame.wait()
+
+    let (isCancelled, isFinished) = (request?.isCancelled == true, request?.isFinished == true)
+    #expect(end == .cancel && stage != .finished ? isCancelled : isFinished)
+    // Late answers change nothing.
+    answerAll()
+    await root.drain()
+    if let session { #expect(await session.running.isEmpty) }
+    #expect(await urlSession?.allTasks.isEmpty == true)
+    #expect(request?.tasks.allSatisfy { $0.state == .completed && $0.owner == nil } == true)
+    #expect(request?.allMetrics.count == request?.tasks.count)
+    let weakTasks = request?.tasks.map { WeakReference($0) } ?? []
+    let weakURLSession = WeakReference(urlSession)
+    request = nil
+    #expect(await settles { weakRequest.object == nil }, "the request is kept")
+    session = nil
+    #expect(await settles { weakSession.object == nil }, "the session is kept")
+    urlSession = nil
+    #expect(await settles { weakURLSession.object == nil && weakTasks.allSatisfy { $0.object == nil } })
+    return responses.entries
+  }
+
+  private func makeSession() -> Session {
+    // Its own queue, so that a serializer may block.
+    Session(
+      configuration: .forTests, delegate: stage == .challenging ? Challenged(challenging) : SessionDelegate(),
+      startRequestsImmediately: false, serializationQueue: DispatchQueue(label: "serialization"))
+  }
+
+  private func makeRequest(_ url: String, in session: Session) -> DataRequest {
+    var convertible = Convertible(url: url)
+    if stage == .building { convertible.onMaking = { [blockade] in blockade.block() } }
+    let request = session.request(convertible)
+    switch stage {
+    case .adapting: request.adapt(using: Adapter { [adapting] _, _, completion in adapting.hold(completion) })
+    case .deciding: request.onHTTPResponse(on: .global()) { [deciding] _, answer in deciding.hold(answer) }
+    case .redirecting:
+      request.redirect(using: RedirectClosure { [redirecting] _, _, answer in redirecting.hold(answer) })
+    case .storing: request.cacheResponse(using: HeldStorage(held: storing))
+    case .validating:
+      request.validate { [blockade] _, _, _ in
+        blockade.block()
+        return .success(())
+      }
+    case .retrying, .reconsidering:
+      request.validate().retry(using: Retrier { [retrying] _, _, _, completion in retrying.hold(completion) })
+    case .waiting:
+      request.validate().retry(
+        using: Retrier { [blockade] _, _, _, completion in
+          completion(.retryWithDelay(1000))
+          blockade.isReached.open()
+        })
+    case .unbuilt, .building, .sending, .challenging, .serializing, .finished: break
+    }
+    for index in 0..<3 {
+      request.response(queue: .global(), responseSerializer: serializer(index)) { [responses, allCame] response in
+        if responses.note(response) == 3 { allCame.open() }
+      }
+    }
+    return request
+  }
+
+  private func serializer(_ index: Int) -> Serializer<Int> {
+    Serializer { [stage, blockade] data, error in
+      if let error { throw error }
+      if stage == .serializing, index == 0 { blockade.block() }
+      if stage == .reconsidering, index == 0 { throw Mishap("serializer") }
+      return data?.count ?? 0
+    }
+  }
+
+  /// Starts the request, and returns when it is at the stage.
+  private func reach(_ request: DataRequest) async {
+    request.resume()
+    switch stage {
+    case .unbuilt: break
+    case .building, .validating, .serializing: await blockade.isReached.wait()
+    case .waiting:
+      await blockade.isReached.wait()
+      await request.underlyingQueue.drain()
+    case .adapting: await adapting.isAsked.wait()
+    case .sending: while request.task?.countOfBytesSent != 0 || request.task?.state != .running { await Task.yield() }
+    case .deciding: await deciding.isAsked.wait()
+    case .redirecting: await redirecting.isAsked.wait()
+    case .challenging: await challenging.isAsked.wait()
+    case .storing: await storing.isAsked.wait()
+    case .retrying, .reconsidering: await retrying.isAsked.wait()
+    case .finished: await allCame.wait()
+    }
+  }
+
+  private func answerAll() {
+    adapting.answer(.success(URLRequest(url: URL(filePath: "/late"))))
+    deciding.answer(.allow)
+    redirecting.answer(URLRequest(url: URL(filePath: "/late")))
+    challenging.answer((.useCredential, URLCredential(user: "u", password: "p", persistence: .none)))
+    storing.answer(nil)
+    retrying.answer(.retry)
+  }
+}
+
+/// A place at which threads stop until the test lets them go on.
+private final class Blockade: Sendable {
+  let isReached = Gate()
+  private let gate = Gate()
+
+  func block() {
+    isReached.open()
+    gate.waitBlocking()
+  }
+
+  func open() { gate.open() }
+}
+
+private struct HeldStorage: CachedResponseHandler {
+  let held: Held<CachedURLResponse?>
+
+  func dataTask(
+    _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
+    completion: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) { held.hold(completion) }
+}
+
+// Unchecked since the superclass is: the added state is constant.
+private final class Challenged: SessionDelegate, @unchecked Sendable {
+  let held: Held<(URLSession.AuthChallengeDisposition, URLCredential?)>
+
+  init(_ held: Held<(URLSession.AuthChallengeDisposition, URLCredential?)>) {
+    self.held = held
+    super.init()
+  }
+
+  override func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) { held.hold { completionHandler($0.0, $0.1) } }
+}

@@ -1,0 +1,93 @@
+// A session whose URLSession somebody invalidates.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct InvalidationTests {
+  @Test("invalidateAndCancel ends what is under way with sessionInvalidated, and asks no retrier")
+  func cancelling() async throws {
+    let arrived = Recorder<Void>()
+    try await withServer { _ in
+      arrived.record(())
+      return .hold
+    } _: { origin in
+      let retrier = ScriptedRetrier([.retry, .retry, .retry])
+      try await keeping(Session(configuration: .forTests, interceptor: retrier)) { session in
+        let requests = (0..<6).map { _ in session.request(origin.url) }
+        let tasks = requests.map { $0.serializingData() }
+        _ = await arrived.first(6)
+        session.session.invalidateAndCancel()
+        session.session.invalidateAndCancel()
+        for task in tasks { #expect(await task.response.error?.isSessionInvalidatedError == true) }
+        #expect(retrier.errors.entries.isEmpty)
+        for request in requests { #expect(request.isFinished && request.allMetrics.count == 1) }
+        #expect(await session.running.isEmpty)
+        #expect(await session.session.allTasks.isEmpty)
+      }
+    }
+  }
+
+  @Test("finishTasksAndInvalidate lets what is under way end as it would, its failures too")
+  func finishing() async throws {
+    let (arrived, mayAnswer) = (Recorder<Void>(), Gate())
+    try await withOrigin { peer in
+      try peer.serve { request in
+        arrived.record(())
+        try peer.wait(for: mayAnswer)
+        return request.path == "/good" ? .text("here") : Reply(status: 500)
+      }
+    } _: { origin in
+      try await withSession { session in
+        let good = session.request("\(origin.url)/good").serializingString()
+        let bad = session.request("\(origin.url)/bad").validate().serializingString()
+        let slow = session.request("\(origin.url)/slow") { $0.timeoutInterval = 0.3 }.serializingString()
+        _ = await arrived.first(3)
+        session.session.finishTasksAndInvalidate()
+        let error = await slow.response.error
+        #expect((error?.underlyingError as? URLError)?.code == .timedOut)
+        mayAnswer.open()
+        #expect(await good.response.value == "here")
+        #expect(await bad.response.error?.responseCode == 500)
+        #expect(await session.request(origin.url).outcome().error?.isSessionInvalidatedError == true)
+      }
+    }
+  }
+
+  @Test("requests that are made afterwards fail with sessionInvalidated, whatever their retriers would say")
+  func afterwards() async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      let always = Retrier { _, _, _, completion in completion(.retry) }
+      try await keeping(Session(configuration: .forTests, interceptor: always)) { session in
+        session.session.finishTasksAndInvalidate()
+        for _ in 0..<10 {
+          let request = session.request(origin.url)
+          #expect(await request.outcome().error?.isSessionInvalidatedError == true)
+          #expect(request.isFinished && request.retryCount == 0 && request.tasks.isEmpty)
+        }
+        #expect(await session.running.isEmpty)
+      }
+      #expect(origin.connectionCount == 0)
+    }
+  }
+
+  @Test("a request that is kept keeps no connection of a session that has gone")
+  func nothingIsKept() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      var session: Session? = Session(configuration: .forTests)
+      let request = try #require(session?.request(origin.url))
+      #expect(await request.serializingString().response.value == "here")
+      #expect(origin.openConnectionCount == 1)
+      session = nil
+      #expect(await settles { origin.openConnectionCount == 0 })
+      #expect(request.task?.state == .completed && request.response?.statusCode == 200)
+    }
+  }
+}

@@ -1,0 +1,165 @@
+// Many requests, and long lists of what a request can be given: nothing is left, and no stack runs out.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct LoadTests {
+  // In a process of its own, whose memory and descriptors nobody else uses.
+  @Test("after ten thousand requests with adapters and retriers, a tenth of them cancelled, nothing is left")
+  func tenThousand() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let report = try await Load.run()
+      try FileHandle.standardError.write(contentsOf: Data("left: \(report)\n".utf8))
+    }
+    let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    #expect(words.contains("left: []\n"), "\(words)")
+  }
+
+  @Test(
+    "ten thousand handlers are called in order, once each, those of a cancelled request too", arguments: [true, false])
+  func manyHandlers(isCancelled: Bool) async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        let request = session.request(origin.url)
+        let calls = Log<Int>()
+        let isOver = Gate()
+        let count = 10_000
+        for index in 0..<count {
+          request.responseString(queue: session.rootQueue) { response in
+            #expect((response.value == "here") != isCancelled)
+            if calls.note(index) == count { isOver.open() }
+          }
+        }
+        if isCancelled { request.cancel() } else { request.resume() }
+        await isOver.wait()
+        #expect(calls.entries.elementsEqual(0..<count) == true)
+      }
+    }
+  }
+
+  @Test("each of a thousand failing handlers may have its retrier's word, at once or later", arguments: [true, false])
+  func manyQuestions(isLater: Bool) async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        let request = session.request(origin.url)
+          .retry(
+            using: Retrier { _, _, _, completion in
+              if isLater { DispatchQueue.global().async { completion(.doNotRetry) } } else { completion(.doNotRetry) }
+            })
+        let calls = Log<Bool>()
+        let isOver = Gate()
+        let count = 1000
+        for _ in 0..<count {
+          request.response(queue: session.rootQueue, responseSerializer: Serializer<Int> { _, _ in throw Mishap("no") })
+          {
+            if calls.note($0.error?.isResponseSerializationError == true) == count { isOver.open() }
+          }
+        }
+        request.resume()
+        await isOver.wait()
+        #expect(calls.entries.count == count && calls.entries.allSatisfy { $0 } == true)
+      }
+    }
+  }
+
+  @Test("two thousand monitors hear of a request")
+  func manyMonitors() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      let heard = Log<Void>()
+      let isOver = Gate()
+      let count = 2000
+      struct Monitor: EventMonitor {
+        let queue: DispatchQueue
+        let onFinish: @Sendable () -> Void
+        func requestDidFinish(_ request: Request) { onFinish() }
+      }
+      let monitors = (0..<count).map { _ in
+        Monitor(queue: .global()) { if heard.note(()) == count { isOver.open() } }
+      }
+      try await keeping(Session(configuration: .forTests, eventMonitors: monitors)) { session in
+        #expect(await session.request(origin.url).serializingString().response.value == "here")
+        await isOver.wait()
+      }
+    }
+  }
+}
+
+/// Requests of which some fail, some are tried again and some are cancelled.
+private enum Load {
+  private static let count = 10_000
+
+  static func run() async throws -> [String] {
+    let origin = try OriginServer.serving { request in
+      switch Int(request.path.dropFirst()).map({ $0 % 20 }) {
+      case 3: Reply(status: 503)
+      case 7: redirect(to: "/0")
+      default: .text("here")
+      }
+    }
+    let session = Session(configuration: .forTests, interceptor: interceptor)
+    var left: [String] = []
+    try await batch(of: 2000, origin.url, session)
+    let before = residentByteCount
+    try await batch(of: count, origin.url, session)
+    let growth = residentByteCount - before
+    // What stays of 10,000 requests would be 50 MB at least.
+    if growth > 10_000_000 { left.append("\(growth) bytes") }
+    if await !session.running.isEmpty { left.append("requests") }
+    if await !session.session.allTasks.isEmpty { left.append("tasks") }
+    let open = origin.openConnectionCount
+    if open > 6 { left.append("\(open) connections") }
+    return left
+  }
+
+  /// Asynchronous, so that requests meet; every failure is tried again once.
+  private static var interceptor: Interceptor {
+    Interceptor(
+      adaptHandler: { request, _, completion in DispatchQueue.global().async { completion(.success(request)) } },
+      retryHandler: { request, _, _, completion in
+        let isFirst = request.retryCount == 0
+        DispatchQueue.global().async { completion(isFirst ? .retryWithDelay(0.001) : .doNotRetry) }
+      })
+  }
+
+  private static func batch(of count: Int, _ url: String, _ session: Session) async throws {
+    var random = SplitMix64(seed: UInt64(count))
+    let calls = Atomic(0)
+    for wave in 0..<(count / 200) {
+      let isOver = Gate()
+      for index in 0..<200 {
+        let request = session.request("\(url)/\(index)").validate()
+        let isCancelled = index.isMultiple(of: 10)
+        request.response(queue: .global()) { response in
+          if let error = response.error, !error.isExplicitlyCancelledError, error.responseCode != 503 {
+            Issue.record("\(error)")
+          }
+          if calls.add(1, ordering: .relaxed).newValue == (wave + 1) * 200 { isOver.open() }
+        }
+        // Somewhere on its way.
+        if isCancelled {
+          let moment = Double(random.next() % 20_000) / 1_000_000
+          DispatchQueue.global().asyncAfter(deadline: .now() + moment) { request.cancel() }
+        }
+      }
+      await isOver.wait()
+    }
+    await session.rootQueue.drain()
+  }
+
+  private static var residentByteCount: Int {
+    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst()
+      .first
+    return (pages.flatMap { Int($0) } ?? 0) * 4096
+  }
+}

@@ -1,0 +1,150 @@
+// Redirect handlers in a session: whose counts, what they may change, and when they may answer.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RedirectDecisionTests {
+  @Test("the request's handler is asked in place of the session's")
+  func whose() async throws {
+    try await withServer(Self.chain) { origin in
+      let session = Session(configuration: .forTests, redirectHandler: Redirector.doNotFollow)
+      try await keeping(session) { session in
+        #expect(await session.request("\(origin.url)/2").outcome().response?.statusCode == 302)
+        let own = await session.request("\(origin.url)/2").redirect(using: .follow).serializingString().response
+        #expect(own.value == "GET /0")
+      }
+      try await keeping(Session(configuration: .forTests, redirectHandler: Redirector.follow)) { session in
+        #expect(
+          await session.request("\(origin.url)/2").redirect(using: .doNotFollow).outcome().response?.statusCode == 302)
+      }
+    }
+  }
+
+  @Test("a redirect that isn't followed is a response without body and without error")
+  func notFollowed() async throws {
+    try await withServer { _ in
+      Reply(status: 302, fields: ["Location": "/there"], .bytes(Array("moved".utf8)))
+    } _: { origin in
+      try await withSession { session in
+        let heads = Log<Int>()
+        let request = session.request(origin.url).redirect(using: .doNotFollow)
+          .onHTTPResponse(on: .global()) { heads.note($0.statusCode) }
+        let response = await request.outcome()
+        #expect(response.error == nil && response.data == nil && response.response?.statusCode == 302)
+        #expect(response.response?.headers["Location"] == "/there" && heads.entries == [302])
+        #expect(response.response?.url?.absoluteString == origin.url)
+        #expect(request.performedRequests == [request.lastRequest] && response.metrics?.redirectCount == 0)
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+
+  @Test("each hop is asked about, and the handler may change URL, method and fields")
+  func modify() async throws {
+    try await withServer(Self.chain) { origin in
+      try await withSession { session in
+        let hops = Log<String>()
+        let request = session.request("\(origin.url)/3").redirect(
+          using: .modify { task, request, response in
+            hops.note("\(response.statusCode) \(response.url?.path() ?? "") to \(request.url?.path() ?? "")")
+            #expect(task.originalRequest?.url?.path() == "/3")
+            guard request.url?.path() == "/1" else { return request }
+            var request = request
+            request.method = .put
+            request.url = URL(string: "\(origin.url)/1?changed")
+            request.headers.add(name: "X-Own", value: "set")
+            return request
+          })
+        let response = await request.serializingString().response
+        // 302 keeps the method of a PUT.
+        #expect(response.value == "PUT /0 set")
+        #expect(hops.entries == ["302 /3 to /2", "302 /2 to /1", "302 /1 to /0"])
+        #expect(response.response?.url?.path() == "/0" && response.request?.url?.path() == "/3")
+        #expect(request.performedRequests.last?.method == .put)
+      }
+    }
+  }
+
+  @Test("an answer may come later, from another thread, and only the first counts")
+  func late() async throws {
+    try await withServer(Self.chain) { origin in
+      try await withSession { session in
+        let held = Held<URLRequest?>()
+        let handler = RedirectClosure { request, _, answer in
+          held.hold { _ in
+            answer(request)
+            answer(nil)
+            answer(request)
+          }
+        }
+        let request = session.request("\(origin.url)/1").redirect(using: handler)
+        async let response = request.serializingString().response
+        await held.isAsked.wait()
+        #expect(await session.request("\(origin.url)/0").serializingString().response.value == "GET /0")
+        #expect(request.isResumed && request.task?.state == .running)
+        held.answer(nil)
+        #expect(await response.value == "GET /0")
+        #expect(origin.requestCount == 3)
+      }
+    }
+  }
+
+  @Test("a URL that can't be requested is an error of the task's")
+  func nonsense() async throws {
+    try await withServer(Self.chain) { origin in
+      try await withSession { session in
+        let response = await session.request("\(origin.url)/1").redirect(
+          using: .modify { _, request, _ in
+            var request = request
+            request.url = URL(string: "mailto:somebody")
+            return request
+          }
+        ).outcome()
+        #expect(response.error?.isSessionTaskError == true && response.error?.underlyingError is URLError)
+      }
+    }
+  }
+
+  @Test(
+    "a handler that leads to another origin takes no secrets there, unless it sets them itself",
+    arguments: [true, false], [true, false])
+  func secrets(isSessions: Bool, isSetAnew: Bool) async throws {
+    let secrets: HTTPHeaders = ["Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept"]
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.path == "/" ? redirect(to: "/there") : .text("not there")
+      } _: { first in
+        try await withSession {
+          if isSessions { $0.headers = secrets }
+        } _: { session in
+          let request = session.request(first.url, headers: isSessions ? nil : secrets)
+            .redirect(
+              using: .modify { _, request, _ in
+                var request = request
+                request.url = URL(string: other.url)
+                if isSetAnew { request.headers.update(.authorization(bearerToken: "fresh")) }
+                return request
+              })
+          let head = try await request.serializingString().value
+          #expect(!head.contains("secret") && head.contains("X-Own: kept"))
+          #expect(head.contains("Authorization: Bearer fresh") == isSetAnew)
+        }
+      }
+    }
+  }
+
+  /// /3 leads to /2 and so on; /0 tells the method.
+  @Sendable private static func chain(_ request: ReceivedRequest) -> Reply {
+    guard let number = Int(request.path.dropFirst()), number > 0 else {
+      let words = [request.method, request.path, request.fields.first("X-Own")].compactMap { $0 }
+      return .text(words.joined(separator: " "))
+    }
+    return redirect(to: "/\(number - 1)")
+  }
+}

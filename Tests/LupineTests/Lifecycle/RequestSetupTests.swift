@@ -1,0 +1,166 @@
+// When requests are built, and which handler resumes them.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RequestSetupTests {
+  @Test("an eager session makes the task at once, and sends nothing until the request is resumed")
+  func eager() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await keeping(
+        Session(configuration: .forTests, startRequestsImmediately: false, requestSetup: .eager)
+      ) { session in
+        let convertible = Convertible(url: origin.url)
+        let request = session.request(convertible)
+        await session.rootQueue.drain()
+        #expect(request.isInitialized && request.tasks.count == 1 && request.task?.state == .suspended)
+        #expect(await session.running == [request])
+        let task = request.serializingString()
+        await session.rootQueue.drain()
+        #expect(request.isInitialized && origin.requestCount == 0)
+        request.resume()
+        #expect(await task.response.value == "here")
+        #expect(convertible.made.entries.count == 1 && request.tasks.count == 1)
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+
+  @Test(
+    "an eager session's request starts with its first handler, or not, as it says itself", arguments: [true, false])
+  func eagerAndResumed(isOwn: Bool) async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await keeping(
+        Session(configuration: .forTests, startRequestsImmediately: !isOwn, requestSetup: .eager)
+      ) { session in
+        let request = session.request(origin.url, shouldAutomaticallyResume: isOwn)
+        #expect(request.shouldAutomaticallyResume == isOwn)
+        let task = request.serializingString()
+        #expect(request.isInitialized != isOwn)
+        request.resume()
+        #expect(await task.response.value == "here")
+      }
+    }
+  }
+
+  @Test("an eager request that is cancelled before it is resumed ends, and leaves no task")
+  func eagerAndCancelled() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await keeping(
+        Session(configuration: .forTests, startRequestsImmediately: false, requestSetup: .eager)
+      ) { session in
+        for isBuilt in [true, false] {
+          let request = session.request(origin.url)
+          if isBuilt { await session.rootQueue.drain() }
+          request.cancel()
+          #expect(await request.outcome().error?.isExplicitlyCancelledError == true)
+          #expect(await session.running.isEmpty)
+          #expect(await session.session.allTasks.isEmpty)
+        }
+      }
+    }
+  }
+
+  @Test("the first handler resumes a request, the making of it doesn't")
+  func firstHandler() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).validate().downloadProgress { _ in }
+        await session.rootQueue.drain()
+        #expect(request.isInitialized && request.requests.isEmpty)
+        #expect(await request.serializingString().response.value == "here")
+      }
+    }
+  }
+
+  @Test("the first handler resumes a request that was suspended before; later handlers don't")
+  func suspendedBefore() async throws {
+    let mayAnswer = Gate()
+    try await withOrigin { peer in
+      try peer.serve { _ in
+        try peer.wait(for: mayAnswer)
+        return .text("here")
+      }
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        request.suspend()
+        #expect(request.isSuspended)
+        let first = request.serializingString()
+        #expect(request.isResumed)
+        request.suspend()
+        let second = request.serializingString()
+        #expect(request.isSuspended)
+        mayAnswer.open()
+        request.resume()
+        #expect(await first.response.value == "here")
+        #expect(await second.response.value == "here")
+      }
+    }
+  }
+
+  @Test("a request that is resumed, suspended and resumed at once makes one task")
+  func quickly() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        for _ in 0..<100 {
+          let convertible = Convertible(url: origin.url)
+          let request = session.request(convertible)
+          let task = request.resume().suspend().resume().serializingString()
+          #expect(await task.response.value == "here")
+          #expect(convertible.made.entries.count == 1 && request.tasks.count == 1)
+        }
+      }
+    }
+  }
+
+  @Test("resuming, suspending and cancelling from several threads at once leaves one completion and no task")
+  func contention() async throws {
+    let rounds = 10_000
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession(startRequestsImmediately: false) { session in
+        let completions = Log<Bool>()
+        let all = Gate()
+        for _ in 0..<rounds {
+          let request = session.request(origin.url)
+          request.response(queue: session.rootQueue) { response in
+            if completions.note(response.error == nil || response.error?.isExplicitlyCancelledError == true) == rounds {
+              all.open()
+            }
+          }
+          DispatchQueue.concurrentPerform(iterations: 3) { index in
+            switch index {
+            case 0: request.resume()
+            case 1: request.suspend()
+            default: request.cancel()
+            }
+          }
+          // The last word.
+          request.cancel().resume()
+          #expect(request.isCancelled || request.isFinished)
+          if request.tasks.count > 1 { Issue.record("\(request.tasks.count) tasks") }
+        }
+        await all.wait()
+        await session.rootQueue.drain()
+        #expect(completions.entries.count == rounds && completions.entries.allSatisfy { $0 } == true)
+        #expect(await session.running.isEmpty)
+        #expect(await session.session.allTasks.isEmpty)
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+// What a redirector answers.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RedirectHandlerTests {
+  /// What the handler answers about a redirect of a real task.
+  private func answer(
+    of handler: any RedirectHandler, to proposed: URLRequest
+  ) async throws -> (answer: URLRequest?, task: URLSessionTask, response: HTTPURLResponse) {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let response = try #require(await request.outcome().response)
+        let task = try #require(request.task)
+        let answer = await withCheckedContinuation { continuation in
+          handler.task(task, willBeRedirectedTo: proposed, for: response) { continuation.resume(returning: $0) }
+        }
+        return (answer, task, response)
+      }
+    }
+  }
+
+  private let proposed = URLRequest(url: URL(filePath: "/next"))
+
+  @Test("following answers with the request that was proposed")
+  func follow() async throws {
+    #expect(try await answer(of: Redirector(behavior: .follow), to: proposed).answer == proposed)
+    #expect(try await answer(of: .follow, to: proposed).answer == proposed)
+    #expect(try await answer(of: Redirector.follow, to: proposed).answer == proposed)
+  }
+
+  @Test("not following answers with no request")
+  func doNotFollow() async throws {
+    #expect(try await answer(of: Redirector(behavior: .doNotFollow), to: proposed).answer == nil)
+    #expect(try await answer(of: .doNotFollow, to: proposed).answer == nil)
+    #expect(try await answer(of: Redirector.doNotFollow, to: proposed).answer == nil)
+  }
+
+  @Test("modifying answers with what the closure makes, of method and URL too")
+  func modify() async throws {
+    let seen = Recorder<(URLSessionTask, HTTPURLResponse)>()
+    let outcome = try await answer(
+      of: .modify { task, request, response in
+        seen.record((task, response))
+        var request = request
+        request.httpMethod = "PUT"
+        request.url?.append(path: "changed")
+        return request
+      }, to: proposed)
+    #expect(outcome.answer?.httpMethod == "PUT" && outcome.answer?.url?.path() == "/next/changed")
+    let (task, response) = try #require(await seen.next())
+    #expect(task === outcome.task && response === outcome.response)
+    #expect(try await answer(of: .modify { _, _, _ in nil }, to: proposed).answer == nil)
+  }
+
+  @Test("a handler whose completion isn't Sendable is one")
+  func plainCompletion() async throws {
+    struct Forwarding: RedirectHandler {
+      let inner: any RedirectHandler
+
+      func task(
+        _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
+        completion: @escaping (URLRequest?) -> Void
+      ) {
+        inner.task(task, willBeRedirectedTo: request, for: response) { completion($0) }
+      }
+    }
+    #expect(try await answer(of: Forwarding(inner: Redirector.doNotFollow), to: proposed).answer == nil)
+  }
+}

@@ -1,0 +1,129 @@
+// The bodies that the compressor makes, and the requests that it leaves alone.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RequestCompressionTests {
+  private let session = Session(startRequestsImmediately: false)
+
+  private func request(_ body: Data?, _ headers: HTTPHeaders = []) throws -> URLRequest {
+    var request = try URLRequest(url: "http://localhost/", method: .post, headers: headers)
+    request.httpBody = body
+    return request
+  }
+
+  /// Adler-32 (RFC 1950 §9), the long way.
+  private func adler32(_ data: Data) -> [UInt8] {
+    var low: UInt32 = 1
+    var high: UInt32 = 0
+    for byte in data {
+      low = (low + UInt32(byte)) % 65_521
+      high = (high + low) % 65_521
+    }
+    return [UInt8(high >> 8), UInt8(high & 0xFF), UInt8(low >> 8), UInt8(low & 0xFF)]
+  }
+
+  /// Decodes as strictly as a server would.
+  private func inflated(_ data: Data) throws -> Data {
+    var decoder = try ContentDecoder([.deflate])
+    var output: [UInt8] = []
+    var scratch = [UInt8](repeating: 0, count: 65_536)
+    let bytes = [UInt8](data)
+    var offset = 0
+    var isDone = false
+    while !isDone {
+      let progress = try decoder.decode(bytes.span.bytes.extracting(offset...), into: &scratch)
+      offset += progress.consumed
+      output += scratch[..<progress.produced]
+      isDone = progress.consumed == 0 && progress.produced == 0 || progress.isDone
+    }
+    try decoder.finish()
+    return Data(output)
+  }
+
+  @Test(
+    "a body becomes a zlib stream: 78 5E, deflate, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
+  func zlibStream(byteCount: Int) async throws {
+    let body = Pattern.data(byteCount)
+    let adapted = try await DeflateRequestCompressor().adapted(try request(body), for: session).get()
+    let compressed = try #require(adapted.httpBody)
+    #expect(compressed.starts(with: [0x78, 0x5E]))
+    #expect(Array(compressed.suffix(4)) == adler32(body))
+    #expect(try inflated(compressed).hashValue == body.hashValue)
+    #expect(byteCount < 1000 || compressed.count < byteCount / 10)
+    #expect(adapted.headers["Content-Encoding"] == "deflate")
+  }
+
+  @Test("a request without a body stays as it is, whatever its fields say")
+  func noBody() async throws {
+    for headers in [[:], ["Content-Encoding": "br"]] as [HTTPHeaders] {
+      let plain = try request(nil, headers)
+      #expect(try await DeflateRequestCompressor().adapted(plain, for: session).get() == plain)
+    }
+  }
+
+  @Test("a body that isn't to be compressed stays as it is")
+  func choice() async throws {
+    let compressor = DeflateRequestCompressor { $0.count > 10 }
+    let small = try request(Data(repeating: 7, count: 10))
+    #expect(try await compressor.adapted(small, for: session).get() == small)
+    let large = try request(Data(repeating: 7, count: 11))
+    #expect(try await compressor.adapted(large, for: session).get().headers["Content-Encoding"] == "deflate")
+  }
+
+  @Test("a request with a Content-Encoding fails by default, in any case of the name")
+  func duplicateField() async throws {
+    let coded = try request(Data([1]), ["content-encoding": "br"])
+    let result = await DeflateRequestCompressor().adapted(coded, for: session)
+    let error = #expect(throws: DeflateRequestCompressor.DuplicateHeaderError.self) { try result.get() }
+    #expect(error?.localizedDescription.contains("Content-Encoding") == true)
+  }
+
+  @Test("a request with a Content-Encoding can be left as it is, or compressed under a new one")
+  func duplicateFieldAllowed() async throws {
+    let coded = try request(Data([1]), ["Content-Encoding": "br"])
+    let skipping = DeflateRequestCompressor(duplicateHeaderBehavior: .skip)
+    #expect(try await skipping.adapted(coded, for: session).get() == coded)
+    let replacing = DeflateRequestCompressor(duplicateHeaderBehavior: .replace)
+    let replaced = try await replacing.adapted(coded, for: session).get()
+    #expect(replaced.headers.filter { $0.name.lowercased() == "content-encoding" }.map(\.value) == ["deflate"])
+    #expect(try inflated(try #require(replaced.httpBody)) == Data([1]))
+  }
+
+  @Test("a compressor is made by its short name")
+  func shortNames() async throws {
+    func made(_ compressor: any RequestInterceptor) async throws -> URLRequest {
+      try await compressor.adapted(try request(Data([1]), ["Content-Encoding": "br"]), for: session).get()
+    }
+    await #expect(throws: DeflateRequestCompressor.DuplicateHeaderError.self) { try await made(.deflateCompressor) }
+    let skipped = try await made(.deflateCompressor(duplicateHeaderBehavior: .skip))
+    #expect(skipped.headers["Content-Encoding"] == "br")
+    let refused = try await made(.deflateCompressor { _ in false })
+    #expect(refused.httpBody == Data([1]))
+  }
+
+  @Test("a server gets the compressed body with its own length")
+  func server() async throws {
+    let received = Recorder<ReceivedRequest>()
+    try await withServer { request in
+      received.record(request)
+      return Reply()
+    } _: { origin in
+      let body = Pattern.data(10_000)
+      var plain = try URLRequest(url: origin.url, method: .post, headers: ["Content-Length": "10000"])
+      plain.httpBody = body
+      try await withSession { session in
+        let adapted = try await DeflateRequestCompressor().adapted(plain, for: session).get()
+        #expect(await session.request(adapted).outcome().error == nil)
+      }
+      let request = try #require(await received.next())
+      #expect(request.fields.first("Content-Encoding") == "deflate")
+      #expect(request.fields.first("Content-Length") == "\(request.body.count)")
+      #expect(try inflated(Data(request.body)).hashValue == body.hashValue)
+    }
+  }
+}

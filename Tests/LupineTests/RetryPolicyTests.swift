@@ -1,0 +1,194 @@
+// What retry policies retry, and how long they wait.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct RetryPolicyTests {
+  /// Every transient code and no other.
+  static let transient: [URLError.Code] = [
+    .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
+    .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
+    .downloadDecodingFailedMidStream, .downloadDecodingFailedToComplete, .internationalRoamingOff,
+    .networkConnectionLost, .notConnectedToInternet, .secureConnectionFailed, .serverCertificateHasBadDate,
+    .serverCertificateNotYetValid, .timedOut,
+  ]
+  static let lasting: [URLError.Code] = [
+    .appTransportSecurityRequiresSecureConnection, .badURL, .cancelled, .cannotDecodeContentData, .cannotOpenFile,
+    .clientCertificateRejected, .dataLengthExceedsMaximum, .fileDoesNotExist, .httpTooManyRedirects,
+    .redirectToNonExistentLocation, .requestBodyStreamExhausted, .resourceUnavailable,
+    .serverCertificateHasUnknownRoot, .serverCertificateUntrusted, .unknown, .unsupportedURL,
+    .userAuthenticationRequired, .userCancelledAuthentication, .zeroByteResource,
+  ]
+
+  /// Calls `body` with a session and a request that has been answered with that status.
+  private func withAnswered(
+    _ status: Int = 200, method: HTTPMethod = .get, _ body: (Session, Request) async throws -> Void
+  ) async throws {
+    try await withServer { _ in
+      Reply(status: status)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url, method: method)
+        #expect(await request.outcome().response?.statusCode == status)
+        try await body(session, request)
+      }
+    }
+  }
+
+  @Test("the defaults")
+  func defaults() {
+    let policy = RetryPolicy()
+    #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
+    #expect(policy.retryableHTTPMethods == [.delete, .get, .head, .options, .put, .trace])
+    #expect(policy.retryableHTTPStatusCodes == [408, 500, 502, 503, 504])
+    #expect(policy.retryableURLErrorCodes == Set(Self.transient))
+  }
+
+  @Test("the delay is the scale times a power of the base, and ends at the limit")
+  func delays() {
+    #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
+    let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
+    for (count, delay) in [0.1, 0.3, 0.9, 2.7].enumerated() {
+      #expect(abs((policy.delay(afterRetries: count) ?? 0) - delay) < 1e-9)
+    }
+    #expect(policy.delay(afterRetries: 4) == nil)
+    #expect(RetryPolicy(retryLimit: 0).delay(afterRetries: 0) == nil)
+  }
+
+  @Test("a status code that may pass is retried", arguments: [408, 500, 502, 503, 504])
+  func retriedStatus(status: Int) async throws {
+    try await withAnswered(status) { session, request in
+      #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
+    }
+  }
+
+  @Test("another status code isn't retried", arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
+  func otherStatus(status: Int) async throws {
+    try await withAnswered(status) { session, request in
+      #expect(await RetryPolicy().decision(on: request, for: session) == "no")
+    }
+  }
+
+  @Test(
+    "what isn't idempotent isn't retried, whatever happened", arguments: [HTTPMethod.post, .patch, .query, .connect])
+  func otherMethods(method: HTTPMethod) async throws {
+    // CONNECT has another way to an answer; a request with that name is enough here.
+    try await withAnswered(503, method: method == .connect ? .post : method) { session, request in
+      let policy = RetryPolicy(
+        retryableHTTPMethods: method == .connect ? [.connect] : RetryPolicy.defaultRetryableHTTPMethods)
+      #expect(await policy.decision(on: request, for: session) == "no")
+      #expect(await policy.decision(on: request, for: session, dueTo: URLError(.timedOut)) == "no")
+    }
+  }
+
+  @Test("an idempotent method is retried", arguments: [HTTPMethod.delete, .get, .head, .options, .put, .trace])
+  func idempotentMethods(method: HTTPMethod) async throws {
+    try await withAnswered(503, method: method) { session, request in
+      #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
+    }
+  }
+
+  @Test("a URLError that may pass is retried, by itself or inside an AFError; another one isn't")
+  func urlErrors() async throws {
+    try await withAnswered { session, request in
+      for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {
+        for code in codes {
+          let error = URLError(code)
+          let forms: [any Error] = [
+            error, AFError.sessionTaskFailed(error: error), AFError.createURLRequestFailed(error: error),
+            AFError.createURLRequestFailed(error: AFError.sessionTaskFailed(error: error)),
+          ]
+          for form in forms {
+            #expect(await RetryPolicy().decision(on: request, for: session, dueTo: form) == decision, "\(code)")
+          }
+        }
+      }
+      #expect(await RetryPolicy().decision(on: request, for: session, dueTo: AFError.explicitlyCancelled) == "no")
+      #expect(await RetryPolicy().decision(on: request, for: session, dueTo: Mishap("other")) == "no")
+    }
+  }
+
+  @Test("a timeout of a millisecond is a timedOut that is retried")
+  func timeout() async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url) { $0.timeoutInterval = 0.001 }
+        let error = try #require(await request.outcome().error)
+        guard case .sessionTaskFailed(let inner) = error else {
+          Issue.record("another case: \(error)")
+          return
+        }
+        #expect((inner as? URLError)?.code == .timedOut)
+        #expect(await RetryPolicy().decision(on: request, for: session, dueTo: error) == "retry after 0.5")
+      }
+    }
+  }
+
+  @Test("a request that could not be made isn't retried")
+  func unmade() async throws {
+    try await withSession { session in
+      let request = session.request("")
+      let error = try #require(await request.outcome().error)
+      #expect(await RetryPolicy().decision(on: request, for: session, dueTo: error) == "no")
+      #expect(await RetryPolicy().decision(on: request, for: session, dueTo: URLError(.timedOut)) == "no")
+    }
+  }
+
+  @Test("what is retried can be chosen")
+  func choices() async throws {
+    try await withAnswered(404, method: .post) { session, request in
+      let byStatus = RetryPolicy(
+        exponentialBackoffScale: 3, retryableHTTPMethods: [.post], retryableHTTPStatusCodes: [404],
+        retryableURLErrorCodes: [])
+      #expect(await byStatus.decision(on: request, for: session) == "retry after 3.0")
+      let byError = RetryPolicy(
+        retryableHTTPMethods: [.post], retryableHTTPStatusCodes: [], retryableURLErrorCodes: [.badURL])
+      #expect(await byError.decision(on: request, for: session, dueTo: URLError(.badURL)) == "retry after 0.5")
+      #expect(await byError.decision(on: request, for: session, dueTo: URLError(.timedOut)) == "no")
+      let never = RetryPolicy(retryLimit: 0, retryableHTTPMethods: [.post], retryableHTTPStatusCodes: [404])
+      #expect(await never.decision(on: request, for: session) == "no")
+    }
+  }
+
+  @Test("a subclass can decide what is retried, and keeps the delays")
+  func subclass() async throws {
+    final class Insisting: RetryPolicy, @unchecked Sendable {
+      override func shouldRetry(request: Request, dueTo error: any Error) -> Bool { true }
+    }
+    try await withAnswered(418) { session, request in
+      #expect(await Insisting().decision(on: request, for: session) == "retry after 0.5")
+    }
+  }
+
+  @Test("the policy for lost connections goes by that error alone")
+  func connectionLost() async throws {
+    try await withAnswered(503) { session, request in
+      let policy = ConnectionLostRetryPolicy()
+      #expect(policy.retryableHTTPStatusCodes.isEmpty && policy.retryLimit == 2)
+      #expect(policy.retryableURLErrorCodes == [.networkConnectionLost])
+      #expect(await policy.decision(on: request, for: session) == "no")
+      let lost = AFError.sessionTaskFailed(error: URLError(.networkConnectionLost))
+      #expect(await policy.decision(on: request, for: session, dueTo: lost) == "retry after 0.5")
+      let refused = AFError.sessionTaskFailed(error: URLError(.cannotConnectToHost))
+      #expect(await policy.decision(on: request, for: session, dueTo: refused) == "no")
+    }
+  }
+
+  @Test("policies are made by their short names")
+  func shortNames() {
+    func made<Policy: RequestInterceptor>(_ policy: Policy) -> Policy { policy }
+    #expect(made(.retryPolicy).retryLimit == 2)
+    let policy: RetryPolicy = made(
+      .retryPolicy(retryLimit: 7, exponentialBackoffBase: 5, retryableHTTPMethods: [.post]))
+    #expect(policy.retryLimit == 7 && policy.exponentialBackoffBase == 5 && policy.retryableHTTPMethods == [.post])
+    #expect(policy.retryableURLErrorCodes == Set(Self.transient))
+    #expect(made(.connectionLostRetryPolicy).retryableURLErrorCodes == [.networkConnectionLost])
+    let lost = made(.connectionLostRetryPolicy(retryLimit: 3, exponentialBackoffScale: 2))
+    #expect(lost.retryLimit == 3 && lost.exponentialBackoffScale == 2 && lost.retryableHTTPStatusCodes.isEmpty)
+  }
+}

@@ -1,0 +1,158 @@
+// Whoever takes a body slowly holds the server back, in whatever way it is taken.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct StreamBackpressureTests {
+  private static let windowBytes = EngineConfiguration().windowBytes
+  /// More than the kernel's buffers on both sides hold.
+  private static let byteCount = 64 * 1024 * 1024
+
+  /// Calls `body` with a server that sends a large body, and what says how much of it was sent.
+  private func withLargeBody(
+    _ body: (_ session: Session, _ url: String, _ sentCount: @escaping @Sendable () -> Int) async throws -> Void
+  ) async throws {
+    let sentCount = Mutex(0)
+    let block = [UInt8](repeating: 0x2E, count: 65_536)
+    try await withOrigin { peer in
+      guard let request = try peer.readRequest() else { return }
+      if request.path == "/short" { return try peer.respond(fields: ["Connection": "close"], body: [1]) }
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: \(Self.byteCount)\r\n\r\n")
+      for _ in 0..<Self.byteCount / block.count {
+        try peer.send(block)
+        sentCount.withLock { $0 += block.count }
+      }
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withSession { session in
+        try await body(session, origin.url) { sentCount.withLock { $0 } }
+      }
+    }
+  }
+
+  /// Waits until the window is full, and looks whether that is all that came, though others are served.
+  private func expectHeldBack(
+    _ request: DataStreamRequest, _ session: Session, at byteCount: ClosedRange<Int>,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async {
+    let isFull = await settles { Int(request.task?.countOfBytesReceived ?? 0) >= byteCount.lowerBound }
+    #expect(isFull, sourceLocation: sourceLocation)
+    let url = (request.request?.url?.absoluteString ?? "") + "/short"
+    for _ in 0..<20 {
+      #expect(await session.request(url).serializingData().response.data == Data([1]), sourceLocation: sourceLocation)
+    }
+    let count = Int(request.task?.countOfBytesReceived ?? 0)
+    #expect(byteCount.contains(count), "\(count) bytes came", sourceLocation: sourceLocation)
+  }
+
+  @Test("a handler that doesn't return holds the server back, and gets the rest when it goes on")
+  func slowHandler() async throws {
+    try await withLargeBody { session, url, sentCount in
+      let (goOn, ended) = (Gate(), Gate())
+      let received = Mutex(0)
+      let request = session.streamRequest(url)
+      request.responseStream(on: DispatchQueue(label: "slow")) { stream in
+        goOn.waitBlocking()
+        received.withLock { $0 += stream.value?.count ?? 0 }
+        if stream.completion != nil { ended.open() }
+      }
+      // One that is quick changes nothing.
+      request.responseStream(on: .global()) { _ in }
+      await expectHeldBack(request, session, at: Self.windowBytes...Self.windowBytes)
+      #expect(sentCount() < Self.byteCount)
+      goOn.open()
+      await ended.wait()
+      #expect(received.withLock { $0 } == Self.byteCount && request.error == nil)
+    }
+  }
+
+  @Test("the window is what the configuration says", arguments: [1000, 1_000_000])
+  func window(windowBytes: Int) async throws {
+    try await withServer { request in
+      request.path == "/short"
+        ? Reply(fields: ["Connection": "close"], .bytes([1])) : Reply(.pattern(byteCount: UInt64(Self.byteCount)))
+    } _: { origin in
+      try await withSession {
+        $0.engine.windowBytes = windowBytes
+      } _: { session in
+        let request = session.streamRequest(origin.url)
+        let goOn = Gate()
+        request.responseStream(on: DispatchQueue(label: "slow")) { _ in goOn.waitBlocking() }
+        await expectHeldBack(request, session, at: windowBytes...windowBytes)
+        request.cancel()
+        goOn.open()
+        #expect(await request.outcome().completion.error?.isExplicitlyCancelledError == true)
+      }
+    }
+  }
+
+  @Test("elements that wait for their loop hold the server back, though the policy would keep them all")
+  func slowLoop() async throws {
+    try await withLargeBody { session, url, sentCount in
+      let request = session.streamRequest(url)
+      var pieces = request.streamTask().streamingData().makeAsyncIterator()
+      let first = try #require(await pieces.next()?.value).count
+      await expectHeldBack(request, session, at: (Self.windowBytes + first)...(Self.windowBytes + first))
+      #expect(sentCount() < Self.byteCount)
+      var count = first
+      while let stream = await pieces.next() { count += stream.value?.count ?? 0 }
+      #expect(count == Self.byteCount && request.error == nil)
+    }
+  }
+
+  @Test("elements that a policy drops don't")
+  func droppedElements() async throws {
+    try await withLargeBody { session, url, _ in
+      let request = session.streamRequest(url)
+      var pieces = request.streamTask().streamingData(bufferingPolicy: .bufferingNewest(1)).makeAsyncIterator()
+      #expect(await settles { request.isFinished })
+      // The newest is the end.
+      #expect(await pieces.next()?.completion?.error == nil)
+      #expect(await pieces.next() == nil)
+      #expect(request.task?.countOfBytesReceived == Int64(Self.byteCount))
+    }
+  }
+
+  @Test("a loop that was left doesn't hold back a request that goes on")
+  func leftLoop() async throws {
+    try await withLargeBody { session, url, _ in
+      let request = session.streamRequest(url)
+      for await stream in request.streamTask().streamingData(automaticallyCancelling: false) {
+        #expect(stream.value != nil)
+        // Left with the whole window full of what it hasn't taken.
+        let byteCount = Int64(Self.windowBytes + (stream.value?.count ?? 0))
+        #expect(await settles { request.task?.countOfBytesReceived == byteCount })
+        break
+      }
+      #expect(await request.outcome().completion.error == nil)
+      #expect(request.task?.countOfBytesReceived == Int64(Self.byteCount))
+    }
+  }
+
+  @Test("a reader of an input stream that stops reading holds the server back", arguments: [0, 1024, 300_000])
+  func inputStream(bufferSize: Int) async throws {
+    try await withLargeBody { session, url, sentCount in
+      let request = session.streamRequest(url)
+      let (began, goOn) = (Gate(), Gate())
+      async let count = onThread {
+        guard let stream = request.asInputStream(bufferSize: bufferSize) else { return 0 }
+        began.open()
+        goOn.waitBlocking()
+        stream.open()
+        var count = 0
+        while let bytes = try? stream.readBytes(upToCount: 100_000), !bytes.isEmpty { count += bytes.count }
+        return count
+      }
+      await began.wait()
+      await expectHeldBack(request, session, at: Self.windowBytes...(Self.windowBytes + bufferSize))
+      #expect(sentCount() < Self.byteCount)
+      goOn.open()
+      #expect(await count == Self.byteCount)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+// Text that was cut anywhere is what it was in one piece.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite struct StreamPieceAlignmentTests {
+  /// Characters of every length, and every way to be none.
+  private static let texts: [[UInt8]] =
+    ["", "a", "aé€😀z", "😀😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}"].map { Array($0.utf8) } + [
+      [0x80], [0xC0, 0xAF], [0xC2], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0x61, 0xE2, 0x82], [0xED, 0xA0, 0x80],
+      [0xF0, 0x80, 0x80, 0x80], [0xF0, 0x9F, 0x98], [0xF4, 0x90, 0x80, 0x80], [0xF5, 0x80], [0xFF, 0xFE],
+      [0xE2, 0x82, 0x61], [0xF0, 0x9F, 0x61, 0xC3, 0xA9], [0xC3, 0xC3, 0xA9], [0x80, 0x80, 0x80, 0x80, 0x62],
+    ]
+
+  private func joined(_ pieces: [[UInt8]]) -> [String] {
+    var aligner = UTF8Aligner()
+    var strings = pieces.map { String(decoding: aligner.align(Data($0)), as: UTF8.self) }
+    strings.append(String(decoding: aligner.takeRest(), as: UTF8.self))
+    #expect(aligner.takeRest().isEmpty)
+    return strings
+  }
+
+  @Test("cut at every two places, and byte by byte", arguments: texts)
+  func everySplit(text: [UInt8]) {
+    let whole = String(decoding: text, as: UTF8.self)
+    #expect(joined(text.map { [$0] }).joined() == whole)
+    for first in 0...text.count {
+      for second in first...text.count {
+        let pieces = [Array(text[..<first]), Array(text[first..<second]), Array(text[second...])]
+        #expect(joined(pieces).joined() == whole)
+      }
+    }
+  }
+
+  @Test("a character stands in the piece in which it ends, and what can't become one isn't kept")
+  func places() {
+    #expect(joined([[0x61, 0xE2], [0x82], [0xAC, 0x62]]) == ["a", "", "€b", ""])
+    #expect(joined([[0x61, 0xE2, 0x82]]) == ["a", "\u{FFFD}"])
+    #expect(joined([[0xFF], [0x61]]) == ["\u{FFFD}", "a", ""])
+  }
+
+  @Test("a text of a slice whose indices don't begin at 0")
+  func slice() {
+    var aligner = UTF8Aligner()
+    let data = Data([0, 0, 0x61, 0xE2, 0x82, 0xAC]).dropFirst(2)
+    #expect(aligner.align(data.prefix(3)) == Data([0x61]))
+    #expect(aligner.align(data.dropFirst(3)) == Data([0xE2, 0x82, 0xAC]))
+  }
+
+  @Test(
+    "every handler of text joins what came apart, and the serializer itself doesn't",
+    arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
+  func requests(way: String) async throws {
+    // The last character never ends.
+    try await withChunks([[0x61, 0xE2], [0x82, 0xAC], [0xF0, 0x9F]]) { url, gates in
+      try await withSession(startRequestsImmediately: false) { session in
+        let request = session.streamRequest(url)
+        let strings = Recorder<String?>()
+        let seen = Recorder<Void>()
+        switch way {
+        case "responseStreamString":
+          request.responseStreamString(on: .global()) { strings.record($0.value) }
+        case "string serializer":
+          request.responseStream(using: .string, on: .global()) { strings.record($0.value) }
+        case "streamingStrings":
+          Task { for await stream in request.streamTask().streamingStrings() { strings.record(stream.value) } }
+        default:
+          Task {
+            for await stream in request.streamTask().streamingResponses(serializedUsing: .string) {
+              strings.record(stream.value)
+            }
+          }
+        }
+        request.responseStream(on: .global()) { _ in seen.record(()) }
+        // A loop begins when its task does.
+        #expect(await settles { request.consumers.count == 2 })
+        request.resume()
+        for gate in gates.dropFirst() {
+          _ = await seen.next()
+          gate.open()
+        }
+        #expect(await strings.first(5) == ["a", "€", "", "\u{FFFD}", nil])
+      }
+    }
+    #expect(try StringStreamSerializer().serialize(Data([0x61, 0xE2])) == "a\u{FFFD}")
+    #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
+  }
+
+  @Test("each piece is prepared before it is decoded")
+  func preprocessor() throws {
+    let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
+    #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])
+    #expect(throws: AFError.self) { try DecodableStreamSerializer<[Int]>().serialize(Data(")]}',\n[1]".utf8)) }
+  }
+}

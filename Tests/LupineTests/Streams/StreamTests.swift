@@ -1,0 +1,234 @@
+// Bodies that are handed over piece by piece: every piece, to every handler, once, in order, and then the end.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct StreamTests {
+  private struct Item: Codable, Sendable, Equatable { var number: Int }
+
+  @Test("five pieces that come apart are five calls of every kind of handler, and then there is the end")
+  func fivePieces() async throws {
+    let chunks = (0..<5).map { Array(#"{"number":\#($0)}"#.utf8) }
+    try await withChunks(chunks) { url, gates in
+      try await withSession { session in
+        let data = Recorder<DataStreamRequest.Stream<Data, Never>>()
+        let strings = Recorder<DataStreamRequest.Stream<String, Never>>()
+        let items = Recorder<DataStreamRequest.Stream<Item, AFError>>()
+        let passed = Recorder<DataStreamRequest.Stream<Data, AFError>>()
+        let calls = Mutex(0)
+        session.streamRequest(url)
+          .responseStreamString(on: .global()) { strings.record($0) }
+          .responseStreamDecodable(of: Item.self, on: .global()) { items.record($0) }
+          .responseStream(using: .passthrough, on: .global()) { passed.record($0) }
+          .responseStream(on: .global()) { stream in
+            data.record(stream)
+            let count = calls.withLock { count in
+              count += 1
+              return count
+            }
+            if count < gates.count { gates[count].open() }
+          }
+        let texts = chunks.map { String(decoding: $0, as: UTF8.self) }
+        #expect(await data.first(6).map(\.value) == chunks.map { Data($0) } + [nil])
+        let stringEvents = await strings.first(6)
+        #expect(stringEvents.map(\.value) == texts + [nil])
+        #expect(stringEvents.last?.completion?.response?.statusCode == 200)
+        #expect(stringEvents.last?.completion?.error == nil && stringEvents.last?.completion?.metrics != nil)
+        #expect(stringEvents.last?.completion?.request?.url == URL(string: url))
+        #expect(await items.first(6).map(\.value) == (0..<5).map { Item(number: $0) } + [nil])
+        #expect(await passed.first(6).map(\.value) == chunks.map { Data($0) } + [nil])
+      }
+    }
+  }
+
+  @Test("the end comes behind the last piece of every handler, though one of them is slow")
+  func endBehindEverything() async throws {
+    try await withServer { _ in
+      .text("piece")
+    } _: { origin in
+      try await withSession { session in
+        let log = Mutex<[String]>([])
+        let (began, goOn, ends) = (Gate(), Gate(), Recorder<Void>())
+        @Sendable func note(_ text: String) { log.withLock { $0.append(text) } }
+        let request = session.streamRequest(origin.url)
+          .responseStream(on: DispatchQueue(label: "quick")) { stream in
+            note(stream.completion == nil ? "quick" : "end")
+            if stream.completion != nil { ends.record(()) }
+          }
+          .responseStream(on: DispatchQueue(label: "slow")) { stream in
+            if stream.completion == nil {
+              began.open()
+              goOn.waitBlocking()
+            }
+            note(stream.completion == nil ? "slow" : "end")
+            if stream.completion != nil { ends.record(()) }
+          }
+        await began.wait()
+        // The end came in the same segment; whatever it leads to happens meanwhile.
+        for _ in 0..<10 { #expect(await session.request(origin.url).serializingString().response.value == "piece") }
+        #expect(!request.isFinished && request.metrics == nil)
+        goOn.open()
+        _ = await ends.first(2)
+        #expect(log.withLock { $0 } == ["quick", "slow", "end", "end"])
+        #expect(request.isFinished)
+      }
+    }
+  }
+
+  @Test("on concurrent queues, too, a handler gets one piece after the other", arguments: [true, false])
+  func concurrentQueues(isSerialized: Bool) async throws {
+    let chunks = (0..<200).map { Array("\($0),".utf8) }
+    try await withServer { _ in
+      Reply(.chunks(chunks, pause: .zero))
+    } _: { origin in
+      let session = Session(
+        configuration: .af.ephemeral, serializationQueue: DispatchQueue(label: "serialization", attributes: .concurrent)
+      )
+      let running = Atomic(0)
+      let overlaps = Atomic(0)
+      let texts = Recorder<String?>()
+      let note: @Sendable (String?) -> Void = { text in
+        if running.add(1, ordering: .relaxed).oldValue > 0 { overlaps.add(1, ordering: .relaxed) }
+        texts.record(text)
+        running.subtract(1, ordering: .relaxed)
+      }
+      let request = session.streamRequest(origin.url)
+      if isSerialized {
+        request.responseStreamString(on: .global()) { note($0.value) }
+      } else {
+        request.responseStream(on: .global()) { note($0.value.map { String(decoding: $0, as: UTF8.self) }) }
+      }
+      var whole = ""
+      while let text = await texts.next(), let text { whole += text }
+      #expect(whole == (0..<200).map { "\($0)," }.joined())
+      #expect(request.error == nil && overlaps.load(ordering: .relaxed) == 0)
+    }
+  }
+
+  @Test("the first handler resumes the request, and without one nothing is built")
+  func lazy() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let request = session.streamRequest(origin.url)
+        #expect(request.isInitialized && request.tasks.isEmpty)
+        #expect(await request.outcome().pieces == ["here"])
+        #expect(request.isFinished && origin.requestCount == 1)
+        // The body is kept nowhere: a late handler gets the end alone.
+        let late = await request.outcome()
+        #expect(late.pieces.isEmpty && late.completion.response?.statusCode == 200)
+        #expect(await session.running.isEmpty)
+      }
+    }
+  }
+
+  @Test("method, parameters, fields and what a modifier adds are sent")
+  func parameters() async throws {
+    let seen = Recorder<ReceivedRequest>()
+    try await withServer { request in
+      seen.record(request)
+      return .text("ok")
+    } _: { origin in
+      try await withSession { session in
+        let posted = session.streamRequest(
+          origin.url, method: .post, parameters: ["key": "value"], encoder: .json, headers: ["X-Field": "1"],
+          requestModifier: { $0.setValue("2", forHTTPHeaderField: "X-Modified") })
+        #expect(await posted.outcome().pieces == ["ok"])
+        let received = await seen.next()
+        #expect(received?.method == "POST" && received?.body == Array(#"{"key":"value"}"#.utf8))
+        #expect(received?.fields.first("X-Field") == "1" && received?.fields.first("X-Modified") == "2")
+        let plain = session.streamRequest(
+          origin.url, method: .delete, headers: ["X-Field": "3"],
+          requestModifier: { $0.setValue("4", forHTTPHeaderField: "X-Modified") })
+        #expect(await plain.outcome().pieces == ["ok"])
+        let deleted = await seen.next()
+        #expect(deleted?.method == "DELETE" && deleted?.fields.first("X-Field") == "3")
+        #expect(deleted?.fields.first("X-Modified") == "4")
+        let put = try URLRequest(url: origin.url, method: .put)
+        #expect(await session.streamRequest(put).outcome().pieces == ["ok"])
+        #expect(await seen.next()?.method == "PUT")
+      }
+    }
+  }
+
+  @Test("a request that is sent again hands over the pieces of both responses, and one end")
+  func retry() async throws {
+    let count = Atomic(0)
+    try await withServer { _ in
+      count.add(1, ordering: .relaxed).newValue == 1 ? .text("no,", status: 500) : .text("yes")
+    } _: { origin in
+      try await withSession { session in
+        let request = session.streamRequest(origin.url, interceptor: OneRetry()).validate(statusCode: [200])
+        let (pieces, completion) = await request.outcome()
+        #expect(pieces == ["no,", "yes"])
+        #expect(completion.error == nil && completion.response?.statusCode == 200)
+        #expect(request.retryCount == 1 && request.tasks.count == 2 && request.allMetrics.count == 2)
+      }
+    }
+  }
+
+  @Test("progress counts what came")
+  func progress() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 1_000_000))
+    } _: { origin in
+      try await withSession { session in
+        let request = session.streamRequest(origin.url)
+        let seen = Recorder<Int64>()
+        request.downloadProgress(queue: request.underlyingQueue) { seen.record($0.completedUnitCount) }
+        _ = await request.outcome()
+        var last: Int64 = 0
+        while last < 1_000_000, let count = await seen.next() {
+          // One object for all: a handler that runs late sees later counts.
+          #expect(count >= last)
+          last = count
+        }
+        #expect(request.downloadProgress.fractionCompleted == 1)
+      }
+    }
+  }
+
+  @Test("what goes with the last reference to a request may ask its task")
+  func lastReference() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let gone = Gate()
+        do {
+          let asking = Asking(gone)
+          let request = session.streamRequest(origin.url)
+          request.onURLSessionTaskCreation(on: request.underlyingQueue) { asking.task.store($0) }
+          request.responseStream(on: request.underlyingQueue) { _ in }
+        }
+        await gone.wait()
+      }
+    }
+  }
+}
+
+/// Asks a task for its state when it goes itself.
+private final class Asking: Sendable {
+  final class Box: Sendable {
+    private let task = Mutex<URLSessionTask?>(nil)
+
+    func store(_ task: URLSessionTask) { self.task.withLock { $0 = task } }
+
+    var state: URLSessionTask.State? { task.withLock { $0 }?.state }
+  }
+
+  let task = Box()
+  private let gone: Gate
+
+  init(_ gone: Gate) { self.gone = gone }
+
+  deinit {
+    if task.state != nil { gone.open() }
+  }
+}

@@ -1,0 +1,152 @@
+// A made-up authenticator whose refreshes a test answers, and requests that a server has refused.
+
+import Foundation
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+/// A credential with a name.
+struct Token: AuthenticationCredential, Sendable {
+  let name: String
+  private let mustRefresh: @Sendable () -> Bool
+
+  init(_ name: String, requiresRefresh: Bool = false) {
+    self.init(name) { requiresRefresh }
+  }
+
+  init(_ name: String, requiresRefresh: @escaping @Sendable () -> Bool) {
+    self.name = name
+    mustRefresh = requiresRefresh
+  }
+
+  var requiresRefresh: Bool { mustRefresh() }
+}
+
+/// Bearer tokens (RFC 6750), refused by 401.
+final class TokenAuthenticator: Authenticator {
+  enum Refreshing: Sendable {
+    /// The test answers what `nextRefresh` returns.
+    case byTest
+    /// Within the call.
+    case atOnce(@Sendable (Token) -> Result<Token, any Error>)
+  }
+
+  struct Refresh: Sendable {
+    let credential: Token
+    let completion: @Sendable (Result<Token, any Error>) -> Void
+  }
+
+  private let refreshing: Refreshing
+  private let onCall: @Sendable () -> Void
+  private let refreshes = Recorder<Refresh>()
+  private let count = Atomic(0)
+
+  init(_ refreshing: Refreshing = .byTest, onCall: @escaping @Sendable () -> Void = {}) {
+    self.refreshing = refreshing
+    self.onCall = onCall
+  }
+
+  /// Refreshes that have begun.
+  var refreshCount: Int { count.load(ordering: .relaxed) }
+
+  /// The next refresh, once it has begun.
+  func nextRefresh() async throws -> Refresh { try #require(await refreshes.next()) }
+
+  func apply(_ credential: Token, to urlRequest: inout URLRequest) {
+    onCall()
+    urlRequest.headers.add(.authorization(bearerToken: credential.name))
+  }
+
+  func refresh(
+    _ credential: Token, for session: Session, completion: @escaping @Sendable (Result<Token, any Error>) -> Void
+  ) {
+    count.add(1, ordering: .relaxed)
+    switch refreshing {
+    case .byTest: refreshes.record(Refresh(credential: credential, completion: completion))
+    case .atOnce(let answer): completion(answer(credential))
+    }
+  }
+
+  func didRequest(
+    _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
+  ) -> Bool {
+    onCall()
+    return response.statusCode == 401
+  }
+
+  func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Token) -> Bool {
+    onCall()
+    return urlRequest.headers["Authorization"] == "Bearer \(credential.name)"
+  }
+}
+
+/// An interceptor with its authenticator and a clock that a test sets.
+final class Rig: Sendable {
+  typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
+
+  let session = Session(startRequestsImmediately: false)
+  let authenticator: TokenAuthenticator
+  let interceptor: Interceptor
+  private let clock: Clock
+
+  private final class Clock: Sendable {
+    let seconds = Mutex(0.0)
+  }
+
+  init(_ authenticator: TokenAuthenticator, _ interceptor: Interceptor) {
+    self.authenticator = authenticator
+    self.interceptor = interceptor
+    clock = Clock()
+  }
+
+  init(
+    _ token: Token?, refresh: TokenAuthenticator.Refreshing = .byTest,
+    window: Interceptor.RefreshWindow? = .init(), onCall: @escaping @Sendable () -> Void = {}
+  ) {
+    let clock = Clock()
+    self.clock = clock
+    authenticator = TokenAuthenticator(refresh, onCall: onCall)
+    interceptor = Interceptor(
+      authenticator: authenticator, credential: token, refreshWindow: window,
+      uptime: { clock.seconds.withLock { $0 } })
+  }
+
+  func setTime(_ seconds: Double) { clock.seconds.withLock { $0 = seconds } }
+
+  /// The request's Authorization field once it has been adapted.
+  func adapted() async throws -> String? {
+    let request = try URLRequest(url: "http://localhost/", method: .get)
+    return try await interceptor.adapted(request, for: session).get().headers["Authorization"]
+  }
+
+  /// The same as a text, an error included.
+  func adapt(_ completion: @escaping @Sendable (String) -> Void) {
+    interceptor.adapt(URLRequest(url: URL(filePath: "/")), for: session) { result in
+      switch result {
+      case .success(let request): completion(request.headers["Authorization"] ?? "none")
+      case .failure(let error): completion("failed: \(error)")
+      }
+    }
+  }
+
+  func retry(_ request: Request, _ completion: @escaping @Sendable (String) -> Void) {
+    interceptor.retry(request, for: session, dueTo: Mishap("refused")) { completion($0.words) }
+  }
+}
+
+/// Calls `body` with a session and a request that was sent with the token and answered with the status.
+func withRefused(
+  status: Int = 401, token: String, _ body: (Session, Request) async throws -> Void
+) async throws {
+  try await withServer { _ in
+    Reply(status: status)
+  } _: { origin in
+    try await withSession { session in
+      let request = session.request(origin.url, headers: [.authorization(bearerToken: token)])
+      #expect(await request.outcome().response?.statusCode == status)
+      try await body(session, request)
+    }
+  }
+}

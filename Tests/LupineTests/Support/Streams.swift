@@ -1,0 +1,71 @@
+// What tests ask of stream requests.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+extension DataStreamRequest {
+  /// The pieces as text and the end, by a closure on the underlying queue.
+  func outcome() async -> (pieces: [String], completion: Completion) {
+    let events = Recorder<Stream<Data, Never>>()
+    responseStream(on: underlyingQueue) { events.record($0) }
+    return await events.untilComplete()
+  }
+}
+
+extension Recorder {
+  /// The pieces of a recorded stream, and its end.
+  func untilComplete() async -> (pieces: [String], completion: DataStreamRequest.Completion)
+  where Element == DataStreamRequest.Stream<Data, Never> {
+    var pieces: [String] = []
+    while let stream = await next() {
+      switch stream.event {
+      case .stream(.success(let data)): pieces.append(String(decoding: data, as: UTF8.self))
+      case .complete(let completion): return (pieces, completion)
+      }
+    }
+    Issue.record("the recorder ended")
+    return (pieces, .init(request: nil, response: nil, metrics: nil, error: nil))
+  }
+}
+
+/// Calls `body` on a thread of its own, which may block.
+func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+  await withCheckedContinuation { continuation in
+    Thread.detachNewThread { continuation.resume(returning: body()) }
+  }
+}
+
+/// Calls `body` with a server that sends `chunks`, each but the first once its gate is open. The gates are indexed by chunk.
+func withChunks<Value>(
+  _ chunks: [[UInt8]], _ body: (_ url: String, _ gates: [Gate]) async throws -> Value
+) async throws -> Value {
+  let gates = chunks.map { _ in Gate() } + [Gate()]
+  gates[0].open()
+  return try await withOrigin { peer in
+    guard try peer.readRequest() != nil else { return }
+    try peer.beginChunked(fields: ["Content-Type": "text/plain"])
+    for (chunk, gate) in zip(chunks, gates) {
+      try peer.wait(for: gate)
+      try peer.chunk(chunk)
+    }
+    try peer.wait(for: gates[chunks.count])
+    try peer.endChunked()
+    _ = try peer.awaitClose()
+  } _: { origin in
+    try await body(origin.url, gates)
+  }
+}
+
+/// Retries once, whatever happened.
+struct OneRetry: RequestInterceptor {
+  func retry(
+    _ request: Request, for session: Session, dueTo error: any Error,
+    completion: @escaping @Sendable (RetryResult) -> Void
+  ) {
+    completion(request.retryCount == 0 ? .retry : .doNotRetry)
+  }
+}

@@ -1,0 +1,235 @@
+// Uploads that can't be sent: files that aren't there, streams that fail, lie or are spent, servers that don't listen.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct UploadFailureTests {
+  private func error(of response: AFDataResponse<Data?>) throws -> URLError {
+    guard case .sessionTaskFailed(let error) = try #require(response.error) else { throw Mishap("\(response)") }
+    return try #require(error as? URLError)
+  }
+
+  // MARK: Files
+
+  @Test("what isn't a file that can be sent fails the response, names it and says what to do; nothing is sent")
+  func noFile() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let cases: [(String, URLError.Code)] = [
+          ("file:///nonexistent/lupine", .fileDoesNotExist), ("file:///tmp", .fileIsDirectory),
+          ("file:///dev/zero", .cannotOpenFile), ("https://h.example/file", .unsupportedURL),
+        ]
+        for (url, code) in cases {
+          let file = try #require(URL(string: url))
+          let error = try error(of: await session.upload(file, to: origin.url).outcome())
+          #expect(error.code == code)
+          #expect(error.localizedDescription.contains(file.isFileURL ? file.path : url))
+          #expect(error.localizedDescription.hasSuffix("."))
+          #expect(error.failingURL == file)
+        }
+        #expect(origin.connectionCount == 0)
+      }
+    }
+  }
+
+  @Test("a file that becomes shorter while it is sent fails the response and names it")
+  func shrinking() async throws {
+    try await withFolder { folder in
+      let file = try folder.patternFile(64 << 20)
+      try await withOrigin { peer in
+        guard try peer.readHead() != nil else { return }
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: 1)
+        while try !peer.receive().isEmpty {}
+      } _: { origin in
+        try await withSession { session in
+          let response = await session.upload(file, to: origin.url).outcome()
+          try expectTransferError(response.error, .cannotOpenFile, .bodyUnreadable)
+        }
+      }
+    }
+  }
+
+  // MARK: Streams
+
+  @Test("a stream that fails in the middle gives an error that names it, its error, and how far it came")
+  func failingStream() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let stream = PatternStream(100_000, failingWith: Mishap("no more tape"))
+        let response = await session.upload(stream, to: origin.url).outcome()
+        let error = try expectTransferError(
+          response.error, .cannotOpenFile, .bodyUnreadable, "PatternStream failed after 100000 bytes")
+        guard case .producer(let cause) = error.cause, let failure = cause as? BodyStreamFailure else {
+          throw Mishap("\(error)")
+        }
+        #expect(failure.underlying as? Mishap == Mishap("no more tape"))
+      }
+    }
+  }
+
+  @Test("a stream of a file that isn't there says so")
+  func missingStream() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let stream = try #require(InputStream(fileAtPath: "/nonexistent/lupine"))
+        let response = await session.upload(stream, to: origin.url).outcome()
+        try expectTransferError(response.error, .cannotOpenFile, .bodyUnreadable, "No such file or directory")
+      }
+    }
+  }
+
+  @Test("a stream that is shorter or longer than its Content-Length is an error with both", arguments: [4, 6])
+  func wrongLength(declared: Int) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let request = session.upload(
+          InputStream(data: Pattern.data(5)), to: origin.url, headers: ["Content-Length": "\(declared)"])
+        try expectTransferError(
+          await request.outcome().error, .cannotOpenFile, .bodyUnreadable, "\(declared) bytes", "came to 5")
+      }
+    }
+  }
+
+  @Test(
+    "a stream that was read isn't sent again in part: redirect, challenge and retry say that it is spent",
+    arguments: ["/307", "/401", "/retry"])
+  func spent(path: String) async throws {
+    try await withServer { request in
+      request.path == "/retry" ? .text("", status: 500) : request.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let stream = PatternStream(200_000)
+        let request = session.upload(stream, to: origin.url + path)
+        request.authenticate(username: "u", password: "p")
+        if path == "/retry" { request.validate().retry(using: RetryOnce()) }
+        let error = try error(of: await request.outcome())
+        #expect(error.code == .requestBodyStreamExhausted)
+        #expect(error.localizedDescription.contains("has been read before"))
+        #expect(stream.openCount == 1)
+      }
+    }
+  }
+
+  @Test("a stream that can be opened again is sent again whole", arguments: ["/307", "/401", "/retry"])
+  func reopened(path: String) async throws {
+    let count = Atomic(0)
+    try await withServer { request in
+      if request.path == "/retry", count.add(1, ordering: .relaxed).newValue == 1 { return .text("", status: 500) }
+      return request.uploadReply
+    } _: { origin in
+      try await withSession { session in
+        let stream = PatternStream(200_000, canReopen: true)
+        let request = session.upload(stream, to: origin.url + path)
+        request.authenticate(username: "u", password: "p").validate().retry(using: RetryOnce())
+        let report = try await request.serializingString().value
+        #expect(report == "POST chunked 200000 true")
+        #expect(stream.openCount == 2)
+      }
+    }
+  }
+
+  @Test("without a stream from the delegate a task fails, and says why")
+  func noStream() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let witness = UploadWitness()
+      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url)))
+      request.httpMethod = "POST"
+      session.uploadTask(withStreamedRequest: request).resume()
+      let error = try #require(await witness.end() as? URLError)
+      #expect(error.code == .requestBodyStreamExhausted)
+      #expect(error.localizedDescription.contains("the delegate gave no stream"))
+    }
+  }
+
+  @Test("a task whose delegate never gives a stream can be cancelled")
+  func silentDelegate() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let delegate = SilentDelegate()
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url)))
+      request.httpMethod = "POST"
+      let task = session.uploadTask(withStreamedRequest: request)
+      task.resume()
+      _ = await delegate.asked.next()
+      task.cancel()
+      #expect((await delegate.ended.next() as? URLError)?.code == .cancelled)
+    }
+  }
+
+  // MARK: Servers
+
+  @Test(
+    "a server that refuses a body early and closes gives its response or an error, and no hang",
+    arguments: ["data", "file", "stream"], [false, true])
+  func earlyAnswer(kind: String, isReset: Bool) async throws {
+    try await withOrigin { peer in
+      guard try peer.readHead() != nil else { return }
+      try peer.respond(status: 413, fields: ["Connection": "close"], body: Array("too large".utf8))
+      if isReset { peer.reset() } else { peer.close() }
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(16 << 20)
+        try await withSession { session in
+          for _ in 0..<5 {
+            let request =
+              switch kind {
+              case "data": session.upload(Pattern.data(16 << 20), to: origin.url)
+              case "file": session.upload(file, to: origin.url)
+              default: session.upload(PatternStream(16 << 20), to: origin.url)
+              }
+            let response = await request.outcome()
+            if let error = response.error {
+              try expectTransferError(error, .networkConnectionLost, .connectionLost)
+            } else {
+              #expect(response.response?.statusCode == 413 && response.data == Data("too large".utf8))
+            }
+            #expect(request.uploadProgress.fractionCompleted < 1)
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Sends once more.
+struct RetryOnce: RequestRetrier {
+  func retry(
+    _ request: Request, for session: Session, dueTo error: any Error,
+    completion: @escaping @Sendable (RetryResult) -> Void
+  ) { completion(request.retryCount == 0 ? .retry : .doNotRetry) }
+}
+
+private final class SilentDelegate: NSObject, URLSessionDataDelegate {
+  let asked = Recorder<Void>()
+  let ended = Recorder<(any Error)?>()
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) { asked.record(()) }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    ended.record(error)
+  }
+}

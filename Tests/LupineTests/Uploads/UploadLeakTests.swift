@@ -1,0 +1,116 @@
+// What uploads leave behind: no file, no descriptor, no memory. In processes of their own, since other tests have files and
+// descriptors too.
+
+import Foundation
+import Glibc
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct UploadLeakTests {
+  @Test("200 uploads that are cancelled at random moments leave no temporary file and no open descriptor")
+  func cancelled() async throws {
+    try await withFolder { folder in
+      // Inherited by the process below, whose temporary files are then its own.
+      let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        [path = folder.path as String] in
+        setenv("TMPDIR", path, 1)
+        let place = URL(filePath: path)
+        let file = try place.patternFile(2_000_000)
+        try await Cancelling.run(count: 10, seed: 1, file)
+        let before = Left.descriptors(below: path)
+        let fates = try await Cancelling.run(count: 200, seed: 2, file)
+        var left: [String] = []
+        if await !settles({ Left.descriptors(below: path).count <= before.count }) {
+          left.append("descriptors: \(Left.descriptors(below: path)) instead of \(before)")
+        }
+        if await !settles({ Left.files(in: place) == ["body"] }) { left.append("files: \(Left.files(in: place))") }
+        try FileHandle.standardError.write(contentsOf: Data("left: \(left), fates: \(fates)\n".utf8))
+      }
+      let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(words.contains("left: [], "), "\(words)")
+      // Otherwise the moments weren't random.
+      #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
+    }
+  }
+
+  @Test("64 MiB from a file or a stream take no more memory than a little", arguments: [false, true])
+  func memory(isStream: Bool) async throws {
+    try await withFolder { folder in
+      try folder.patternFile(64 << 20)
+      let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+        [path = folder.appending(path: "body").path as String, isStream] in
+        try await withOrigin { peer in
+          // Counted, not kept.
+          var head: [UInt8] = []
+          while !head.contains("\r\n\r\n".utf8) { head += try peer.receive() }
+          let text = String(decoding: head, as: UTF8.self)
+          let isLarge = text.contains("Content-Length: \(64 << 20)\r\n")
+          var count = head.count - (text.firstRange(of: "\r\n\r\n").map { text[..<$0.upperBound].utf8.count } ?? 0)
+          while count < (isLarge ? 64 << 20 : 1) { count += try peer.receive().count }
+          try peer.respond(fields: ["Connection": "close"], body: Array("\(count)".utf8))
+        } _: { origin in
+          try await withSession { session in
+            let headers: HTTPHeaders = ["Content-Length": "\(64 << 20)"]
+            func send() async throws -> String {
+              guard isStream else { return try await session.upload(URL(filePath: path), to: origin.url).text() }
+              return try await session.upload(
+                try #require(InputStream(fileAtPath: path)), to: origin.url, headers: headers
+              )
+              .text()
+            }
+            // What the first request of a process takes.
+            _ = try await session.upload(Data(count: 1), to: origin.url).text()
+            let before = try Left.residentBytesMax
+            let count = try await send()
+            let grown = try Left.residentBytesMax - before
+            try FileHandle.standardError.write(contentsOf: Data("sent \(count), grown by \(grown)\n".utf8))
+            #expect(Left.isSanitized || grown < 16 << 20)
+          }
+        }
+      }
+      let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+      #expect(words.contains("sent \(64 << 20), "), "\(words)")
+    }
+  }
+}
+
+/// Uploads of every kind, cancelled at moments between their making and their end.
+private enum Cancelling {
+  @discardableResult
+  static func run(count: Int, seed: UInt64, _ file: URL) async throws -> [String: Int] {
+    var random = SplitMix64(seed: seed)
+    var fates: [String: Int] = [:]
+    let origin = try OriginServer { try $0.serve { .text("\($0.body.count)") } }
+    defer { origin.stop() }
+    let queue = DispatchQueue(label: "requests")
+    let session = Session(configuration: .ephemeral, requestQueue: queue)
+    for index in 0..<count {
+      let request = try make(index, file, session, origin.url)
+      let response = request.serializingString()
+      let moment = ContinuousClock.now + .microseconds(Int.random(in: 0...20_000, using: &random))
+      while ContinuousClock.now < moment, !request.isFinished { await Task.yield() }
+      request.cancel()
+      let error = await response.response.error
+      fates[
+        error == nil ? "complete" : error?.isExplicitlyCancelledError == true ? "cancelled" : "failed", default: 0] += 1
+    }
+    return fates
+  }
+
+  private static func make(_ index: Int, _ file: URL, _ session: Session, _ url: String) throws -> UploadRequest {
+    switch index % 4 {
+    case 0: session.upload(file, to: url)
+    case 1: session.upload(try #require(InputStream(url: file)), to: url)
+    case 2:
+      session.upload(multipartFormData: { $0.append(file, withName: "a", fileName: "a", mimeType: "b/c") }, to: url)
+    default:
+      session.upload(
+        multipartFormData: { $0.append(file, withName: "a", fileName: "a", mimeType: "b/c") }, to: url,
+        usingThreshold: 0)
+    }
+  }
+}

@@ -1,0 +1,227 @@
+// Upload tasks: what they send, what they count, and whom they ask for a stream.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(2))) struct UploadTaskTests {
+  /// Runs one task, and returns what its delegate heard and the error it completed with.
+  private func run(
+    to url: String, method: String = "POST", length: String? = nil, _ witness: UploadWitness = UploadWitness(),
+    _ make: (URLSession, URLRequest) throws -> URLSessionUploadTask
+  ) async throws -> (UploadWitness, URLSessionUploadTask, (any Error)?) {
+    var request = URLRequest(url: try #require(URL(string: url)))
+    request.httpMethod = method
+    if let length { request.headers["Content-Length"] = length }
+    let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+    defer { session.finishTasksAndInvalidate() }
+    let task = try make(session, request)
+    task.resume()
+    let error = await witness.end()
+    return (witness, task, error)
+  }
+
+  private func expectProgress(_ witness: UploadWitness, endsAt count: Int64, of expected: Int64) {
+    let progress = witness.progress
+    #expect(progress.map(\.total) == progress.map(\.total).sorted())
+    #expect(progress.allSatisfy { $0.expected == expected && $0.sent > 0 })
+    #expect(progress.reduce(0) { $0 + $1.sent } == count && progress.last?.total == count)
+  }
+
+  // MARK: Each kind of body, counted
+
+  @Test("bytes arrive and are counted to the last", arguments: [1, 65_536, 3_000_001])
+  func data(byteCount: Int) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      // A slice, whose first index isn't 0.
+      let data = (Data([9, 9]) + Pattern.data(byteCount)).dropFirst(2)
+      let (witness, task, error) = try await run(to: origin.url) { $0.uploadTask(with: $1, from: data) }
+      #expect(error == nil && witness.text == "POST \(byteCount) \(byteCount) true")
+      #expect(task.countOfBytesSent == Int64(byteCount) && task.countOfBytesExpectedToSend == Int64(byteCount))
+      expectProgress(witness, endsAt: Int64(byteCount), of: Int64(byteCount))
+    }
+  }
+
+  @Test("a file arrives and is counted to the last, through TLS too", arguments: [1, 3_000_001], [false, true])
+  func file(byteCount: Int, isTLS: Bool) async throws {
+    let identity = try ServerIdentity.throwaway()
+    try await withServer(tls: isTLS ? identity : nil) {
+      $0.uploadReply
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(byteCount)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
+        let witness = UploadWitness()
+        let session = URLSession(configuration: configuration, delegate: witness, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        var request = URLRequest(url: try #require(URL(string: origin.url)))
+        request.httpMethod = "PUT"
+        let task = session.uploadTask(with: request, fromFile: file)
+        #expect(task.countOfBytesExpectedToSend == NSURLSessionTransferSizeUnknown)
+        task.resume()
+        #expect(await witness.end() == nil)
+        #expect(witness.text == "PUT \(byteCount) \(byteCount) true")
+        #expect(task.countOfBytesSent == Int64(byteCount) && task.countOfBytesExpectedToSend == Int64(byteCount))
+        expectProgress(witness, endsAt: Int64(byteCount), of: Int64(byteCount))
+      }
+    }
+  }
+
+  @Test("a stream arrives, chunked with an unknown total, or with the length that the request tells")
+  func stream() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      for length in [nil, "300000"] {
+        let (witness, task, error) = try await run(
+          to: origin.url, length: length, UploadWitness { _ in .pattern(300_000) }
+        ) { $0.uploadTask(withStreamedRequest: $1) }
+        #expect(error == nil && witness.text == "POST \(length ?? "chunked") 300000 true")
+        #expect(witness.streamCount == 1)
+        let expected = length == nil ? NSURLSessionTransferSizeUnknown : 300_000
+        #expect(task.countOfBytesSent == 300_000 && task.countOfBytesExpectedToSend == expected)
+        expectProgress(witness, endsAt: 300_000, of: expected)
+      }
+    }
+  }
+
+  @Test("an empty body is sent as one, and makes no progress")
+  func empty() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(0)
+        for make in [
+          { (session: URLSession, request: URLRequest) in session.uploadTask(with: request, from: Data()) },
+          { $0.uploadTask(with: $1, fromFile: file) },
+        ] {
+          let (witness, task, error) = try await run(to: origin.url, UploadWitness(), make)
+          #expect(error == nil && witness.text == "POST 0 0 true" && witness.progress.isEmpty)
+          #expect(task.countOfBytesSent == 0 && task.countOfBytesExpectedToSend == 0)
+        }
+      }
+    }
+  }
+
+  @Test("the request's own body isn't sent")
+  func ownBody() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let (witness, _, _) = try await run(to: origin.url) { session, request in
+        var request = request
+        request.httpBody = Data("another".utf8)
+        return session.uploadTask(with: request, from: Pattern.data(3))
+      }
+      #expect(witness.text == "POST 3 3 true")
+    }
+  }
+
+  @Test("a file has the length that it has when the task starts")
+  func length() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withFolder { folder in
+        let (witness, _, _) = try await run(to: origin.url) { session, request in
+          let task = session.uploadTask(with: request, fromFile: folder.appending(path: "body"))
+          try folder.patternFile(200_000)
+          return task
+        }
+        #expect(witness.text == "POST 200000 200000 true")
+      }
+    }
+  }
+
+  // MARK: Sent again
+
+  @Test(
+    "behind a redirect that keeps the body, and a challenge, a stream is asked for anew, and counts never go back",
+    arguments: ["/307", "/308", "/401"])
+  func sentAgain(path: String) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(300_000)
+        let makers: [(String, (URLSession, URLRequest) -> URLSessionUploadTask)] = [
+          ("300000", { $0.uploadTask(with: $1, from: Pattern.data(300_000)) }),
+          ("300000", { $0.uploadTask(with: $1, fromFile: file) }),
+          ("chunked", { $0.uploadTask(withStreamedRequest: $1) }),
+        ]
+        for (framing, make) in makers {
+          let (witness, task, error) = try await run(
+            to: origin.url + path, UploadWitness { _ in .pattern(300_000) }, make)
+          #expect(error == nil && witness.text == "POST \(framing) 300000 true")
+          #expect(witness.streamCount == (framing == "chunked" ? 2 : 0))
+          expectProgress(witness, endsAt: 300_000, of: framing == "chunked" ? -1 : 300_000)
+          #expect(task.countOfBytesSent == 300_000)
+        }
+      }
+    }
+  }
+
+  @Test("a redirect that drops the body asks for no other stream", arguments: ["/301", "/302", "/303"])
+  func dropped(path: String) async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let (witness, _, error) = try await run(to: origin.url + path, UploadWitness { _ in .pattern(10) }) {
+        $0.uploadTask(withStreamedRequest: $1)
+      }
+      #expect(error == nil && witness.text == "GET none 0 true" && witness.streamCount == 1)
+    }
+  }
+
+  @Test("a connection that turns out to be closed is replaced, and the stream asked for anew")
+  func replayed() async throws {
+    try await withOrigin { peer in
+      guard let first = try peer.readRequest() else { return }
+      try peer.send(first.uploadReply, to: first)
+      guard first.method == "GET" else { return }
+      // The next request is read and never answered.
+      guard try peer.readRequest() != nil else { return }
+      peer.close()
+    } _: { origin in
+      let witness = UploadWitness { _ in .pattern(1000) }
+      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url)))
+      session.dataTask(with: request).resume()
+      #expect(await witness.end() == nil)
+      request.httpMethod = "PUT"
+      let task = session.uploadTask(withStreamedRequest: request)
+      task.resume()
+      #expect(await witness.end() == nil)
+      #expect(witness.text.hasSuffix("PUT chunked 1000 true"))
+      #expect(witness.streamCount == 2 && origin.connectionCount == 2)
+      expectProgress(witness, endsAt: 1000, of: -1)
+    }
+  }
+
+  @Test("a data task's own stream comes first, then those of the delegate")
+  func dataTask() async throws {
+    try await withServer {
+      $0.uploadReply
+    } _: { origin in
+      let witness = UploadWitness { _ in .pattern(70_000) }
+      let session = URLSession(configuration: .ephemeral, delegate: witness, delegateQueue: nil)
+      defer { session.finishTasksAndInvalidate() }
+      var request = URLRequest(url: try #require(URL(string: origin.url + "/307")))
+      request.httpMethod = "POST"
+      request.httpBodyStream = InputStream(data: Pattern.data(70_000))
+      let task = session.dataTask(with: request)
+      #expect(task.countOfBytesExpectedToSend == -1)
+      task.resume()
+      #expect(await witness.end() == nil)
+      #expect(witness.text == "POST chunked 70000 true" && witness.streamCount == 1)
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// Challenges are taken apart as servers mean them, and nothing that a server sends costs more than its length.
+
+import Testing
+
+@testable import LupineWire
+
+@Suite("Challenge", .timeLimit(.minutes(1)))
+struct ChallengeTests {
+  private func fields(_ lines: [String]) -> Fields {
+    var fields = Fields()
+    for line in lines { fields.append(name: "WWW-Authenticate", value: line) }
+    fields.append(name: "Proxy-Authenticate", value: "Other")
+    return fields
+  }
+
+  @Test("field lines give their challenges", arguments: ChallengeVector.all)
+  func vectors(_ vector: ChallengeVector) {
+    #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
+    if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
+  }
+
+  @Test("every beginning of a line is read, and begins with the schemes that the line begins with")
+  func prefixes() {
+    for line in ChallengeVector.all.flatMap(\.lines) {
+      let schemes = Challenge.parse(line).map(\.scheme)
+      for length in 0..<line.utf8.count {
+        let some = Challenge.parse(String(decoding: line.utf8.prefix(length), as: UTF8.self)).map(\.scheme)
+        // The last one may be cut, or be a parameter whose "=" is cut off, or a token68 of the one before.
+        #expect(schemes.starts(with: some.dropLast()), "\(length) bytes of \(line)")
+      }
+    }
+  }
+
+  @Test("a scheme and a parameter are found in any case, and of several parameters the first")
+  func lookup() {
+    let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
+    #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))
+    #expect(challenge.realm == "a" && challenge.parameter("Realm") == "a" && challenge.parameter("rea") == nil)
+    #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
+  }
+
+  @Test("what is beyond the limits is left out")
+  func limits() {
+    let schemes = (0..<100).map { "s\($0) a=b" }
+    let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
+    #expect(Challenge.parse(schemes.joined(separator: ", ")).map(\.scheme) == kept)
+    #expect(fields(schemes).challenges("WWW-Authenticate").map(\.scheme) == kept)
+
+    let parameters = (0..<100).map { "p\($0)=v" }.joined(separator: ",")
+    let challenges = Challenge.parse("One \(parameters), Two realm=x")
+    #expect(challenges.map(\.scheme) == ["One", "Two"])
+    guard case .parameters(let parameters) = challenges[0].content else {
+      Issue.record("no parameters")
+      return
+    }
+    #expect(parameters.map(\.name) == (0..<Limits.challengeParametersMax).map { "p\($0)" })
+    #expect(challenges[1].realm == "x")
+  }
+
+  @Test(
+    "hostile lines give what is in them, in time that grows with their length alone",
+    arguments: [
+      (",", 10_000, 0), ("a", 65_536, 1), ("\"", 65_535, 0), ("\"", 65_536, 0), ("=", 65_536, 0), ("\u{0}", 65_536, 0),
+      ("\\", 65_536, 0), (" ", 65_536, 0), ("\"\\", 32_768, 0), ("a ", 32_768, 16), ("a b", 21_845, 16),
+      ("a/", 32_768, 16), ("a =", 21_845, 0), ("a=\"", 21_845, 0), ("Basic realm=\"x", 4_681, 16),
+      ("a b/", 16_384, 16), ("é", 32_768, 0),
+    ])
+  func hostile(piece: String, count: Int, challengeCount: Int) {
+    let line = String(repeating: piece, count: count)
+    // A reader that goes back would need minutes.
+    #expect(Challenge.parse(line).count == challengeCount)
+  }
+}
+
+@Suite("BasicCredentials")
+struct BasicCredentialsTests {
+  @Test(
+    "a name and a password become a field's value",
+    arguments: [
+      // RFC 7617 §2 and §2.1.
+      ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
+      ("", "", "Basic Og=="), ("a", "", "Basic YTo="), ("a", "b:c", "Basic YTpiOmM="), ("a:b", "c", nil),
+      (":", "", nil),
+    ] as [(String, String, String?)])
+  func value(user: String, password: String, value: String?) {
+    #expect(BasicCredentials.fieldValue(user: user, password: password) == value)
+  }
+
+  @Test(
+    "Base64 pads what isn't a multiple of three bytes",
+    // RFC 4648 §10.
+    arguments: [
+      ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+      ("foobar", "Zm9vYmFy"),
+    ])
+  func base64(text: String, encoded: String) {
+    #expect(Base64.encode(Array(text.utf8)) == encoded)
+  }
+
+  @Test("every byte is encoded with the alphabet of RFC 4648 §4")
+  func alphabet() {
+    #expect(Base64.encode([0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF, 0, 0, 0]) == "++++////AAAA")
+  }
+}
