@@ -125,6 +125,13 @@ extension Request {
     if let task { task.cancel() } else { stopWaiting() }
   }
 
+  /// Says why the task that is running will fail, before it is made to: it may complete at once, on another thread.
+  func expectEnd(with error: AFError) {
+    mutableState.withLock { state in
+      if state.runningTask != nil, state.state != .cancelled { state.error = error }
+    }
+  }
+
   // MARK: Finishing
 
   /// No task and no retry will follow; on the underlying queue.

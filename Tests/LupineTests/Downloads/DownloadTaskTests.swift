@@ -97,7 +97,7 @@ import Testing
       try await withURLSession(delegate) { session in
         let task = session.downloadTask(with: try URLRequest(url: origin.url, method: .get))
         task.resume()
-        while task.countOfBytesReceived < 70_000 { await Task.yield() }
+        #expect(await settles { task.countOfBytesReceived >= 70_000 })
         let data = await withCheckedContinuation { continuation in
           task.cancel { continuation.resume(returning: $0) }
         }

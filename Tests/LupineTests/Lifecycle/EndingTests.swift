@@ -152,8 +152,10 @@ private final class EndingRig: Sendable {
         })
     case .unbuilt, .building, .sending, .challenging, .serializing, .finished: break
     }
+    // One after the other, as they were added.
+    let queue = DispatchQueue(label: "responses")
     for index in 0..<3 {
-      request.response(queue: .global(), responseSerializer: serializer(index)) { [responses, allCame] response in
+      request.response(queue: queue, responseSerializer: serializer(index)) { [responses, allCame] response in
         if responses.note(response) == 3 { allCame.open() }
       }
     }
@@ -179,7 +181,7 @@ private final class EndingRig: Sendable {
       await blockade.isReached.wait()
       await request.underlyingQueue.drain()
     case .adapting: await adapting.isAsked.wait()
-    case .sending: while request.task?.countOfBytesSent != 0 || request.task?.state != .running { await Task.yield() }
+    case .sending: _ = await settles { request.task?.countOfBytesSent == 0 && request.task?.state == .running }
     case .deciding: await deciding.isAsked.wait()
     case .redirecting: await redirecting.isAsked.wait()
     case .challenging: await challenging.isAsked.wait()
