@@ -19,6 +19,14 @@ extension Session {
     }
   }
 
+  /// Ends every request that is under way with the session, which is about to go.
+  func abandonRequests() {
+    for request in activeRequests.withLock({ $0 }) {
+      request.expectEnd(with: .sessionDeinitialized)
+      request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
+    }
+  }
+
   /// Ends every request that is under way; on the root queue.
   func endRequests(with error: AFError) {
     for request in activeRequests.withLock({ $0 }) { request.end(with: error) }

@@ -137,10 +137,7 @@ open class Session: @unchecked Sendable {
   }
 
   deinit {
-    for request in activeRequests.withLock({ $0 }) {
-      request.expectEnd(with: .sessionDeinitialized)
-      request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
-    }
+    abandonRequests()
     session.invalidateAndCancel()
   }
 

@@ -21,7 +21,7 @@ enum ProcessStatus {
 
   /// By how much more memory a sanitizer makes a program use, roughly; 1 without one.
   static var memoryFactor: Int {
-    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 16 : 1
+    dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 32 : 1
   }
 
   /// What the open descriptors lead to that an engine opens: sockets, epoll and eventfd. The runtime has others.

@@ -63,9 +63,15 @@ final class EventRecorder: EventMonitor {
   private let log = Mutex(Log())
 
   private struct Log {
-    // Kept, so that no later request has the same identity.
-    var events: [(name: EventName, subject: (any AnyObject & Sendable)?)] = []
+    var events: [(name: EventName, subject: Subject)] = []
     var misplacedCount = 0
+  }
+
+  /// Not kept: a request keeps the monitors of its own.
+  private final class Subject {
+    weak var object: (any AnyObject & Sendable)?
+
+    init(_ object: (any AnyObject & Sendable)?) { self.object = object }
   }
 
   init(queue: DispatchQueue = DispatchQueue(label: "events")) {
@@ -84,16 +90,16 @@ final class EventRecorder: EventMonitor {
   func names(about request: Request) async -> [EventName] {
     await request.underlyingQueue.turn()
     await queue.turn()
-    let subjects = Set([ObjectIdentifier(request)] + request.tasks.map { ObjectIdentifier($0) })
+    let subjects: [any AnyObject & Sendable] = [request] + request.tasks
     return log.withLock { log in
-      log.events.filter { $0.subject.map { subjects.contains(ObjectIdentifier($0)) } == true }.map(\.name)
+      log.events.filter { event in subjects.contains { $0 === event.subject.object } }.map(\.name)
     }
   }
 
   private func note(_ name: EventName, _ subject: (any AnyObject & Sendable)? = nil) {
     let isHere = DispatchQueue.getSpecific(key: key) == true
     log.withLock { log in
-      log.events.append((name, subject))
+      log.events.append((name, Subject(subject)))
       if !isHere { log.misplacedCount += 1 }
     }
   }
