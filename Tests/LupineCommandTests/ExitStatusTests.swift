@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Exit status", .timeLimit(.minutes(1)))
+@Suite("Exit status", .timeLimit(.minutes(10)))
 struct ExitStatusTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int32

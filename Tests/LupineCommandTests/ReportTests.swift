@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Reports", .timeLimit(.minutes(1)))
+@Suite("Reports", .timeLimit(.minutes(10)))
 struct ReportTests {
   @Test("verbose output has both heads and the connection, and no credentials")
   func verbose() async throws {

@@ -6,7 +6,7 @@ import Glibc
 import LupineEngine
 import Testing
 
-@Suite("Requests", .timeLimit(.minutes(1)))
+@Suite("Requests", .timeLimit(.minutes(10)))
 struct RequestTests {
   private static let usual = ["User-Agent: lupine/0.1.0", "Accept: */*", "Accept-Encoding: br, gzip, deflate"]
 

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .timeLimit(.minutes(10)))
 struct TLSTests {
   init() throws { try Servers.require() }
 

@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@Suite("Uploads", .timeLimit(.minutes(1)))
+@Suite("Uploads", .timeLimit(.minutes(10)))
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 

@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Expect: 100-continue", .timeLimit(.minutes(1)))
+@Suite("Expect: 100-continue", .timeLimit(.minutes(10)))
 struct ExpectationTests {
   private func request(_ origin: OriginServer, wait: Duration = .seconds(60)) throws -> EngineRequest {
     var request = EngineRequest(

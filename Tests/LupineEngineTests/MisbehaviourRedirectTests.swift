@@ -6,7 +6,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("A server that redirects", .timeLimit(.minutes(5)))
+@Suite("A server that redirects", .timeLimit(.minutes(10)))
 struct MisbehaviourRedirectTests {
   @Test("leads where it should, or nowhere", arguments: Detour.all)
   func follows(_ detour: Detour) async throws {

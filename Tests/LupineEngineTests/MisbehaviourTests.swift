@@ -10,7 +10,7 @@ import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("A peer that misbehaves", .timeLimit(.minutes(5)))
+@Suite("A peer that misbehaves", .timeLimit(.minutes(10)))
 struct MisbehaviourTests {
   static let all =
     Misbehaviour.connecting + Misbehaviour.requests + Misbehaviour.heads + Misbehaviour.framings

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("PoolState under load", .timeLimit(.minutes(3)))
+@Suite("PoolState under load", .timeLimit(.minutes(10)))
 struct PoolLoadTests {
   private static let count = 100_000
 

@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("A produced body", .timeLimit(.minutes(1)))
+@Suite("A produced body", .timeLimit(.minutes(10)))
 struct ProducedBodyTests {
   private struct Broken: Error {}
 

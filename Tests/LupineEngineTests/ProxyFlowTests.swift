@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Through a proxy", .timeLimit(.minutes(1)))
+@Suite("Through a proxy", .timeLimit(.minutes(10)))
 struct ProxyFlowTests {
   private func engine(_ proxy: OriginServer, _ scheme: Proxy.Scheme, user: String? = nil) throws -> Engine {
     var configuration = EngineConfiguration()

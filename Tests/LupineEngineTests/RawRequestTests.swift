@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("A raw request", .timeLimit(.minutes(1)))
+@Suite("A raw request", .timeLimit(.minutes(10)))
 struct RawRequestTests {
   private func origin(_ server: OriginServer) throws -> Origin { try URI(server.url).origin }
 

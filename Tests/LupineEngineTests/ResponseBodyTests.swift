@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("A streamed response", .timeLimit(.minutes(1)))
+@Suite("A streamed response", .timeLimit(.minutes(10)))
 struct ResponseBodyTests {
   @Test("begins with its head, goes on piece by piece and ends with trailers and metrics")
   func pieces() async throws {

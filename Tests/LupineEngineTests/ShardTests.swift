@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard", .timeLimit(.minutes(1)))
+@Suite("A shard", .timeLimit(.minutes(10)))
 struct ShardTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 

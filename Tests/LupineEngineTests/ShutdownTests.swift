@@ -4,7 +4,7 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-@Suite("Shutdown and counters", .timeLimit(.minutes(1)))
+@Suite("Shutdown and counters", .timeLimit(.minutes(10)))
 struct ShutdownTests {
   @Test("a graceful shutdown finishes what is on the wire, and refuses who waits and who comes")
   func graceful() async throws {

@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Tracing and loops", .timeLimit(.minutes(1)))
+@Suite("Tracing and loops", .timeLimit(.minutes(10)))
 struct TraceTests {
   /// An event's name and what tells it apart.
   private static func name(_ kind: TraceEvent.Kind) -> String {

@@ -52,7 +52,7 @@ private final class JobCount: Sendable {
   let running = Atomic<Int>(0)
 }
 
-@Suite("EventLoop", .timeLimit(.minutes(1)))
+@Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
   /// The thread of a loop, asked from a job on it.
   private func thread(of probe: Probe) async -> pthread_t { await probe.add(0).thread }

@@ -57,7 +57,7 @@ private func addresses(_ hosts: String...) -> NameService.Answer {
   .success(hosts.compactMap { SocketAddress(numeric: $0, port: 0) })
 }
 
-@Suite("NameService", .timeLimit(.minutes(1)))
+@Suite("NameService", .timeLimit(.minutes(10)))
 struct NameServiceTests {
   private let script = Script()
   private let record = Record()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-@Suite("Sending files", .timeLimit(.minutes(1)))
+@Suite("Sending files", .timeLimit(.minutes(10)))
 struct SendFileTests {
   private let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-@Suite("SocketOptions", .timeLimit(.minutes(1)))
+@Suite("SocketOptions", .timeLimit(.minutes(10)))
 struct SocketOptionsTests {
   private func client(_ change: (inout SocketOptions) -> Void = { _ in }) throws -> Socket {
     var options = SocketOptions()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-@Suite("Socket", .timeLimit(.minutes(1)))
+@Suite("Socket", .timeLimit(.minutes(10)))
 struct SocketTests {
   private func pair() throws -> (client: Socket, server: Socket) {
     try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"))

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LupineReactor
 
-@Suite("SystemResolver", .timeLimit(.minutes(1)))
+@Suite("SystemResolver", .timeLimit(.minutes(10)))
 struct SystemResolverTests {
   private func look(_ host: String, by resolver: SystemResolver = SystemResolver()) async -> NameService.Answer {
     do throws(ResolveError) {

@@ -4,7 +4,7 @@ import Glibc
 import LupineReactor
 import Testing
 
-@Suite("Thread", .timeLimit(.minutes(1)))
+@Suite("Thread", .timeLimit(.minutes(10)))
 struct ThreadTests {
   /// Says so when it is released.
   private final class Tracer: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import LupineReactor
 
-@Suite("Unix sockets", .timeLimit(.minutes(1)))
+@Suite("Unix sockets", .timeLimit(.minutes(10)))
 struct UnixSocketTests {
   private static let allOptions: SocketOptions = {
     var options = SocketOptions()

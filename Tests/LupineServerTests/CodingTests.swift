@@ -3,7 +3,7 @@
 import LupineEngine
 import Testing
 
-@Suite("Codings of real servers", .timeLimit(.minutes(2)))
+@Suite("Codings of real servers", .timeLimit(.minutes(10)))
 struct CodingTests {
   @Test(
     "a page is decoded, whatever its coding",

@@ -4,7 +4,7 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-@Suite("Failures of real servers", .timeLimit(.minutes(2)))
+@Suite("Failures of real servers", .timeLimit(.minutes(10)))
 struct FailureTests {
   @Test(
     "a body that ends too early is an error, not a short body",

@@ -4,7 +4,7 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-@Suite("Kept connections", .timeLimit(.minutes(2)))
+@Suite("Kept connections", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
   @Test("200 requests in a row use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
   func twoHundred(server: Server) async throws {

@@ -3,7 +3,7 @@
 import LupineEngine
 import Testing
 
-@Suite("Messages to real servers", .timeLimit(.minutes(2)))
+@Suite("Messages to real servers", .timeLimit(.minutes(10)))
 struct MessageTests {
   @Test("every method arrives as it is, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
   func methods(method: String) async throws {

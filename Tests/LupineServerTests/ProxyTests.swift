@@ -3,7 +3,7 @@
 import LupineEngine
 import Testing
 
-@Suite("Real proxies", .timeLimit(.minutes(2)))
+@Suite("Real proxies", .timeLimit(.minutes(10)))
 struct ProxyTests {
   /// An engine whose requests go through a proxy, once that is known to be up.
   private func engine(

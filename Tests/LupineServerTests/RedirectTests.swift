@@ -3,7 +3,7 @@
 import LupineEngine
 import Testing
 
-@Suite("Redirects of real servers", .timeLimit(.minutes(2)))
+@Suite("Redirects of real servers", .timeLimit(.minutes(10)))
 struct RedirectTests {
   @Test("chains are followed to their end", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func chain(path: String) async throws {

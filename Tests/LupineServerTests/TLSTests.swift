@@ -3,7 +3,7 @@
 import LupineEngine
 import Testing
 
-@Suite("TLS with real servers", .timeLimit(.minutes(2)))
+@Suite("TLS with real servers", .timeLimit(.minutes(10)))
 struct TLSTests {
   private func cause(_ error: EngineError, sourceLocation: SourceLocation = #_sourceLocation) throws -> TLSError {
     guard case .tls(let cause) = error.cause else {

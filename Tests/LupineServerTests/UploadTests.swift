@@ -5,7 +5,7 @@ import LupineOrigin
 import Synchronization
 import Testing
 
-@Suite("Uploads to real servers", .timeLimit(.minutes(2)))
+@Suite("Uploads to real servers", .timeLimit(.minutes(10)))
 struct UploadTests {
   private static let largeByteCount = 100_000_000
 

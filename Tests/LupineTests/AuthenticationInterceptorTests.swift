@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct AuthenticationInterceptorTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthenticationInterceptorTests {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
   // MARK: Before a request is sent

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct AuthenticationRaceTests {
+@Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
   @Test("an authenticator and its credential may ask the interceptor whenever they are called")
   func callsFromWithin() async throws {
     let rig = Mutex<Rig?>(nil)

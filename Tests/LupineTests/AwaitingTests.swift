@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct AwaitingTests {
+@Suite(.timeLimit(.minutes(10))) struct AwaitingTests {
   @Test("cancelling the awaiting task cancels the request, unless that was turned off", arguments: [true, false])
   func awaitingTask(isAutomatic: Bool) async throws {
     let (arrived, reply) = (Gate(), Gate())

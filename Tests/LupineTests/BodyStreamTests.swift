@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct BodyStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
   private func request(_ stream: InputStream?, length: String? = nil) throws -> URLRequest {
     var request = URLRequest(url: try #require(URL(string: "http://h.example/")))
     request.method = .post

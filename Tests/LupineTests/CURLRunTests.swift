@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct CURLRunTests {
+@Suite(.timeLimit(.minutes(10))) struct CURLRunTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let method: HTTPMethod
     let query: String

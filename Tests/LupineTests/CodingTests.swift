@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct CodingTests {
+@Suite(.timeLimit(.minutes(10))) struct CodingTests {
   private static let text = String((1...3000).flatMap { "line \($0): lupins fix nitrogen\n" })
 
   @Test("nginx's gzip and brotli decode", arguments: ["gzip", "br", "identity"])

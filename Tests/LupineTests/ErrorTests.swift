@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct ErrorTests {
+@Suite(.timeLimit(.minutes(10))) struct ErrorTests {
   // MARK: Before anything is sent
 
   @Test("a URL that can't be parsed is invalidURL", arguments: ["", "http://[", "http://a b:c"])

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct EventMonitorTests {
+@Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
   // MARK: Whom and where
 
   @Test("the session's monitors are told before the request's, and those in the order in which they were added")

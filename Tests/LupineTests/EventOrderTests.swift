@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct EventOrderTests {
+@Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
   let recorder = EventRecorder()
 
   // MARK: One round

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(10))) struct InterceptorTests {
   private let session = Session(startRequestsImmediately: false)
   private let request: Request
   private let urlRequest: URLRequest

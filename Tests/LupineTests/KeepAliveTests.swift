@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct KeepAliveTests {
+@Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
   @Test("requests in a row use one connection, unless either side closes it")
   func reuse() async throws {
     try await withServer { request in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct LeakTests {
+@Suite(.timeLimit(.minutes(10))) struct LeakTests {
   // In a process of its own, since other tests open descriptors at the same time.
   @Test("after 500 requests of every fate no request is alive, and every descriptor and thread is gone")
   func everythingGoes() async throws {

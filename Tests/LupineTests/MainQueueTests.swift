@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct MainQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct MainQueueTests {
   private static let expected = ["head 200", "response here", "piece here", "end"]
 
   @Test(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(10))) struct MetricsTests {
   @Test("a request through a proxy says so, and another one doesn't")
   func proxy() async throws {
     try await withServer { _ in

@@ -107,7 +107,7 @@ import Testing
   }
 
   // In a process of its own, since other tests take memory at the same time.
-  @Test("a form of 128 MB takes no more memory than a short one when it is written", .timeLimit(.minutes(2)))
+  @Test("a form of 128 MB takes no more memory than a short one when it is written", .timeLimit(.minutes(10)))
   func constantMemory() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       try withFolder { folder in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct NotificationTests {
+@Suite(.timeLimit(.minutes(10))) struct NotificationTests {
   private static let names: [Notification.Name: String] = [
     Request.didResumeNotification: "didResume", Request.didResumeTaskNotification: "didResumeTask",
     Request.didSuspendNotification: "didSuspend", Request.didSuspendTaskNotification: "didSuspendTask",

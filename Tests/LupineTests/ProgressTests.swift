@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(10))) struct ProgressTests {
   @Test("progress never goes back and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
   func monotonic(byteCount: UInt64) async throws {
     try await withServer { _ in

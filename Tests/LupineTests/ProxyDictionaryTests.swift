@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct ProxyDictionaryTests {
+@Suite(.timeLimit(.minutes(10))) struct ProxyDictionaryTests {
   private func proxy(_ dictionary: [AnyHashable: Any]?, for url: String) throws -> String? {
     let configuration = URLSessionConfiguration.default
     configuration.connectionProxyDictionary = dictionary

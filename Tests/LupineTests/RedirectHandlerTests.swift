@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RedirectHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectHandlerTests {
   /// What the handler answers about a redirect of a real task.
   private func answer(
     of handler: any RedirectHandler, to proposed: URLRequest

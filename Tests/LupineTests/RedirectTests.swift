@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RedirectTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   @Test("three hops end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func hops(path: String) async throws {
     let base = try await TestServers.httpbin

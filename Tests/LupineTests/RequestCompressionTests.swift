@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RequestCompressionTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestCompressionTests {
   private let session = Session(startRequestsImmediately: false)
 
   private func request(_ body: Data?, _ headers: HTTPHeaders = []) throws -> URLRequest {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RequestLifecycleTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestLifecycleTests {
   // MARK: When a request is built
 
   @Test("nothing is built before the request is resumed")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RequestSequenceTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
   @Test("progress comes to its end, up and down, and then the loops end")
   func progress() async throws {
     try await withServer { _ in

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct ServerTrustTests {
+@Suite(.timeLimit(.minutes(10))) struct ServerTrustTests {
   private let authority: ThrowawayAuthority
   private let identity: ThrowawayAuthority.Identity
   private let server: ServerIdentity

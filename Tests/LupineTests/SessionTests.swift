@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionTests {
   private struct Document: Decodable, Equatable, Sendable {
     var name: String
     var numbers: [Int]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+@Suite(.timeLimit(.minutes(10))) struct TLSTests {
   @Test("a good certificate of a trusted authority is accepted")
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"

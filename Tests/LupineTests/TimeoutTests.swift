@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct TimeoutTests {
+@Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test("no reply within the request's timeout", arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in

@@ -5,7 +5,7 @@ import Lupine
 import LupineEngine
 import Testing
 
-@Suite("Unix sockets", .timeLimit(.minutes(1)))
+@Suite("Unix sockets", .timeLimit(.minutes(10)))
 struct UnixSocketTests {
   @Test("a URL can name the socket")
   func byURL() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import LupineWire
 
-@Suite("Challenge", .timeLimit(.minutes(1)))
+@Suite("Challenge", .timeLimit(.minutes(10)))
 struct ChallengeTests {
   private func fields(_ lines: [String]) -> Fields {
     var fields = Fields()

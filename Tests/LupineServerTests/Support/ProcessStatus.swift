@@ -70,7 +70,7 @@ enum ProcessStatus {
 
   /// Whether a condition comes to hold while other threads run.
   static func settles(_ condition: () throws -> Bool) async rethrows -> Bool {
-    let deadline = Instant.now + .seconds(20)
+    let deadline = Instant.now + .seconds(60)
     while Instant.now < deadline {
       if try condition() { return true }
       await Task.yield()

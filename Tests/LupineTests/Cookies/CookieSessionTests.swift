@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct CookieSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct CookieSessionTests {
   private struct Seen: Decodable {
     var cookies: [String: String]
   }

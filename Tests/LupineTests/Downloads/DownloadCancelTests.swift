@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadCancelTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadCancelTests {
   private let resource = Resource()
   private let place = 70_000
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadHandlerTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadHandlerTests {
   private struct Item: Decodable, Equatable, Sendable { let name: String }
 
   // MARK: Events and progress

@@ -9,7 +9,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(4))) struct DownloadLeftoverTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
   @Test("200 downloads that are cancelled at random moments leave no file")
   func cancelledAnytime() async throws {
     await #expect(processExitsWith: .success) {

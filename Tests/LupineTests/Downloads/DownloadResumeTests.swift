@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadResumeTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadResumeTests {
   private let resource = Resource()
   private let place = 70_000
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadRetryTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadRetryTests {
   /// Sends a failed request again, a number of times.
   private struct Again: RequestInterceptor {
     let limit: Int

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadTaskTests {
   /// Writes down what it hears.
   private final class Delegate: NSObject, URLSessionDownloadDelegate {
     struct Heard: Sendable {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DownloadTests {
+@Suite(.timeLimit(.minutes(10))) struct DownloadTests {
   // MARK: Where the file goes
 
   @Test("without a destination the file is in the temporary folder, under Alamofire_ and the temporary name")

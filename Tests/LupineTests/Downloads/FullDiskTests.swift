@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.enabled(if: SmallDisk.isAvailable), .timeLimit(.minutes(1))) struct FullDiskTests {
+@Suite(.enabled(if: SmallDisk.isAvailable), .timeLimit(.minutes(10))) struct FullDiskTests {
   private let piece = Data(count: 10_000)
 
   private func names(in folder: URL) throws -> [String] {

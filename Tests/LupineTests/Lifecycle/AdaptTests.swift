@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct AdaptTests {
+@Suite(.timeLimit(.minutes(10))) struct AdaptTests {
   @Test("the session's adapter comes first, then the request's in the order in which they were added")
   func order() async throws {
     try await withServer { request in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct BasicAuthenticationTests {
+@Suite(.timeLimit(.minutes(10))) struct BasicAuthenticationTests {
   @Test("the request's credential is shown when the server asks, on the same connection")
   func requestsOwn() async throws {
     try await withServer(Self.guarded) { origin in

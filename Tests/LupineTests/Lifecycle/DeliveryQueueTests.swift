@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct DeliveryQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct DeliveryQueueTests {
   @Test("work is done in order, one at a time, also what work asks for", arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
     let delivery = DeliveryQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))

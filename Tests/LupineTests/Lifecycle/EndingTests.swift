@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct EndingTests {
+@Suite(.timeLimit(.minutes(10))) struct EndingTests {
   /// Where the request is when its end comes.
   enum Stage: CaseIterable, Sendable {
     case unbuilt, building, adapting, sending, deciding, redirecting, challenging, storing, validating, retrying,

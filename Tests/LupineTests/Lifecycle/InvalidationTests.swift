@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct InvalidationTests {
+@Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
   @Test("invalidateAndCancel ends what is under way with sessionInvalidated, and asks no retrier")
   func cancelling() async throws {
     let arrived = Recorder<Void>()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct LoadTests {
+@Suite(.timeLimit(.minutes(10))) struct LoadTests {
   // In a process of its own, whose memory and descriptors nobody else uses.
   @Test("after ten thousand requests with adapters and retriers, a tenth of them cancelled, nothing is left")
   func tenThousand() async throws {

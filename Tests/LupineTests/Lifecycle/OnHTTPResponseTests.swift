@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct OnHTTPResponseTests {
+@Suite(.timeLimit(.minutes(10))) struct OnHTTPResponseTests {
   @Test("the handler gets the head on its queue, before the body")
   func head() async throws {
     let mayEnd = Gate()

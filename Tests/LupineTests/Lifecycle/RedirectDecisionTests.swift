@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RedirectDecisionTests {
+@Suite(.timeLimit(.minutes(10))) struct RedirectDecisionTests {
   @Test("the request's handler is asked in place of the session's")
   func whose() async throws {
     try await withServer(Self.chain) { origin in

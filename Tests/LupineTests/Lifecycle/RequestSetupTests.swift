@@ -6,7 +6,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RequestSetupTests {
+@Suite(.timeLimit(.minutes(10))) struct RequestSetupTests {
   @Test("an eager session makes the task at once, and sends nothing until the request is resumed")
   func eager() async throws {
     try await withServer { _ in

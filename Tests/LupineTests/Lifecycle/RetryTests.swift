@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct RetryTests {
+@Suite(.timeLimit(.minutes(10))) struct RetryTests {
   @Test("the session's retrier comes first, and others are asked only after doNotRetry")
   func order() async throws {
     try await withServer { _ in

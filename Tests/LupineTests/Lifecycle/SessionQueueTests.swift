@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct SessionQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct SessionQueueTests {
   @Test("a concurrent root queue is used one at a time, by a queue in front of it")
   func concurrentRoot() async throws {
     let given = DispatchQueue(label: "root", attributes: .concurrent)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct URLSessionTests {
+@Suite(.timeLimit(.minutes(10))) struct URLSessionTests {
   /// Queues that a delegate may be called on.
   enum Queue: CaseIterable, Sendable {
     case own, serial, concurrent, concurrentBeneath

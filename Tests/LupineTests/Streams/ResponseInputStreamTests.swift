@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct ResponseInputStreamTests {
+@Suite(.timeLimit(.minutes(10))) struct ResponseInputStreamTests {
   /// What was read of a stream, and how it was left.
   private struct Read: Sendable {
     var data = Data()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct StreamBackpressureTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamBackpressureTests {
   private static let windowBytes = EngineConfiguration().windowBytes
   /// More than the kernel's buffers on both sides hold.
   private static let byteCount = 64 * 1024 * 1024

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct StreamEndingTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamEndingTests {
   @Test("a handler that throws cancels the request, whose error is what was thrown", arguments: ["/short", "/endless"])
   func throwing(path: String) async throws {
     try await withEndlessServer { origin in

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct StreamTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
   @Test("loops of every kind get the pieces and then the end, and start the request")
   func kinds() async throws {
     try await withServer { _ in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct StreamTests {
+@Suite(.timeLimit(.minutes(10))) struct StreamTests {
   private struct Item: Codable, Sendable, Equatable { var number: Int }
 
   @Test("five pieces that come apart are five calls of every kind of handler, and then there is the end")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct MultipartUploadTests {
+@Suite(.timeLimit(.minutes(10))) struct MultipartUploadTests {
   /// What httpbin's /post says of a form.
   private struct Form: Decodable, Sendable, Equatable {
     var form: [String: String]

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct UploadFailureTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadFailureTests {
   private func error(of response: AFDataResponse<Data?>) throws -> URLError {
     guard case .sessionTaskFailed(let error) = try #require(response.error) else { throw Mishap("\(response)") }
     return try #require(error as? URLError)

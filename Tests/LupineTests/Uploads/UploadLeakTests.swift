@@ -10,7 +10,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct UploadLeakTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
   @Test("200 uploads that are cancelled at random moments leave no temporary file and no open descriptor")
   func cancelled() async throws {
     try await withFolder { folder in

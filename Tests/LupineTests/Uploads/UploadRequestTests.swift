@@ -8,7 +8,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct UploadRequestTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadRequestTests {
   // MARK: Making one
 
   @Test("data, a file and a stream are sent by POST to a URL, or with a request of one's own")

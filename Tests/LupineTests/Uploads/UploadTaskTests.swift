@@ -7,7 +7,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite(.timeLimit(.minutes(2))) struct UploadTaskTests {
+@Suite(.timeLimit(.minutes(10))) struct UploadTaskTests {
   /// Runs one task, and returns what its delegate heard and the error it completed with.
   private func run(
     to url: String, method: String = "POST", length: String? = nil, _ witness: UploadWitness = UploadWitness(),
