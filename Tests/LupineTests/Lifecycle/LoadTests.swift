@@ -114,7 +114,7 @@ private enum Load {
     try await batch(of: count, origin.url, session)
     let growth = residentByteCount - before
     // What stays of 10,000 requests would be 50 MB at least.
-    if growth > 10_000_000 { left.append("\(growth) bytes") }
+    if !Left.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
     let open = origin.openConnectionCount
