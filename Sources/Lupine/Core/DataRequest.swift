@@ -15,7 +15,6 @@ public class DataRequest: Request, @unchecked Sendable {
   private struct Received {
     var data = Data()
     var validations: [Validation] = []
-    var responseHandler: ResponseDecision?
   }
 
   private let received = Mutex(Received())
@@ -69,7 +68,7 @@ public class DataRequest: Request, @unchecked Sendable {
         _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
       ) -> Void
   ) -> Self {
-    received.withLock { $0.responseHandler = ResponseDecision(queue: queue, decide: handler) }
+    mutableState.withLock { $0.responseDecision = ResponseDecision(queue: queue, decide: handler) }
     return self
   }
 
@@ -82,13 +81,6 @@ public class DataRequest: Request, @unchecked Sendable {
       handler(response)
       completionHandler(.allow)
     }
-  }
-
-  func didReceive(
-    _ response: HTTPURLResponse, completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    guard let decision = received.withLock({ $0.responseHandler }) else { return completionHandler(.allow) }
-    decision.ask(about: response, of: self, completionHandler: completionHandler)
   }
 
   // MARK: Validation
@@ -104,14 +96,11 @@ public class DataRequest: Request, @unchecked Sendable {
     let validations = received.withLock { $0.validations }
     guard !validations.isEmpty else { return nil }
     let (request, data, monitors) = (request, data, monitors)
-    for validation in validations {
+    return refusal(of: validations) { validation in
       let result = validation(request, response, data)
       monitors?.request(self, didValidateRequest: request, response: response, data: data, withResult: result)
-      if case .failure(let error) = result {
-        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
-      }
+      return result
     }
-    return nil
   }
 
   // MARK: Responses
@@ -165,29 +154,13 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  private func handOver<Value>(
-    _ response: AFDataResponse<Value>, on queue: DispatchQueue,
-    to completionHandler: @escaping @Sendable (AFDataResponse<Value>) -> Void
-  ) {
-    // Completions run on the underlying queue already.
-    if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
-  }
-
   private func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer
   ) -> AFDataResponse<Serializer.SerializedObject> {
     let (request, httpResponse, data, error) = (request, response, data, error)
-    let start = ContinuousClock.now
-    let result: AFResult<Serializer.SerializedObject>
-    do {
-      result = .success(
-        try serializer.serialize(request: request, response: httpResponse, data: data, error: error))
-    } catch let caught {
-      // A serializer rethrows the request's own error as it is.
-      result = .failure(
-        caught.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: caught))))
+    let (result, duration) = serialized {
+      try serializer.serialize(request: request, response: httpResponse, data: data, error: error)
     }
-    let duration = start.duration(to: .now) / .seconds(1)
     return DataResponse(
       request: request, response: httpResponse, data: data, metrics: metrics, serializationDuration: duration,
       result: result)

@@ -18,7 +18,6 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   private struct Streaming {
     var consumers: [any StreamConsumer] = []
     var validations: [Validation] = []
-    var responseHandler: ResponseDecision?
   }
 
   /// What the request is made of.
@@ -99,7 +98,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
       ) -> Void
   ) -> Self {
-    streaming.withLock { $0.responseHandler = ResponseDecision(queue: queue, decide: handler) }
+    mutableState.withLock { $0.responseDecision = ResponseDecision(queue: queue, decide: handler) }
     return self
   }
 
@@ -112,13 +111,6 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
       handler(response)
       completionHandler(.allow)
     }
-  }
-
-  func didReceive(
-    _ response: HTTPURLResponse, completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) {
-    guard let decision = streaming.withLock({ $0.responseHandler }) else { return completionHandler(.allow) }
-    decision.ask(about: response, of: self, completionHandler: completionHandler)
   }
 
   // MARK: Validation
@@ -134,13 +126,10 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     let validations = streaming.withLock { $0.validations }
     guard !validations.isEmpty else { return nil }
     let (request, monitors) = (request, monitors)
-    for validation in validations {
+    return refusal(of: validations) { validation in
       let result = validation(request, response)
       monitors?.request(self, didValidateRequest: request, response: response, withResult: result)
-      if case .failure(let error) = result {
-        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
-      }
+      return result
     }
-    return nil
   }
 }

@@ -54,17 +54,10 @@ extension DownloadRequest {
     with serializer: Serializer
   ) -> AFDownloadResponse<Serializer.SerializedObject> {
     let (fileURL, error) = (fileURL, error)
-    let start = ContinuousClock.now
-    let result: AFResult<Serializer.SerializedObject>
-    do {
-      result = .success(
-        try serializer.serializeDownload(request: request, response: response, fileURL: fileURL, error: error))
-    } catch let caught {
-      // A serializer rethrows the request's own error as it is.
-      result = .failure(
-        caught.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: caught))))
+    let (result, duration) = serialized {
+      try serializer.serializeDownload(request: request, response: response, fileURL: fileURL, error: error)
     }
-    return makeResponse(result, fileURL, duration: start.duration(to: .now) / .seconds(1))
+    return makeResponse(result, fileURL, duration: duration)
   }
 
   private func makeResponse<Value>(
@@ -73,14 +66,6 @@ extension DownloadRequest {
     DownloadResponse(
       request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
       serializationDuration: duration, result: result)
-  }
-
-  private func handOver<Value>(
-    _ response: AFDownloadResponse<Value>, on queue: DispatchQueue,
-    to completionHandler: @escaping @Sendable (AFDownloadResponse<Value>) -> Void
-  ) {
-    // Completions run on the underlying queue already.
-    if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
   /// Calls `completionHandler` with the file's URL.

@@ -157,14 +157,11 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
     guard !validations.isEmpty else { return nil }
     let (request, monitors) = (request, monitors)
-    for validation in validations {
+    return refusal(of: validations) { validation in
       let result = validation(request, response, fileURL)
       monitors?.request(
         self, didValidateRequest: request, response: response, fileURL: fileURL, withResult: result)
-      if case .failure(let error) = result {
-        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
-      }
+      return result
     }
-    return nil
   }
 }

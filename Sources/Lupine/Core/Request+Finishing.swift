@@ -68,6 +68,34 @@ extension Request {
     resume()
   }
 
+  /// What the first validation says that refuses the response; those behind it aren't asked.
+  func refusal<Validation>(of validations: [Validation], _ ask: (Validation) -> ValidationResult) -> AFError? {
+    for validation in validations {
+      if case .failure(let error) = ask(validation) {
+        return error.asAFError(or: .responseValidationFailed(reason: .customValidationFailed(error: error)))
+      }
+    }
+    return nil
+  }
+
+  /// What a serializer makes of the response, and how many seconds that took.
+  func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
+    let start = ContinuousClock.now
+    let result = Result(catching: body).mapError { error in
+      // A serializer rethrows the request's own error as it is.
+      error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+    }
+    return (result, start.duration(to: .now) / .seconds(1))
+  }
+
+  /// Calls a response's handler on its queue; on the underlying queue.
+  func handOver<Response: Sendable>(
+    _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
+  ) {
+    // The completions run there already.
+    if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
+  }
+
   /// Calls a handler once the response handlers have run, at once if they have.
   func onFinish(_ handler: @escaping @Sendable () -> Void) {
     let isOver = mutableState.withLock { state in

@@ -77,6 +77,9 @@ extension Request {
   /// What is offered to a server that asks for a credential.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
+  /// Who decides about a response whose head came.
+  var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
+
   /// Who is told of every event; nil if there are no monitors, or none but those that post notifications.
   var monitors: CompositeEventMonitor? { mutableState.withLock { $0.listeningMonitors } }
   /// Who is told of the events that notifications are posted of.

@@ -58,6 +58,7 @@ public class Request: @unchecked Sendable {
     var redirectHandler: (any RedirectHandler)?
     var cachedResponseHandler: (any CachedResponseHandler)?
     var credential: URLCredential?
+    var responseDecision: ResponseDecision?
     var creationHandlers: [@Sendable (URLRequest) -> Void] = []
     var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
     var finishHandlers: [@Sendable () -> Void] = []

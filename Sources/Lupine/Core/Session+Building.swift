@@ -7,7 +7,6 @@ extension Session {
   ///
   /// A round that has ended meanwhile, because the request was cancelled or its session has gone, goes no further.
   func build(_ request: Request, round: Int) {
-    guard request.isBuilding(round) else { return }
     if session.isValid, let task = request.makeReadyTask(in: session) { return request.didCreate(task, round) }
     onRequestQueue { self.make(request, round) }
   }

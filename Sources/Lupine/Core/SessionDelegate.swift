@@ -120,12 +120,10 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: response)
-    guard let response = response as? HTTPURLResponse else { return completionHandler(.allow) }
-    switch dataTask.owner {
-    case let request as DataRequest: request.didReceive(response, completionHandler: completionHandler)
-    case let request as DataStreamRequest: request.didReceive(response, completionHandler: completionHandler)
-    default: completionHandler(.allow)
-    }
+    guard let response = response as? HTTPURLResponse, let request = dataTask.owner,
+      let decision = request.responseDecision
+    else { return completionHandler(.allow) }
+    decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
   /// Hands a piece of the body to the request.

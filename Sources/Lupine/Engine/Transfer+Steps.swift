@@ -144,31 +144,30 @@ extension Transfer {
   ) {
     let number = state.withLock { state in
       state.questionCount += 1
-      state.question = state.questionCount
+      state.question = Question(number: state.questionCount)
       return state.questionCount
     }
     question { answer in
-      guard self.isOpen(number) else { return }
+      guard self.state.withLock({ $0.claim(question: number) }) else { return }
       let step = decide(answer)
-      let (isFirst, hasWaited) = self.state.withLock { state in
-        guard state.question == number else { return (false, false) }
+      let (isWanted, hasWaited) = self.state.withLock { state in
+        // The transfer may have been cancelled meanwhile.
+        guard state.question?.number == number else { return (false, false) }
         state.question = nil
         state.decided = step
         defer { state.isWaiting = false }
         return (true, state.isWaiting)
       }
       if hasWaited { self.steer() }
-      if isFirst { self.schedule() }
+      if isWanted { self.schedule() }
     }
     // Not answered at once: what comes meanwhile waits in the kernel.
     let isWaiting = state.withLock { state in
-      state.isWaiting = state.question == number
+      state.isWaiting = state.question?.number == number
       return state.isWaiting
     }
     if isWaiting { steer() }
   }
-
-  private func isOpen(_ number: Int) -> Bool { state.withLock { $0.question == number } }
 
   // MARK: Further exchanges
 

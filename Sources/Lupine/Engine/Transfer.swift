@@ -44,6 +44,13 @@ final class Transfer: ResponseSink {
     var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
   }
 
+  /// What the observer was asked.
+  struct Question {
+    let number: Int
+    /// Whether an answer is being dealt with; any other comes too late.
+    var isAnswered = false
+  }
+
   /// What is done next on the session's queue.
   enum Step {
     case head(ResponseHead)
@@ -77,8 +84,8 @@ final class Transfer: ResponseSink {
     var isScheduled = false
     /// What was decided and comes before anything else.
     var decided: Step?
-    /// The number of the question that isn't answered yet.
-    var question: Int?
+    /// The question whose answer the next step waits for.
+    var question: Question?
     var questionCount = 0
     /// Whether the question wasn't answered at once.
     var isWaiting = false
@@ -94,6 +101,18 @@ final class Transfer: ResponseSink {
     var attempts: [Attempt] = []
 
     var isHeld: Bool { isPaused || isWaiting }
+
+    /// Takes an answer's turn; false if another was quicker, or nobody waits for it any more.
+    mutating func claim(question number: Int) -> Bool {
+      guard question?.number == number, question?.isAnswered == false else { return false }
+      question?.isAnswered = true
+      return true
+    }
+
+    mutating func noteSent(_ byteCount: UInt64) {
+      let sent = Int64(clamping: byteCount)
+      if sent > sentByteCount { batch.sentByteCount = sent }
+    }
   }
 
   let client: EngineClient
@@ -223,17 +242,13 @@ final class Transfer: ResponseSink {
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     state.withLock { state in
       state.batch.end = (result, metrics)
-      let sent = Int64(clamping: metrics.requestBodyBytes)
-      if sent > state.sentByteCount { state.batch.sentByteCount = sent }
+      state.noteSent(metrics.requestBodyBytes)
     }
     schedule()
   }
 
   func turnEnded(sentBodyByteCount: UInt64) {
-    state.withLock { state in
-      let sent = Int64(clamping: sentBodyByteCount)
-      if sent > state.sentByteCount { state.batch.sentByteCount = sent }
-    }
+    state.withLock { $0.noteSent(sentBodyByteCount) }
     schedule()
   }
 }

@@ -24,12 +24,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
   /// `DownloadTask` was made without `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
   public var response: DownloadResponse<Value, AFError> {
     get async {
-      guard shouldAutomaticallyCancel else { return await box.value }
-      return await withTaskCancellationHandler {
-        await box.value
-      } onCancel: {
-        cancel()
-      }
+      await box.value(cancelling: shouldAutomaticallyCancel ? request : nil)
     }
   }
 

@@ -25,12 +25,7 @@ public struct DataTask<Value: Sendable>: Sendable {
   /// `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
   public var response: DataResponse<Value, AFError> {
     get async {
-      guard shouldAutomaticallyCancel else { return await box.value }
-      return await withTaskCancellationHandler {
-        await box.value
-      } onCancel: {
-        cancel()
-      }
+      await box.value(cancelling: shouldAutomaticallyCancel ? request : nil)
     }
   }
 
@@ -174,6 +169,16 @@ final class ResponseBox<Value: Sendable>: Sendable {
         }
         if let value { continuation.resume(returning: value) }
       }
+    }
+  }
+
+  /// The value, once it is set; a task that is cancelled while it waits cancels the request, if there is one.
+  func value(cancelling request: Request?) async -> Value {
+    guard let request else { return await value }
+    return await withTaskCancellationHandler {
+      await value
+    } onCancel: {
+      request.cancel()
     }
   }
 
