@@ -92,7 +92,7 @@ enum PercentEncoding {
   }
 
   /// The bytes that an encoded text stands for, or nil if a "%" isn't followed by two hex digits.
-  static func decode(_ text: Substring.UTF8View) -> [UInt8]? {
+  static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var decoded: [UInt8] = []
     var rest = text
     while let byte = rest.popFirst() {

@@ -19,21 +19,23 @@ public struct URI: Sendable, Hashable {
   /// `http+unix` and `https+unix` have the percent-encoded path of a Unix socket in the place of host and port:
   /// `http+unix://%2Frun%2Fdocker.sock/v1/info`.
   public init(_ text: String) throws(URIError) {
-    guard let byte = text.utf8.first(where: { $0 < 0x20 || $0 == 0x7F }) else {
-      self = try URI(checked: text)
-      return
-    }
-    throw .forbiddenByte(byte)
+    self = try URI(absolute: try Self.bytes(of: text))
   }
 
   // Taken apart by bytes: to a Character, "/" and a combining mark are one letter, which would move the host.
-  private typealias Bytes = Substring.UTF8View
+  private typealias Bytes = ArraySlice<UInt8>
 
-  private init(checked text: String) throws(URIError) {
-    guard let scheme = Self.scheme(of: text) else { throw .missingScheme(text) }
+  private static func bytes(of text: String) throws(URIError) -> Bytes {
+    let bytes = Array(text.utf8)
+    if let byte = bytes.first(where: { $0 < 0x20 || $0 == 0x7F }) { throw .forbiddenByte(byte) }
+    return bytes[...]
+  }
+
+  private init(absolute text: Bytes) throws(URIError) {
+    guard let scheme = Self.scheme(of: text) else { throw .missingScheme(Self.text(text)) }
     let (known, isSocket) = try Self.known(scheme)
-    let rest = text[scheme.endIndex...].utf8.dropFirst()
-    guard rest.starts(with: "//".utf8) else { throw .malformedHost(String(Substring(rest))) }
+    let rest = text[scheme.endIndex...].dropFirst()
+    guard rest.starts(with: "//".utf8) else { throw .malformedHost(Self.text(rest)) }
     try self.init(scheme: known, isSocket: isSocket, hierarchical: rest.dropFirst(2))
   }
 
@@ -41,14 +43,14 @@ public struct URI: Sendable, Hashable {
   private init(scheme: Scheme, isSocket: Bool, hierarchical text: Bytes) throws(URIError) {
     let authority = text.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
     let (pathAndQuery, fragment) = Self.split(text[authority.endIndex...], before: UInt8(ascii: "#"))
-    self.fragment = fragment.isEmpty ? nil : String(Substring(fragment.dropFirst()))
-    target = (pathAndQuery.first == UInt8(ascii: "/") ? "" : "/") + Self.encode(pathAndQuery)
+    self.fragment = fragment.isEmpty ? nil : Self.text(fragment.dropFirst())
+    target = pathAndQuery.first == UInt8(ascii: "/") ? Self.encode(pathAndQuery) : "/" + Self.encode(pathAndQuery)
 
     // userinfo ends at the last "@", so that none in a password can move the host. Browsers read a backslash
     // as a slash, so that the host would be in front of it for them.
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
-    guard !authority.contains(UInt8(ascii: "\\")) else { throw .malformedHost(String(Substring(authority))) }
-    userInfo = at.map { String(Substring(authority[..<$0])) }
+    guard !authority.contains(UInt8(ascii: "\\")) else { throw .malformedHost(Self.text(authority)) }
+    userInfo = at.map { Self.text(authority[..<$0]) }
     let host = at.map { authority[$0...].dropFirst() } ?? authority
     origin = isSocket ? try Self.socketOrigin(scheme, host) : try Self.origin(scheme, host)
   }
@@ -72,40 +74,39 @@ public struct URI: Sendable, Hashable {
   /// On a Unix socket a reference without a host stays there, and one with a host leaves it for TCP, since the server
   /// knows nothing of the socket's path. That of another socket is refused: no server may send a client to one.
   public func resolving(_ reference: String) throws(URIError) -> URI {
-    if let byte = reference.utf8.first(where: { $0 < 0x20 || $0 == 0x7F }) { throw .forbiddenByte(byte) }
-    if Self.scheme(of: reference) != nil {
-      let absolute = try URI(checked: reference)
+    let bytes = try Self.bytes(of: reference)
+    if Self.scheme(of: bytes) != nil {
+      let absolute = try URI(absolute: bytes)
       guard absolute.origin.socketPath == nil || absolute.origin == origin else {
         throw .foreignSocket(absolute.origin.description)
       }
       return follow(absolute)
     }
-    let bytes = reference[...].utf8
     if bytes.starts(with: "//".utf8) {
       return follow(try URI(scheme: origin.scheme, isSocket: false, hierarchical: bytes.dropFirst(2)))
     }
     let (pathAndQuery, ownFragment) = Self.split(bytes, before: UInt8(ascii: "#"))
     return URI(
       origin: origin, target: merge(pathAndQuery),
-      fragment: ownFragment.isEmpty ? fragment : String(Substring(ownFragment.dropFirst())))
+      fragment: ownFragment.isEmpty ? fragment : Self.text(ownFragment.dropFirst()))
   }
 
   private func follow(_ absolute: URI) -> URI {
-    let (path, query) = Self.split(absolute.target[...].utf8, before: UInt8(ascii: "?"))
+    let (path, query) = Self.split(Array(absolute.target.utf8)[...], before: UInt8(ascii: "?"))
     return URI(
-      origin: absolute.origin, target: Self.removingDotSegments(path) + String(Substring(query)),
+      origin: absolute.origin, target: Self.removingDotSegments(path) + Self.text(query),
       fragment: absolute.fragment ?? fragment)
   }
 
   private func merge(_ reference: Bytes) -> String {
-    let basePath = Self.split(target[...].utf8, before: UInt8(ascii: "?")).0
+    let basePath = Self.split(Array(target.utf8)[...], before: UInt8(ascii: "?")).0
     let (path, query) = Self.split(reference, before: UInt8(ascii: "?"))
     if path.isEmpty {
-      return query.isEmpty ? target : String(Substring(basePath)) + Self.encode(query)
+      return query.isEmpty ? target : Self.text(basePath) + Self.encode(query)
     }
     if path.first == UInt8(ascii: "/") { return Self.removingDotSegments(path) + Self.encode(query) }
     let directory = basePath[...(basePath.lastIndex(of: UInt8(ascii: "/")) ?? basePath.startIndex)]
-    return Self.removingDotSegments((Substring(directory) + Substring(path)).utf8[...]) + Self.encode(query)
+    return Self.removingDotSegments(directory + path) + Self.encode(query)
   }
 
   // RFC 3986 §5.2.4, on a path that begins with "/"; encodes what is left.
@@ -127,33 +128,31 @@ public struct URI: Sendable, Hashable {
   }
 
   // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ); "localhost:8080" counts as a host without a scheme.
-  private static func scheme(of text: String) -> Substring? {
-    guard let colon = text.utf8.firstIndex(of: Byte.colon), let first = text.utf8.first,
-      Byte.lowercased(first) &- 0x61 < 26
-    else { return nil }
+  private static func scheme(of text: Bytes) -> Bytes? {
+    guard let colon = text.firstIndex(of: Byte.colon), let first = text.first, isLetter(first) else { return nil }
     let scheme = text[..<colon]
-    let isScheme = scheme.utf8.allSatisfy {
-      Byte.lowercased($0) &- 0x61 < 26 || $0 &- 0x30 < 10 || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E
-    }
+    let isScheme = scheme.allSatisfy { isLetter($0) || isDigit($0) || $0 == 0x2B || $0 == 0x2D || $0 == 0x2E }
     guard isScheme else { return nil }
-    let isPort = text.utf8[colon...].dropFirst().first.map { $0 &- 0x30 < 10 } ?? false
-    return isPort && Scheme(rawValue: scheme.lowercased()) == nil ? nil : scheme
+    let isPort = text[colon...].dropFirst().first.map(isDigit) ?? false
+    return isPort && Scheme(rawValue: lowercased(scheme)) == nil ? nil : scheme
   }
 
-  private static func known(_ scheme: Substring) throws(URIError) -> (Scheme, isSocket: Bool) {
-    let name = scheme.lowercased()
+  private static func known(_ scheme: Bytes) throws(URIError) -> (Scheme, isSocket: Bool) {
+    if scheme.elementsEqual("http".utf8) { return (.http, false) }
+    if scheme.elementsEqual("https".utf8) { return (.https, false) }
+    let name = lowercased(scheme)
     let isSocket = name.hasSuffix("+unix")
     guard let known = Scheme(rawValue: isSocket ? String(name.dropLast(5)) : name) else {
-      throw .unsupportedScheme(String(scheme))
+      throw .unsupportedScheme(text(scheme))
     }
     return (known, isSocket)
   }
 
   // unreserved, sub-delims and pct-encoded, as in a reg-name; there is no port.
-  private static func socketOrigin(_ scheme: Scheme, _ text: Bytes) throws(URIError) -> Origin {
-    let shown = String(Substring(text))
-    let isEncoded = text.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }
-    guard isEncoded, let bytes = PercentEncoding.decode(text), let path = String(validating: bytes, as: UTF8.self)
+  private static func socketOrigin(_ scheme: Scheme, _ encoded: Bytes) throws(URIError) -> Origin {
+    let shown = text(encoded)
+    let isEncoded = encoded.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }
+    guard isEncoded, let bytes = PercentEncoding.decode(encoded), let path = String(validating: bytes, as: UTF8.self)
     else { throw .malformedSocketPath(shown) }
     guard !bytes.isEmpty else { throw .emptySocketPath }
     guard !bytes.contains(0) else { throw .nulInSocketPath(shown) }
@@ -162,37 +161,36 @@ public struct URI: Sendable, Hashable {
   }
 
   // host = IP-literal / IPv4address / reg-name; port = *DIGIT
-  private static func origin(_ scheme: Scheme, _ text: Bytes) throws(URIError) -> Origin {
-    var host = text
-    var port = text[text.endIndex...]
-    if text.first == UInt8(ascii: "[") {
-      guard let bracket = text.firstIndex(of: UInt8(ascii: "]")) else {
-        throw .malformedHost(String(Substring(text)))
+  private static func origin(_ scheme: Scheme, _ hostAndPort: Bytes) throws(URIError) -> Origin {
+    var host = hostAndPort
+    var port = hostAndPort[hostAndPort.endIndex...]
+    if hostAndPort.first == UInt8(ascii: "[") {
+      guard let bracket = hostAndPort.firstIndex(of: UInt8(ascii: "]")) else {
+        throw .malformedHost(text(hostAndPort))
       }
-      host = text[..<bracket].dropFirst()
-      let rest = text[bracket...].dropFirst()
-      guard rest.isEmpty || rest.first == Byte.colon, host.contains(Byte.colon), NumericAddress(Substring(host)) != nil
+      host = hostAndPort[..<bracket].dropFirst()
+      let rest = hostAndPort[bracket...].dropFirst()
+      guard rest.isEmpty || rest.first == Byte.colon, host.contains(Byte.colon), NumericAddress(text(host)) != nil
       else {
-        throw .malformedHost(String(Substring(text)))
+        throw .malformedHost(text(hostAndPort))
       }
       port = rest.dropFirst()
     } else {
-      if let colon = text.lastIndex(of: Byte.colon) {
-        host = text[..<colon]
-        port = text[colon...].dropFirst()
+      if let colon = hostAndPort.lastIndex(of: Byte.colon) {
+        host = hostAndPort[..<colon]
+        port = hostAndPort[colon...].dropFirst()
       }
       guard !host.isEmpty, host.allSatisfy(CharacterClass.registeredName.contains) else {
-        throw .malformedHost(String(Substring(host)))
+        throw .malformedHost(text(host))
       }
     }
-    return Origin(scheme: scheme, host: Substring(host).lowercased(), port: try number(port) ?? scheme.defaultPort)
+    return Origin(scheme: scheme, host: lowercased(host), port: try number(port) ?? scheme.defaultPort)
   }
 
   private static func number(_ port: Bytes) throws(URIError) -> UInt16? {
     guard !port.isEmpty else { return nil }
-    let text = Substring(port)
-    guard port.allSatisfy({ $0 &- 0x30 < 10 }), let number = UInt16(text), number > 0 else {
-      throw .malformedPort(String(text))
+    guard port.allSatisfy(isDigit), let number = UInt16(text(port)), number > 0 else {
+      throw .malformedPort(text(port))
     }
     return number
   }
@@ -204,9 +202,17 @@ public struct URI: Sendable, Hashable {
   }
 
   private static func encode(_ text: Bytes) -> String {
-    if text.allSatisfy(CharacterClass.pathOrQuery.contains) { return String(Substring(text)) }
+    if text.allSatisfy(CharacterClass.pathOrQuery.contains) { return Self.text(text) }
     return PercentEncoding.encode(text, keeping: .pathOrQuery)
   }
+
+  private static func text(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
+
+  private static func lowercased(_ bytes: Bytes) -> String { text(Bytes(bytes.map(Byte.lowercased))) }
+
+  private static func isLetter(_ byte: UInt8) -> Bool { Byte.lowercased(byte) &- 0x61 < 26 }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 }
 
 extension URI {

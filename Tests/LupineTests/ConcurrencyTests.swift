@@ -9,8 +9,8 @@ import Testing
   func setBefore() async {
     let box = ResponseBox<Int>()
     box.fill(7)
-    #expect(await box.value == 7)
-    #expect(await box.value == 7)
+    #expect(await box.value(cancelling: nil) == 7)
+    #expect(await box.value(cancelling: nil) == 7)
   }
 
   @Test("everybody who waits gets the value, whenever they start to wait")
@@ -26,7 +26,7 @@ import Testing
             return 0
           }
         }
-        group.addTask { await box.value }
+        group.addTask { await box.value(cancelling: nil) }
       }
       return await group.reduce(0, +)
     }

@@ -30,6 +30,16 @@ struct BuiltRequest: URLRequestConvertible {
     self.init(url, method, headers, modify, encode: encode)
   }
 
+  init(
+    _ url: any URLConvertible, _ method: HTTPMethod, _ headers: HTTPHeaders?, _ modify: Session.RequestModifier?,
+    _ parameters: Parameters?, _ encoding: any ParameterEncoding
+  ) {
+    var encode: (@Sendable (URLRequest) throws -> URLRequest)?
+    // Ours changes nothing without parameters; what others do is theirs.
+    if parameters != nil || !(encoding is URLEncoding) { encode = { try encoding.encode($0, with: parameters) } }
+    self.init(url, method, headers, modify, encode: encode)
+  }
+
   func asURLRequest() throws -> URLRequest {
     var request = try URLRequest(url: url, method: method, headers: headers)
     try modify?(&request)

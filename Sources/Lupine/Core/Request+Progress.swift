@@ -93,6 +93,7 @@ extension Request {
 
   /// The last word, for those who asked while the task was running.
   func finishProgress(_ task: URLSessionTask) {
+    guard mutableState.withLock({ $0.uploadProgress != nil || $0.downloadProgress != nil }) else { return }
     if task.countOfBytesSent > 0 { didSend(task.countOfBytesSent, of: task.countOfBytesExpectedToSend) }
     if task.countOfBytesReceived > 0 { didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive) }
   }

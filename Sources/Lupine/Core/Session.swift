@@ -152,7 +152,7 @@ open class Session: @unchecked Sendable {
     requestModifier: RequestModifier? = nil
   ) -> DataRequest {
     request(
-      BuiltRequest(convertible, method, headers, requestModifier) { try encoding.encode($0, with: parameters) },
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoding),
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
@@ -311,7 +311,7 @@ open class Session: @unchecked Sendable {
     requestModifier: RequestModifier? = nil, to destination: DownloadRequest.Destination? = nil
   ) -> DownloadRequest {
     download(
-      BuiltRequest(convertible, method, headers, requestModifier) { try encoding.encode($0, with: parameters) },
+      BuiltRequest(convertible, method, headers, requestModifier, parameters, encoding),
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
   }
 

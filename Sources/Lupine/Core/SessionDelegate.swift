@@ -136,15 +136,22 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
+  /// Whether somebody may want to know that a response would be stored: a handler, a monitor, or a subclass.
+  func isAsked(aboutStoringResponseOf task: URLSessionTask) -> Bool {
+    type(of: self) != SessionDelegate.self || monitors(of: task) != nil || cachedResponseHandler(for: task) != nil
+  }
+
+  private func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
+    task.owner?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
+  }
+
   /// Asks the request's cached-response handler, or the session's.
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
     monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
-    guard
-      let handler = dataTask.owner?.cachedResponseHandler ?? wiring.withLock({ $0.session })?.cachedResponseHandler
-    else { return completionHandler(proposedResponse) }
+    guard let handler = cachedResponseHandler(for: dataTask) else { return completionHandler(proposedResponse) }
     handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
   }
 

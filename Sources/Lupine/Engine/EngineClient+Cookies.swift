@@ -4,19 +4,15 @@ import Foundation
 import LupineEngine
 
 extension EngineClient {
-  /// The request with the cookies for its URL, of the storage as it is now.
+  /// Adds the cookies for the request's URL, of the storage as it is now.
   ///
   /// They belong to this one exchange: what a redirect leads to starts from the request without them.
-  func addingCookies(to request: EngineRequest) -> EngineRequest {
-    guard
-      let field = settings.cookieField(
-        for: CookieSource(request.uri), joining: request.fields.valueBytes("Cookie"))
-    else { return request }
-    var request = request
+  func addCookies(to request: inout EngineRequest) {
+    let (uri, fields) = (request.uri, request.fields)
+    guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }
     // One field, whatever their number (RFC 6265bis §5.8.1).
     request.fields.remove("Cookie")
     request.fields.append(name: "Cookie", valueBytes: field)
-    return request
   }
 
   /// Whether the response sets cookies for which there is a place.

@@ -7,7 +7,8 @@ import Synchronization
 /// A session's engine. It starts with the first request, since many sessions never send one.
 final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
-  private let sessionFields: [HTTPHeader]
+  /// What every request has that doesn't have such fields of its own.
+  private let sessionFields: Fields
   private struct State {
     var engine: Engine?
     var serverTrustManager: ServerTrustManager?
@@ -16,7 +17,9 @@ final class EngineClient: Sendable {
 
   init(_ settings: URLSessionConfiguration.Snapshot) {
     self.settings = settings
-    sessionFields = Array(settings.additionalHeaders ?? HTTPHeaders())
+    var fields = Fields()
+    for header in settings.additionalHeaders ?? HTTPHeaders() { fields.append(name: header.name, value: header.value) }
+    sessionFields = fields
   }
 
   /// How many bytes of a body may be ahead of who takes them.
@@ -28,17 +31,23 @@ final class EngineClient: Sendable {
   /// Converts a request. Throws a `URLError` if its URL can't be requested.
   func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
-    var fields = Fields()
-    for header in request.headers { fields.append(name: header.name, value: header.value) }
-    for header in sessionFields where request.headers[header.name] == nil {
-      fields.append(name: header.name, value: header.value)
-    }
+    var fields = fields(of: request.headers)
     try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     return EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: Timeouts(
         everyPhase: Duration(timeout: request.explicitTimeoutInterval ?? settings.timeoutIntervalForRequest),
         total: Duration(timeout: settings.timeoutIntervalForResource)))
+  }
+
+  private func fields(of headers: HTTPHeaders) -> Fields {
+    guard !headers.isEmpty else { return sessionFields }
+    var fields = Fields()
+    for header in headers { fields.append(name: header.name, value: header.value) }
+    for position in sessionFields.indices where headers[sessionFields[position].name] == nil {
+      fields.append(sessionFields, at: position)
+    }
+    return fields
   }
 
   /// Does what a cache policy asks for where nothing is stored.

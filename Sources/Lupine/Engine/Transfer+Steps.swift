@@ -23,59 +23,54 @@ extension Transfer {
     state.withLock { state in
       if let step = state.decided.take() { return step }
       // Nobody's answer is waited for once the transfer was cancelled.
-      guard state.question == nil || (state.isCancelled && state.batch.end != nil) else {
-        state.isScheduled = false
-        return nil
-      }
-      if let count = state.batch.sentByteCount.take() { return .sent(count) }
-      if let head = state.batch.head.take() { return .head(head) }
-      if !state.batch.body.isEmpty {
-        var body = Data()
-        swap(&body, &state.batch.body)
-        return .body(body)
-      }
-      if let end = state.batch.end.take() { return .end(end.result, end.metrics) }
-      state.isScheduled = false
-      return nil
+      let isOpen = state.question == nil || (state.isCancelled && state.batch.end != nil)
+      let step = isOpen ? state.batch.step : nil
+      state.isScheduled = step != nil
+      return step
     }
   }
 
   private func perform(_ step: Step) {
     switch step {
-    case .head(let head): received(head)
-    case .body(let body): received(body)
-    case .sent(let count): sent(count)
-    case .end(let result, let metrics): ended(result, metrics)
+    case .sent: tellSent()
+    case .head: takeHead()
+    case .body: takeBody()
+    case .end: takeEnd()
     case .present(let isLast): present(isLast: isLast)
     case .send(let request): send(request)
     case .complete(let error): complete(error)
     }
   }
 
-  private func received(_ head: ResponseHead) {
-    let isRedirect = state.withLock { state in
-      state.response = HTTPURLResponse(head, to: state.urlRequest)
-      return state.redirect != nil
-    }
-    guard !isRedirect else { return }
-    if !authenticate(after: head) { present(isLast: false) }
-  }
-
-  private func received(_ body: Data) {
-    let observer = state.withLock { state -> (any TransferObserver)? in
-      guard !state.isCancelled, state.replacement == nil else { return nil }
-      state.receivedByteCount += Int64(body.count)
-      return state.observer
-    }
-    if let observer { observer.transfer(didReceive: body) } else { grant(body.count) }
-  }
-
-  private func sent(_ count: Int64) {
-    let observer = state.withLock { state in
+  private func tellSent() {
+    let (observer, count) = state.withLock { state in
+      let count = state.batch.sentByteCount.take() ?? 0
       state.sentByteCount = count
-      return state.observer
+      return (state.observer, count)
     }
     observer?.transfer(didSend: count)
+  }
+
+  private func takeHead() {
+    let (isRedirect, refused) = state.withLock { state -> (Bool, ResponseHead?) in
+      guard let head = state.batch.head.take() else { return (true, nil) }
+      state.response = HTTPURLResponse(head, to: state.urlRequest)
+      return (state.successor != nil, head.status == 401 ? head : nil)
+    }
+    guard !isRedirect else { return }
+    if let refused, authenticate(after: refused) { return }
+    present(isLast: false)
+  }
+
+  private func takeBody() {
+    let (observer, body) = state.withLock { state -> ((any TransferObserver)?, Data) in
+      var body = Data()
+      swap(&body, &state.batch.body)
+      guard !state.isCancelled, state.successor == nil else { return (nil, body) }
+      state.receivedByteCount += Int64(body.count)
+      return (state.observer, body)
+    }
+    if let observer { observer.transfer(didReceive: body) } else { grant(body.count) }
   }
 
   /// Asks what is to become of the response.
@@ -84,8 +79,8 @@ extension Transfer {
     guard let observer, let response else { return }
     ask {
       observer.transfer(didReceive: response, answer: $0)
-    } then: { [weak self] isWanted in
-      if !isWanted { self?.abandon() }
+    } then: { [self] isWanted in
+      if !isWanted { abandon() }
       return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
     }
   }
@@ -98,33 +93,28 @@ extension Transfer {
     handle?.cancel()
   }
 
-  private func ended(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let (redirect, replacement, isCancelled) = state.withLock { state in
+  private func takeEnd() {
+    let (successor, failure, isCancelled) = state.withLock { state -> (Successor?, EngineError?, Bool) in
+      guard let (result, metrics) = state.batch.end.take() else { preconditionFailure("no end came") }
       state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
       state.handle = nil
       state.isExchanging = false
-      if let replacement = state.replacement {
-        state.urlRequest = replacement.urlRequest
+      if case .replacement(_, let urlRequest) = state.successor {
+        state.urlRequest = urlRequest
         state.response = nil
       }
-      state.request.timeouts.total = state.request.timeouts.total.map {
-        max(.zero, $0 - (metrics.end.map { $0 - metrics.start } ?? .zero))
+      if let total = state.request.timeouts.total {
+        state.request.timeouts.total = max(.zero, total - (metrics.end.map { $0 - metrics.start } ?? .zero))
       }
-      defer { (state.redirect, state.replacement) = (nil, nil) }
-      return (state.redirect, state.replacement, state.isCancelled)
+      return (state.successor.take(), result.failure, state.isCancelled)
     }
-    switch (result, redirect) {
+    switch successor {
     // All of it had come by then, and wasn't handed over.
-    case (.success, _) where isCancelled: complete(URLError(.cancelled))
-    case (_, .failure(let error)): complete(error)
-    case (.success, .success(let next)): follow(next)
-    case (let result, nil):
-      if let replacement { return send(replacement.request) }
-      switch result {
-      case .success: complete(nil as URLError?)
-      case .failure(let error): complete(error)
-      }
-    case (.failure(let error), _): complete(error)
+    case _ where isCancelled && failure == nil: complete(URLError(.cancelled))
+    case .failure(let error): complete(error)
+    case .redirect(let next) where failure == nil: follow(next)
+    case .replacement(let request, _): send(request)
+    case .redirect, nil: if let failure { complete(failure) } else { complete(nil as URLError?) }
     }
   }
 
@@ -178,8 +168,7 @@ extension Transfer {
     guard let observer, let response else { return }
     ask {
       observer.transfer(isRedirectedTo: proposed, by: response, answer: $0)
-    } then: { [weak self] chosen in
-      guard let self else { return nil }
+    } then: { [self] chosen in
       guard let chosen else { return .present(isLast: true) }
       do {
         let request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
@@ -199,7 +188,6 @@ extension Transfer {
 
   /// Asks for a credential if the server wants one that could be given; returns whether the response waits for that.
   private func authenticate(after head: ResponseHead) -> Bool {
-    guard head.status == 401 else { return false }
     let (observer, uri, response, count) = state.withLock {
       ($0.observer, $0.request.uri, $0.response, $0.challengeCount)
     }
@@ -209,8 +197,7 @@ extension Transfer {
     guard let observer, let challenge else { return false }
     ask {
       observer.transfer(isAskedFor: challenge, answer: $0)
-    } then: { [weak self] answer in
-      guard let self else { return nil }
+    } then: { [self] answer in
       switch answer {
       case .stand: return .present(isLast: false)
       case .cancel:
@@ -222,7 +209,7 @@ extension Transfer {
           var request = state.request
           request.fields.remove("Authorization")
           request.fields.append(name: "Authorization", value: value)
-          state.replacement = (request, state.urlRequest)
+          state.successor = .replacement(request, state.urlRequest)
         }
         discardBody()
         return nil
@@ -231,21 +218,28 @@ extension Transfer {
     return true
   }
 
-  func send(_ request: EngineRequest) {
+  /// Sends another request, in what time the others have left.
+  private func send(_ request: EngineRequest) {
+    state.withLock { state in
+      let total = state.request.timeouts.total
+      state.request = request
+      state.request.timeouts.total = total
+    }
+    send()
+  }
+
+  /// Sends the request.
+  func send() {
     do {
-      let (handlesCookies, total, number) = try state.withLock { state in
+      var (request, handlesCookies, number) = try state.withLock { state in
         // Before the first request or between two, when there is no exchange to cancel.
         if state.isCancelled { throw URLError(.cancelled) }
         state.isExchanging = true
         state.exchange += 1
         (state.owedByteCount, state.isDiscarding) = (0, false)
-        let total = state.request.timeouts.total
-        state.request = request
-        state.request.timeouts.total = total
-        return (state.urlRequest.httpShouldHandleCookies, total, state.exchange)
+        return (state.request, state.urlRequest.httpShouldHandleCookies, state.exchange)
       }
-      var request = handlesCookies ? client.addingCookies(to: request) : request
-      request.timeouts.total = total
+      if handlesCookies { client.addCookies(to: &request) }
       let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
       let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
         // It may have ended before its handle came back here, and another one be under way.
@@ -288,5 +282,11 @@ extension HTTPURLResponse {
     self.init(url: url, statusCode: head.status) {
       head.fields.map { HTTPHeader(name: $0.name, value: $0.value) }
     }
+  }
+}
+
+extension Result {
+  fileprivate var failure: Failure? {
+    if case .failure(let failure) = self { failure } else { nil }
   }
 }

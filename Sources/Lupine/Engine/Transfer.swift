@@ -38,10 +38,18 @@ final class Transfer: ResponseSink {
 
   /// What came on the loop since the last delivery.
   struct Batch {
+    var sentByteCount: Int64?
     var head: ResponseHead?
     var body = Data()
-    var sentByteCount: Int64?
     var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
+
+    /// What is dealt with first of it.
+    var step: Step? {
+      if sentByteCount != nil { return .sent }
+      if head != nil { return .head }
+      if !body.isEmpty { return .body }
+      return end == nil ? nil : .end
+    }
   }
 
   /// What the observer was asked.
@@ -53,14 +61,22 @@ final class Transfer: ResponseSink {
 
   /// What is done next on the session's queue.
   enum Step {
-    case head(ResponseHead)
-    case body(Data)
-    case sent(Int64)
-    case end(Result<Fields, EngineError>, ExchangeMetrics)
+    // What stands in the batch.
+    case sent, head, body, end
     // What an answer has led to.
     case present(isLast: Bool)
-    case send(EngineRequest)
+    indirect case send(EngineRequest)
     case complete(URLError?)
+  }
+
+  /// What follows once an exchange has ended; the rest of its response's body is then of no interest.
+  enum Successor {
+    /// What the response redirects to, if the observer agrees.
+    indirect case redirect(EngineRequest)
+    /// The response redirects to where nobody may follow.
+    indirect case failure(EngineError)
+    /// The same request with a credential, or the one that is sent instead.
+    indirect case replacement(EngineRequest, URLRequest)
   }
 
   struct State {
@@ -93,10 +109,7 @@ final class Transfer: ResponseSink {
     var response: HTTPURLResponse?
     var receivedByteCount: Int64 = 0
     var sentByteCount: Int64 = 0
-    /// What the response redirects to; its body is then of no interest.
-    var redirect: Result<EngineRequest, EngineError>?
-    /// What is sent once the response has ended, with a credential perhaps; its body is then of no interest.
-    var replacement: (request: EngineRequest, urlRequest: URLRequest)?
+    var successor: Successor?
     var challengeCount = 0
     var attempts: [Attempt] = []
 
@@ -137,11 +150,6 @@ final class Transfer: ResponseSink {
 
   // MARK: What the task does
 
-  /// Sends the request.
-  func begin() {
-    send(state.withLock { $0.request })
-  }
-
   /// Ends the transfer with an error, wherever it is.
   func cancel() {
     let handle = state.withLock { state -> ExchangeHandle? in
@@ -169,7 +177,7 @@ final class Transfer: ResponseSink {
   /// Reads no more of the body, and sends another request, whose response counts. For who is asked about a response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
-    state.withLock { $0.replacement = (request, urlRequest) }
+    state.withLock { $0.successor = .replacement(request, urlRequest) }
     discardBody()
   }
 
@@ -219,12 +227,12 @@ final class Transfer: ResponseSink {
     return state.withLock { state in
       do throws(EngineError) {
         let next = try client.redirectRule.next(after: head, to: state.request, count: state.redirectCount)
-        state.redirect = next.map { .success($0) }
+        state.successor = next.map { .redirect($0) }
       } catch {
-        state.redirect = .failure(error)
+        state.successor = .failure(error)
       }
       state.batch.head = head
-      return state.redirect == nil ? .deliver : .discard
+      return state.successor == nil ? .deliver : .discard
     }
   }
 

@@ -133,58 +133,66 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. Cheaper than a task per request: one lock, no job.
+/// A value that is set once and awaited any number of times. Cheaper than a task per request: two locks, no job.
 final class ResponseBox<Value: Sendable>: Sendable {
-  private enum State {
-    case empty(waiting: [CheckedContinuation<Value, Never>])
-    case full(Value)
-  }
-
-  private let state = Mutex(State.empty(waiting: []))
+  private let content = Mutex<Value?>(nil)
+  private let gate = Gate()
 
   /// Sets the value and wakes everybody who waits for it.
   func fill(_ value: Value) {
-    let waiting = state.withLock { state -> [CheckedContinuation<Value, Never>] in
-      guard case .empty(let waiting) = state else { preconditionFailure("a response handler ran twice") }
-      state = .full(value)
-      return waiting
-    }
-    for continuation in waiting { continuation.resume(returning: value) }
-  }
-
-  /// The value, once it is set.
-  var value: Value {
-    get async {
-      if let value = valueIfFull { return value }
-      return await withCheckedContinuation { continuation in
-        // Asked again under the lock, for the value may have come in between.
-        let value = state.withLock { state -> Value? in
-          switch state {
-          case .full(let value):
-            return value
-          case .empty(let waiting):
-            state = .empty(waiting: waiting + [continuation])
-            return nil
-          }
-        }
-        if let value { continuation.resume(returning: value) }
-      }
-    }
+    content.withLock { $0 = value }
+    gate.open()
   }
 
   /// The value, once it is set; a task that is cancelled while it waits cancels the request, if there is one.
   func value(cancelling request: Request?) async -> Value {
-    guard let request else { return await value }
-    return await withTaskCancellationHandler {
-      await value
+    await gate.pass(cancelling: request)
+    guard let value = content.withLock({ $0 }) else { preconditionFailure("the gate is open, and nothing behind it") }
+    return value
+  }
+}
+
+/// What opens once, and is waited for by any number of tasks.
+///
+/// It knows nothing of the value behind it: generic code that waits costs a lookup of its types at each step.
+private struct Gate: ~Copyable, Sendable {
+  private struct State {
+    var isOpen = false
+    var waiting: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Lets everybody pass who waits, and whoever comes later.
+  func open() {
+    let waiting = state.withLock { state in
+      precondition(!state.isOpen, "a response handler ran twice")
+      state.isOpen = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume() }
+  }
+
+  /// Returns once the gate is open; a task that is cancelled meanwhile cancels the request, if there is one.
+  func pass(cancelling request: Request?) async {
+    guard !state.withLock({ $0.isOpen }) else { return }
+    guard let request else { return await wait() }
+    await withTaskCancellationHandler {
+      await wait()
     } onCancel: {
       request.cancel()
     }
   }
 
-  private var valueIfFull: Value? {
-    state.withLock { state in
-      if case .full(let value) = state { value } else { nil }
+  private func wait() async {
+    await withCheckedContinuation { continuation in
+      // Asked again under the lock, for it may have been opened in between.
+      let isOpen = state.withLock { state in
+        if !state.isOpen { state.waiting.append(continuation) }
+        return state.isOpen
+      }
+      if isOpen { continuation.resume() }
     }
   }
 }

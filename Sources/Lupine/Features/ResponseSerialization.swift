@@ -35,10 +35,10 @@ extension ResponseSerializer {
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
   /// HEAD, whose response never has a body (RFC 9110 §9.3.2).
-  public static var defaultEmptyRequestMethods: Set<HTTPMethod> { [.head] }
+  public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
   /// 204 and 205, which have no content (RFC 9110 §15.3.5 and §15.3.6).
-  public static var defaultEmptyResponseCodes: Set<Int> { [204, 205] }
+  public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
   /// What prepares a body that isn't empty; by default nothing is done to it.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
@@ -78,6 +78,12 @@ extension ResponseSerializer {
     }
     return nil
   }
+}
+
+/// When a response may be empty; made once.
+private enum EmptyResponseDefaults {
+  static let methods: Set<HTTPMethod> = [.head]
+  static let codes: Set<Int> = [204, 205]
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {

@@ -7,46 +7,16 @@ public import Foundation
 /// Two requests are equal if everything that would be sent is, the order of the header fields included, if their
 /// timeouts were both given or both left to the session, and if they treat cookies the same.
 public struct URLRequest: Hashable, Sendable {
-  /// The URL to ask; a request without one fails when it is started.
-  public var url: URL?
-
-  /// The header fields in the order in which they will be sent.
-  public var headers = HTTPHeaders()
-
-  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
-  public var httpBody: Data? {
-    get { if case .data(let data) = body { data } else { nil } }
-    set { body = newValue.map { .data($0) } ?? .none }
+  private struct Parts: Hashable, Sendable {
+    var url: URL?
+    var headers = HTTPHeaders()
+    var methodName = URLRequest.methodNameDefault
+    var body = Body.none
+    var timeoutInterval: TimeInterval?
+    var cachePolicy: CachePolicy?
+    var handlesCookies = true
+    var mainDocumentURL: URL?
   }
-
-  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
-  /// place of a body in memory.
-  ///
-  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
-  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
-  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
-  /// requests with different streams aren't equal.
-  public var httpBodyStream: InputStream? {
-    get { if case .stream(let stream) = body { stream.stream } else { nil } }
-    set { body = newValue.map { .stream(.box($0)) } ?? .none }
-  }
-
-  /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
-  public var httpShouldHandleCookies = true
-
-  /// The page for which this is asked, which `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` goes by; nil if there
-  /// is none.
-  public var mainDocumentURL: URL?
-
-  /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
-  private(set) var explicitTimeoutInterval: TimeInterval?
-
-  /// How caches are used, if it was said; otherwise the session's configuration decides.
-  private(set) var explicitCachePolicy: CachePolicy?
-
-  private var methodName = Self.methodNameDefault
-
-  private(set) var body = Body.none
 
   /// What stands behind the header section.
   enum Body: Hashable, Sendable {
@@ -55,9 +25,30 @@ public struct URLRequest: Hashable, Sendable {
     case stream(BodyStream)
   }
 
+  /// The parts behind one reference: on its way a request is copied at many steps, and changed at few.
+  private final class Storage: Hashable, Sendable {
+    let parts: Parts
+
+    init(_ parts: Parts) { self.parts = parts }
+
+    static func == (left: Storage, right: Storage) -> Bool { left === right || left.parts == right.parts }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(parts) }
+  }
+
+  private var storage: Storage
+
+  private init(_ parts: Parts) { storage = Storage(parts) }
+
+  private mutating func change(_ change: (inout Parts) -> Void) {
+    var parts = storage.parts
+    change(&parts)
+    storage = Storage(parts)
+  }
+
   /// A GET request whose timeout is left to the session.
   public init(url: URL) {
-    self.url = url
+    self.init(Parts(url: url))
   }
 
   /// A GET request with a timeout of its own.
@@ -66,14 +57,12 @@ public struct URLRequest: Hashable, Sendable {
   ///   - url: the URL to ask.
   ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
   public init(url: URL, timeoutInterval: TimeInterval) {
-    self.url = url
-    explicitTimeoutInterval = timeoutInterval
+    self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
 
   /// A GET request with a cache policy of its own, whose timeout is left to the session.
   public init(url: URL, cachePolicy: CachePolicy) {
-    self.url = url
-    explicitCachePolicy = cachePolicy
+    self.init(Parts(url: url, cachePolicy: cachePolicy))
   }
 
   /// A GET request with a cache policy and a timeout of its own.
@@ -85,29 +74,82 @@ public struct URLRequest: Hashable, Sendable {
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
-    self.init(url: url, cachePolicy: cachePolicy)
-    explicitTimeoutInterval = timeoutInterval
+    self.init(Parts(url: url, timeoutInterval: timeoutInterval, cachePolicy: cachePolicy))
   }
+
+  /// The URL to ask; a request without one fails when it is started.
+  public var url: URL? {
+    get { storage.parts.url }
+    set { change { $0.url = newValue } }
+  }
+
+  /// The header fields in the order in which they will be sent.
+  public var headers: HTTPHeaders {
+    get { storage.parts.headers }
+    set { change { $0.headers = newValue } }
+  }
+
+  var body: Body { storage.parts.body }
+
+  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
+  public var httpBody: Data? {
+    get { if case .data(let data) = body { data } else { nil } }
+    set { change { $0.body = newValue.map { .data($0) } ?? .none } }
+  }
+
+  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
+  /// place of a body in memory.
+  ///
+  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
+  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
+  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
+  /// requests with different streams aren't equal.
+  public var httpBodyStream: InputStream? {
+    get { if case .stream(let stream) = body { stream.stream } else { nil } }
+    set {
+      let stream = newValue.map { BodyStream.box($0) }
+      change { $0.body = stream.map { .stream($0) } ?? .none }
+    }
+  }
+
+  /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
+  public var httpShouldHandleCookies: Bool {
+    get { storage.parts.handlesCookies }
+    set { change { $0.handlesCookies = newValue } }
+  }
+
+  /// The page for which this is asked, which `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` goes by; nil if there
+  /// is none.
+  public var mainDocumentURL: URL? {
+    get { storage.parts.mainDocumentURL }
+    set { change { $0.mainDocumentURL = newValue } }
+  }
+
+  /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
+  var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
+
+  /// How caches are used, if it was said; otherwise the session's configuration decides.
+  var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
   /// The method, never nil when read; setting nil makes it `GET`.
   ///
   /// The six methods that Foundation knows are written in capitals whatever their case, as Foundation does; any
   /// other name is kept as it is.
   public var httpMethod: String? {
-    get { methodName }
-    set { methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault }
+    get { storage.parts.methodName }
+    set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
   /// Seconds to wait for the peer: what was set, or 60, the default, for which the session's configuration stands in.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
-    set { explicitTimeoutInterval = newValue }
+    set { change { $0.timeoutInterval = newValue } }
   }
 
   /// How caches are used: what was set, or `.useProtocolCachePolicy`, for which the session's configuration stands in.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
-    set { explicitCachePolicy = newValue }
+    set { change { $0.cachePolicy = newValue } }
   }
 
   /// The header fields as a dictionary, made at each access, or nil if there are none.

@@ -24,7 +24,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   /// The delegate by what it wants to hear of; asked once, since a cast at each call costs more than the call.
-  struct Delegates {
+  final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
     let data: (any URLSessionDataDelegate)?
@@ -41,7 +41,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   private struct MutableState {
     var life = Life.valid
     var delegates: Delegates?
-    var tasks: Set<URLSessionTask> = []
+    /// The tasks that haven't ended, by identifier.
+    var tasks: [Int: URLSessionTask] = [:]
     var taskCount = 0
     var sessionDescription: String?
     var fileDelivery: DeliveryQueue?
@@ -153,7 +154,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
     mutableState.withLock { state in
       guard state.life == .valid else { return }
-      state.tasks.insert(task)
+      state.tasks[task.taskIdentifier] = task
     }
     return task
   }
@@ -167,12 +168,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   /// Whether the task may be run.
-  func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
+  func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks[task.taskIdentifier] === task } }
 
   /// A task has ended and its delegate was told.
   func remove(_ task: URLSessionTask) {
     let isLast = mutableState.withLock { state in
-      state.tasks.remove(task) != nil && state.life == .invalidating && state.tasks.isEmpty
+      state.tasks.removeValue(forKey: task.taskIdentifier) != nil && state.life == .invalidating && state.tasks.isEmpty
     }
     if isLast { becomeInvalid() }
   }
@@ -198,7 +199,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   private var tasks: [URLSessionTask] {
-    mutableState.withLock { Array($0.tasks) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
+    mutableState.withLock { Array($0.tasks.values) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
   }
 
   // MARK: Invalidation
@@ -213,12 +214,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
   private func invalidate(cancelling: Bool) {
-    let (tasks, isOver) = mutableState.withLock { state -> (Set<URLSessionTask>, Bool) in
-      guard state.life == .valid else { return (cancelling ? state.tasks : [], false) }
+    let (tasks, isOver) = mutableState.withLock { state -> ([Int: URLSessionTask], Bool) in
+      guard state.life == .valid else { return (cancelling ? state.tasks : [:], false) }
       state.life = .invalidating
-      return (cancelling ? state.tasks : [], state.tasks.isEmpty)
+      return (cancelling ? state.tasks : [:], state.tasks.isEmpty)
     }
-    for task in tasks { task.cancel() }
+    for task in tasks.values { task.cancel() }
     if isOver { becomeInvalid() }
   }
 

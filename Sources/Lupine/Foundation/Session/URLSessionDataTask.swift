@@ -37,6 +37,9 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     if let request = owner as? DataStreamRequest { return request.drain { finish(error) } }
     guard error == nil, windowBytes == nil, let httpResponse, let session, let delegate = session.delegates?.data
     else { return finish(error) }
+    if let delegate = delegate as? SessionDelegate, !delegate.isAsked(aboutStoringResponseOf: self) {
+      return finish(nil)
+    }
     let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }
     let proposed = CachedURLResponse(response: httpResponse, data: data)
     conclusion.withLock { $0 = Conclusion(finish: finish) }

@@ -152,7 +152,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       }
       guard isWanted else { return }
       if self.state == .suspended { steer(transfer) }
-      transfer.begin()
+      transfer.send()
     } catch {
       let error = error as? URLError ?? URLError(.unknown)
       let isFirst = mutableState.withLock { state in
@@ -286,29 +286,33 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
     guard isNew else { return }
     conclude(error) { error in
-      self.tellDelegate(or: { self.complete(error) }) { session, delegate in
-        delegate.urlSession(session, task: self, didFinishCollecting: self.metrics)
-        self.mutableState.withLock { state in
-          state.state = .completed
-          state.error = error
-        }
-        delegate.urlSession(session, task: self, didCompleteWithError: error)
-        self.complete(error)
-      }
+      guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
+      self.onDelegateQueue(of: session) { self.complete(error, in: session, telling: delegate) }
     }
   }
 
-  /// Calls the delegate on its queue, at once if this is where the work is done anyway.
-  func tellDelegate(
-    or otherwise: @escaping @Sendable () -> Void,
-    _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
+  private func complete(
+    _ error: (any Error)?, in session: URLSession, telling delegate: any URLSessionTaskDelegate
+  ) {
+    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
+    mutableState.withLock { state in
+      state.state = .completed
+      state.error = error
+    }
+    delegate.urlSession(session, task: self, didCompleteWithError: error)
+    complete(error)
+  }
+
+  /// Does something on the delegate's queue, at once if this is where the work is done anyway.
+  private func onDelegateQueue(of session: URLSession, _ work: @escaping @Sendable () -> Void) {
+    if delivery(of: session) === session.delivery { work() } else { session.delivery.perform(work) }
+  }
+
+  private func tellDelegate(
+    or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
     guard let session, let delegate = session.delegates?.task else { return otherwise() }
-    if delivery(of: session) === session.delivery {
-      call(session, delegate)
-    } else {
-      session.delivery.perform { call(session, delegate) }
-    }
+    onDelegateQueue(of: session) { call(session, delegate) }
   }
 
   private func complete(_ error: (any Error)?) {
