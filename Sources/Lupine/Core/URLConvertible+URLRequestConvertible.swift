@@ -64,8 +64,6 @@ extension URLRequest {
   ///
   /// - Throws: what ``URLConvertible/asURL()`` throws.
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
-    self.init(url: try url.asURL())
-    httpMethod = method.rawValue
-    if let headers { self.headers = headers }
+    self.init(url: try url.asURL(), method: method.rawValue, headers: headers ?? HTTPHeaders())
   }
 }

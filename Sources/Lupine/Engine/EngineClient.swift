@@ -9,6 +9,8 @@ final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
   /// What every request has that doesn't have such fields of its own.
   private let sessionFields: Fields
+  /// The times of requests that say none.
+  private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
     var serverTrustManager: ServerTrustManager?
@@ -20,6 +22,7 @@ final class EngineClient: Sendable {
     var fields = Fields()
     for header in settings.additionalHeaders ?? HTTPHeaders() { fields.append(name: header.name, value: header.value) }
     sessionFields = fields
+    timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
   /// How many bytes of a body may be ahead of who takes them.
@@ -35,9 +38,7 @@ final class EngineClient: Sendable {
     try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     return EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
-      timeouts: Timeouts(
-        everyPhase: Duration(timeout: request.explicitTimeoutInterval ?? settings.timeoutIntervalForRequest),
-        total: Duration(timeout: settings.timeoutIntervalForResource)))
+      timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
   }
 
   private func fields(of headers: HTTPHeaders) -> Fields {
@@ -133,6 +134,12 @@ final class EngineClient: Sendable {
     } catch {
       throw URLError(error)
     }
+  }
+}
+
+extension URLSessionConfiguration.Snapshot {
+  fileprivate func timeouts(everyPhase interval: TimeInterval) -> Timeouts {
+    Timeouts(everyPhase: Duration(timeout: interval), total: Duration(timeout: timeoutIntervalForResource))
   }
 }
 

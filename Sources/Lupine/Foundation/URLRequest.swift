@@ -46,6 +46,11 @@ public struct URLRequest: Hashable, Sendable {
     storage = Storage(parts)
   }
 
+  /// A request whose timeout is left to the session.
+  init(url: URL, method: String, headers: HTTPHeaders) {
+    self.init(Parts(url: url, headers: headers, methodName: Self.normalized(method)))
+  }
+
   /// A GET request whose timeout is left to the session.
   public init(url: URL) {
     self.init(Parts(url: url))
