@@ -1,0 +1,186 @@
+"""The programs that are measured: what each needs, how it is built and how it is called."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from .machine import BUILD, HERE, Failure, find
+
+# Program -> Debian's package, unless it has the program's name.
+PACKAGES = {"taskset": "util-linux", "cc": "gcc", "go": "golang-go"}
+# pkg-config's name of a library -> Debian's package.
+LIBRARIES = {
+    "libcurl": "libcurl4-openssl-dev", "zlib": "zlib1g-dev", "libbrotlidec": "libbrotli-dev",
+    "libbrotlienc": "libbrotli-dev",
+}  # fmt: skip
+HYPER_CRATES = "/usr/share/cargo/registry/hyper-0.14"
+
+WRK_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a program."""
+
+    url: str
+    requests: int
+    in_flight: int
+    warm_up: int
+    arguments: tuple = ()
+
+
+@dataclass(frozen=True)
+class Client:
+    name: str
+    title: str
+    build: Callable[[], None]
+    command: Callable[[Job], list]
+    programs: tuple = ()
+    libraries: tuple = ()
+    # It gets one of so many requests, since it needs that much longer for each.
+    share: int = 1
+    # How to warm up for a client that doesn't do so by itself.
+    warm_up: Callable[[Job], list] | None = None
+
+
+def options(job):
+    """What all load generators of this folder take."""
+    return [
+        "--requests", str(job.requests), "--in-flight", str(job.in_flight), "--warm-up", str(job.warm_up),
+        *job.arguments, job.url,
+    ]  # fmt: skip
+
+
+def run(*command, folder=HERE, **environment):
+    subprocess.run(
+        [str(part) for part in command], check=True, stdout=sys.stderr, cwd=folder, env={**os.environ, **environment})
+
+
+def swift_build(package, scratch, *more):
+    run("swift", "build", "-c", "release", "--package-path", package, "--scratch-path", scratch, *more)
+
+
+def build_ours():
+    swift_build(HERE, BUILD)
+
+
+def build_ours_static():
+    for product in ["load-api", "load-engine-async"]:
+        swift_build(HERE, BUILD / "static", "--static-swift-stdlib", "--product", product)
+
+
+def build_c(name, *libraries):
+    flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", *libraries], text=True).split()
+    BUILD.mkdir(exist_ok=True)
+    run("cc", "-O2", "-o", BUILD / name, HERE / f"peers/{name}.c", *flags)
+
+
+def build_go():
+    run("go", "build", "-o", BUILD / "load-go", ".", folder=HERE / "peers/go", GOPROXY="off", GOFLAGS="-mod=mod")
+
+
+def build_hyper():
+    if not any(name.startswith("hyper-0.14") for name in names_in(os.path.dirname(HYPER_CRATES))):
+        raise Failure("hyper's crates are missing; install them:\n  sudo apt-get install librust-hyper-dev")
+    run("cargo", "build", "--release", "--target-dir", BUILD / "hyper", folder=HERE / "peers/hyper")
+
+
+def names_in(folder):
+    return os.listdir(folder) if os.path.isdir(folder) else []
+
+
+def build_package(name):
+    # SwiftPM may end with a crash right behind a build that it has finished; its exit status says so, not the program.
+    swift_build(HERE / "peers" / name, BUILD / name)
+
+
+def wrk(job, seconds=WRK_SECONDS):
+    header = ["-H", "User-Agent: lupine-benchmarks", "-H", "Accept: */*"]
+    script = ["-s", HERE / "peers/wrk.lua"]
+    return ["wrk", "-t1", f"-c{job.in_flight}", f"-d{seconds}s", *header, *script, job.url]
+
+
+def curl(job):
+    # The same options for each transfer, on one connection.
+    return ["curl", "-sS", "--fail", "-A", "lupine-benchmarks", *[*job.arguments, job.url] * job.requests]
+
+
+def generator(path):
+    return lambda job: [path, *options(job)]
+
+
+def coding(job):
+    return [BUILD / "coding", *job.arguments, "--requests", job.requests]
+
+
+def idle(job):
+    return [BUILD / "release/load-idle", *options(job)]
+
+
+def nothing():
+    """There is nothing to build."""
+
+
+SWIFT = ("swift",)
+C = ("cc", "pkg-config")
+
+CLIENTS = {
+    client.name: client
+    for client in [
+        Client("load-api", "Lupine, Alamofire's API", build_ours, generator(BUILD / "release/load-api"), SWIFT),
+        Client(
+            "load-engine-async", "Lupine's engine, async", build_ours,
+            generator(BUILD / "release/load-engine-async"), SWIFT),
+        Client(
+            "load-engine-callback", "Lupine's engine, callbacks", build_ours,
+            generator(BUILD / "release/load-engine-callback"), SWIFT),
+        Client("load-idle", "Lupine's engine, idle connections", build_ours, idle, SWIFT),
+        Client(
+            "load-api-static", "Lupine, Alamofire's API, -static-stdlib", build_ours_static,
+            generator(BUILD / "static/release/load-api"), SWIFT),
+        Client(
+            "load-engine-static", "Lupine's engine, -static-stdlib", build_ours_static,
+            generator(BUILD / "static/release/load-engine-async"), SWIFT),
+        Client(
+            "curl-multi", "libcurl, multi interface", lambda: build_c("curl-multi", "libcurl"),
+            generator(BUILD / "curl-multi"), C, ("libcurl",)),
+        Client("hyper", "hyper 0.14, one thread", build_hyper, generator(BUILD / "hyper/release/load-hyper"), ("cargo",)),
+        Client("go", "Go's net/http, one P", build_go, generator(BUILD / "load-go"), ("go",)),
+        Client(
+            "async-http-client", "AsyncHTTPClient 1.37", lambda: build_package("async-http-client"),
+            generator(BUILD / "async-http-client/release/load-async-http-client"), SWIFT, share=4),
+        Client(
+            "urlsession", "URLSession on Linux", lambda: build_package("urlsession"),
+            generator(BUILD / "urlsession/release/load-urlsession"), SWIFT, share=20),
+        Client("wrk", "wrk", nothing, wrk, ("wrk",), warm_up=lambda job: wrk(job, 1)),
+        Client("curl", "curl", nothing, curl, ("curl",)),
+        Client(
+            "coding", "zlib or libbrotli by itself", lambda: build_c("coding", "zlib", "libbrotlidec", "libbrotlienc"),
+            coding, C, ("zlib", "libbrotlidec", "libbrotlienc")),
+    ]
+}  # fmt: skip
+
+
+def require(clients, programs):
+    """Says what is missing, and which command installs it."""
+    wanted = {"nginx", "taskset", *programs}.union(*(client.programs for client in clients))
+    missing = {PACKAGES.get(program, program) for program in wanted if not find(program)}
+    if "swift" in missing:
+        raise Failure("swift is missing; install it as https://www.swift.org/install/linux says")
+    if find("pkg-config"):
+        for library in {library for client in clients for library in client.libraries}:
+            if subprocess.run(["pkg-config", "--exists", library], check=False).returncode != 0:
+                missing.add(LIBRARIES[library])
+    if missing:
+        raise Failure(f"something is missing; install it:\n  sudo apt-get install {' '.join(sorted(missing))}")
+
+
+def build(clients):
+    done = set()
+    for client in clients:
+        key = getattr(client.build, "__name__", "") if client.build in (build_ours, build_ours_static) else client.name
+        if key not in done:
+            client.build()
+            done.add(key)
