@@ -62,13 +62,13 @@ def swift_build(package, scratch, *more):
     run("swift", "build", "-c", "release", "--package-path", package, "--scratch-path", scratch, *more)
 
 
-def build_ours():
-    swift_build(HERE, BUILD)
+def build_ours(product):
+    # One at a time, so that nothing else of the package is built.
+    swift_build(HERE, BUILD, "--product", product)
 
 
-def build_ours_static():
-    for product in ["load-api", "load-engine-async"]:
-        swift_build(HERE, BUILD / "static", "--static-swift-stdlib", "--product", product)
+def build_ours_static(product):
+    swift_build(HERE, BUILD / "static", "--static-swift-stdlib", "--product", product)
 
 
 def build_c(name, *libraries):
@@ -91,9 +91,8 @@ def names_in(folder):
     return os.listdir(folder) if os.path.isdir(folder) else []
 
 
-def build_package(name):
-    # SwiftPM may end with a crash right behind a build that it has finished; its exit status says so, not the program.
-    swift_build(HERE / "peers" / name, BUILD / name)
+def build_package(folder):
+    swift_build(HERE / "peers" / folder, BUILD / folder)
 
 
 def wrk(job, seconds=WRK_SECONDS):
@@ -115,10 +114,6 @@ def coding(job):
     return [BUILD / "coding", *job.arguments, "--requests", job.requests]
 
 
-def idle(job):
-    return [BUILD / "release/load-idle", *options(job)]
-
-
 def nothing():
     """There is nothing to build."""
 
@@ -126,34 +121,39 @@ def nothing():
 SWIFT = ("swift",)
 C = ("cc", "pkg-config")
 
+
+def ours(product, title):
+    return Client(
+        product, title, lambda: build_ours(product), generator(BUILD / "release" / product), SWIFT)
+
+
+def ours_static(name, product, title):
+    return Client(
+        name, f"{title}, -static-stdlib", lambda: build_ours_static(product),
+        generator(BUILD / "static/release" / product), SWIFT)
+
+
 CLIENTS = {
     client.name: client
     for client in [
-        Client("load-api", "Lupine, Alamofire's API", build_ours, generator(BUILD / "release/load-api"), SWIFT),
-        Client(
-            "load-engine-async", "Lupine's engine, async", build_ours,
-            generator(BUILD / "release/load-engine-async"), SWIFT),
-        Client(
-            "load-engine-callback", "Lupine's engine, callbacks", build_ours,
-            generator(BUILD / "release/load-engine-callback"), SWIFT),
-        Client("load-idle", "Lupine's engine, idle connections", build_ours, idle, SWIFT),
-        Client(
-            "load-api-static", "Lupine, Alamofire's API, -static-stdlib", build_ours_static,
-            generator(BUILD / "static/release/load-api"), SWIFT),
-        Client(
-            "load-engine-static", "Lupine's engine, -static-stdlib", build_ours_static,
-            generator(BUILD / "static/release/load-engine-async"), SWIFT),
+        ours("load-api", "Lupine, Alamofire's API"),
+        ours("load-engine-async", "Lupine's engine, async"),
+        ours("load-engine-callback", "Lupine's engine, callbacks"),
+        ours("load-idle", "Lupine's engine, idle connections"),
+        ours_static("load-api-static", "load-api", "Lupine, Alamofire's API"),
+        ours_static("load-engine-static", "load-engine-async", "Lupine's engine"),
         Client(
             "curl-multi", "libcurl, multi interface", lambda: build_c("curl-multi", "libcurl"),
             generator(BUILD / "curl-multi"), C, ("libcurl",)),
-        Client("hyper", "hyper 0.14, one thread", build_hyper, generator(BUILD / "hyper/release/load-hyper"), ("cargo",)),
+        Client(
+            "hyper", "hyper 0.14, one thread", build_hyper, generator(BUILD / "hyper/release/load-hyper"), ("cargo",)),
         Client("go", "Go's net/http, one P", build_go, generator(BUILD / "load-go"), ("go",)),
         Client(
-            "async-http-client", "AsyncHTTPClient 1.37", lambda: build_package("async-http-client"),
-            generator(BUILD / "async-http-client/release/load-async-http-client"), SWIFT, share=4),
+            "async-http-client", "AsyncHTTPClient 1.37", lambda: build_package("AsyncHTTPClient"),
+            generator(BUILD / "AsyncHTTPClient/release/load-async-http-client"), SWIFT, share=4),
         Client(
-            "urlsession", "URLSession on Linux", lambda: build_package("urlsession"),
-            generator(BUILD / "urlsession/release/load-urlsession"), SWIFT, share=20),
+            "urlsession", "URLSession on Linux", lambda: build_package("URLSession"),
+            generator(BUILD / "URLSession/release/load-urlsession"), SWIFT, share=20),
         Client("wrk", "wrk", nothing, wrk, ("wrk",), warm_up=lambda job: wrk(job, 1)),
         Client("curl", "curl", nothing, curl, ("curl",)),
         Client(
@@ -178,9 +178,5 @@ def require(clients, programs):
 
 
 def build(clients):
-    done = set()
     for client in clients:
-        key = getattr(client.build, "__name__", "") if client.build in (build_ours, build_ours_static) else client.name
-        if key not in done:
-            client.build()
-            done.add(key)
+        client.build()

@@ -11,10 +11,11 @@ import tempfile
 
 from . import __doc__ as about
 from . import clients, fixtures, tables, workloads
+from .cases import Folders
 from .machine import HERE, Failure, describe, require_cores
 from .measurement import measure_undisturbed
 from .server import Server
-from .workloads import WORKLOADS, Folders
+from .workloads import WORKLOADS
 
 # The process's and the server's descriptors, for 10,000 connections and more.
 DESCRIPTORS = 20_000
@@ -132,18 +133,26 @@ def main():
     prepare(chosen, options)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(DESCRIPTORS, most) if most > 0 else DESCRIPTORS, most))
-    command = shlex.join(["Benchmarks/run", *sys.argv[1:]])
+    command, machine = shlex.join(["Benchmarks/run", *sys.argv[1:]]), describe()
+    failed = []
     for workload in chosen:
         print(f"{workload.name}: {workload.about}", file=sys.stderr)
-        sections = run(workload, options)
+        try:
+            sections = run(workload, options)
+        except Failure as failure:  # the others may go well, and take long
+            print(f"Benchmarks/run: {workload.name}: {failure}", file=sys.stderr)
+            failed.append(workload.name)
+            continue
         if not sections:
             continue
         text = "\n\n".join([
-            f"`{command}` on {describe()} The median of {options.rounds} rounds, with the smallest and the largest in"
+            f"`{command}` on {machine} The median of {options.rounds} rounds, with the smallest and the largest in"
             " brackets.", *sections])  # fmt: skip
         print(f"### {workload.name}\n\n{text}\n", flush=True)
         if options.readme:
             write_readme(workload.name, text)
+    if failed:
+        raise Failure(f"without figures: {', '.join(failed)}")
 
 
 def entry():

@@ -76,8 +76,12 @@ def require_cores():
 def describe():
     """The processor and the versions that a table's figures belong to."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    swift = re.search(r"Swift version (\S+)", subprocess.getoutput("swift --version"))
-    nginx = subprocess.getoutput(f"{find('nginx')} -v").rpartition("/")[2]
+    versions = {
+        "Swift": r"swift --version 2>/dev/null", "nginx": f"{find('nginx')} -v", "curl": "curl --version",
+        "Go": "go version", "wrk": "wrk --version",
+    }  # fmt: skip
+    found = {name: re.search(r"\d+\.\d+(\.\d+)*", subprocess.getoutput(command)) for name, command in versions.items()}
     return (
-        f"{cpu[1] if cpu else platform.machine()}, {os.cpu_count()} cores; Linux {platform.release()};"
-        f" Swift {swift[1] if swift else '?'}; nginx {nginx}; {time.strftime('%Y-%m-%d')}.")
+        f"{cpu[1] if cpu else platform.machine()}, {os.cpu_count()} cores; Linux {platform.release()}; "
+        + "; ".join(f"{name} {version[0]}" for name, version in found.items() if version)
+        + f"; {time.strftime('%Y-%m-%d')}.")

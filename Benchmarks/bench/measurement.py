@@ -113,6 +113,8 @@ def figures(ended, case, row, job):
         "mib_per_second": rate * case.body_bytes / (1 << 20),
     }  # fmt: skip
     values.update({name: printed[f"{name}_us"] for name in ("p50", "p99", "p999") if f"{name}_us" in printed})
+    if not row.has_whole_body:
+        del values["mib_per_second"]
     if not values["resident"]:
         del values["resident"]  # it ended before anybody looked
     return values
@@ -156,11 +158,11 @@ def measure(case, row, server, environment):
 
 
 def measure_undisturbed(case, row, server, environment, patience):
-    """The same, again if others used the machine meanwhile."""
+    """The same, again if others used the machine meanwhile; without any patience, once."""
     for attempt in range(REPEATS_MAX + 1):
         wait_until_quiet(patience)
         sample = measure(case, row, server, environment)
-        again = sample.is_disturbed and attempt < REPEATS_MAX
+        again = sample.is_disturbed and attempt < REPEATS_MAX and patience > 0
         shown = ", ".join(f"{column.title} {sample.values[column.key] * column.factor:,.{column.digits}f}"
                           for column in case.columns[:4] if column.key in sample.values)
         print(

@@ -127,7 +127,7 @@ class Server:
         deadline = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise Failure(f"nginx ended at once; is a port of 28090 to 28094 taken? It says:\n{self.log.read_text()}")
+                raise Failure(f"nginx ended; is a port of 28090 to 28094 taken? It says:\n{self.log.read_text()}")
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{PLAIN}/", timeout=1) as response:
                 if response.read() == BODY:
                     return

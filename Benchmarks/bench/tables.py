@@ -48,7 +48,8 @@ def ratio_table(case, samples):
         cells = []
         for column in case.columns:
             own, other = (values_of(samples[name], column.key) for name in (row.name, base.name))
-            cells.append("–" if own is None or other is None else spread([a / b for a, b in zip(own, other)], 2))
+            is_told = own is not None and other is not None and 0 not in other
+            cells.append(spread([a / b for a, b in zip(own, other)], 2) if is_told else "–")
         rows.append([row.title, *cells])
     return markdown([f"Ratio to {base.title}", *(column.figure for column in case.columns)], rows)
 
@@ -59,15 +60,17 @@ def target_table(case, samples):
         needed = [target.row, *target.of]
         if any(name not in samples or values_of(samples[name], target.key) is None for name in needed):
             continue
-        own = [value * target.factor for value in values_of(samples[target.row], target.key)]
+        own = values_of(samples[target.row], target.key)
         if target.of:
             others = [sum(values) for values in zip(*(values_of(samples[name], target.key) for name in target.of))]
-            own = [a / b / target.factor for a, b in zip(own, others)]
+            if 0 in others:
+                continue  # too short a run to tell
+            own = [a / b for a, b in zip(own, others)]
         median = statistics.median(own)
         is_met = median <= target.at_most if target.at_most is not None else median >= target.at_least
         bound = f"at most {target.at_most:g}" if target.at_most is not None else f"at least {target.at_least:g}"
         rows.append([target.text, bound, spread(own, 2), "yes" if is_met else "no"])
-    return markdown(["Target", "Ratio" if any(t.of for t in case.targets) else "Figure", "Measured", "Met"], rows) if rows else ""
+    return markdown(["Target", "Asked for", "Measured", "Met"], rows) if rows else ""
 
 
 def notes(samples):
