@@ -65,14 +65,16 @@ class Row:
     arguments: tuple = ()
     path: str = ""  # in place of the case's
     expected_output: str | None = None  # of a program that prints the body and no figures
+    in_flight: int | None = None  # in place of the case's
     has_whole_body: bool = True  # or else only a part of the work, for which a speed in MiB/s means nothing
 
     def job(self, case):
+        in_flight = self.in_flight or case.in_flight
         requests = max(1, case.requests // self.client.share)
-        if case.requests > case.in_flight:
-            requests = max(requests, case.in_flight)
-        warm_up = case.warm_up if case.warm_up is not None else max(case.in_flight, requests // WARM_UP_SHARE)
-        return Job(case.origin + (self.path or case.path), requests, case.in_flight, warm_up, self.arguments)
+        if case.requests > in_flight:
+            requests = max(requests, in_flight)
+        warm_up = case.warm_up if case.warm_up is not None else max(in_flight, requests // WARM_UP_SHARE)
+        return Job(case.origin + (self.path or case.path), requests, in_flight, warm_up, self.arguments)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ class CodedRow(Row):
 
     @staticmethod
     def of(other, file):
-        return CodedRow(other.client, other.title, other.name, other.arguments, other.path, None, False, file)
+        return CodedRow(
+            other.client, other.title, other.name, other.arguments, other.path, has_whole_body=False, file=file)
 
     def job(self, case):
         found = super().job(case)

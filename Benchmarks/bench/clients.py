@@ -5,17 +5,18 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from .machine import BUILD, HERE, Failure, find
 
 # Program -> Debian's package, unless it has the program's name.
-PACKAGES = {"taskset": "util-linux", "cc": "gcc", "go": "golang-go"}
+PACKAGES = {"taskset": "util-linux", "cc": "gcc", "go": "golang-go", "strip": "binutils"}
 # pkg-config's name of a library -> Debian's package.
 LIBRARIES = {
     "libcurl": "libcurl4-openssl-dev", "zlib": "zlib1g-dev", "libbrotlidec": "libbrotli-dev",
     "libbrotlienc": "libbrotli-dev",
 }  # fmt: skip
-HYPER_CRATES = "/usr/share/cargo/registry/hyper-0.14"
+CRATES = Path("/usr/share/cargo/registry")
 
 WRK_SECONDS = 3
 
@@ -82,13 +83,7 @@ def build_go():
 
 
 def build_hyper():
-    if not any(name.startswith("hyper-0.14") for name in names_in(os.path.dirname(HYPER_CRATES))):
-        raise Failure("hyper's crates are missing; install them:\n  sudo apt-get install librust-hyper-dev")
     run("cargo", "build", "--release", "--target-dir", BUILD / "hyper", folder=HERE / "peers/hyper")
-
-
-def names_in(folder):
-    return os.listdir(folder) if os.path.isdir(folder) else []
 
 
 def build_package(folder):
@@ -169,12 +164,17 @@ def require(clients, programs):
     missing = {PACKAGES.get(program, program) for program in wanted if not find(program)}
     if "swift" in missing:
         raise Failure("swift is missing; install it as https://www.swift.org/install/linux says")
-    if find("pkg-config"):
-        for library in {library for client in clients for library in client.libraries}:
-            if subprocess.run(["pkg-config", "--exists", library], check=False).returncode != 0:
-                missing.add(LIBRARIES[library])
+    for library in {library for client in clients for library in client.libraries}:
+        if not has_library(library):
+            missing.add(LIBRARIES[library])
+    if CLIENTS["hyper"] in clients and not any(CRATES.glob("hyper-0.14.*")):
+        missing.add("librust-hyper-dev")
     if missing:
         raise Failure(f"something is missing; install it:\n  sudo apt-get install {' '.join(sorted(missing))}")
+
+
+def has_library(name):
+    return find("pkg-config") and subprocess.run(["pkg-config", "--exists", name], check=False).returncode == 0
 
 
 def build(clients):

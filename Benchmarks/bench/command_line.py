@@ -84,7 +84,7 @@ def prepare(chosen, options):
     for workload in chosen:
         wanted.update({name: clients.CLIENTS[name] for name in workload.clients})
     require_cores()
-    clients.require(wanted.values(), {program for workload in chosen for program in workload.programs})
+    clients.require(list(wanted.values()), {program for workload in chosen for program in workload.programs})
     clients.build(wanted.values())
 
 

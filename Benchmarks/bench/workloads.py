@@ -208,6 +208,17 @@ def origins(_):
     ]  # fmt: skip
 
 
+def connections(_):
+    rows = []
+    for name in ["load-api", "load-engine-callback", "hyper"]:  # curl-multi would take minutes
+        few, many = row(name, f"{CLIENTS[name].title}, 64", f"{name}-64"), row(name, f"{CLIENTS[name].title}, 10,000")
+        rows += [replace(few, in_flight=64), replace(many, in_flight=10_000)]
+    targets = tuple(
+        Target(f"{text}: CPU with 10,000 connections to 64", name, "cpu", (f"{name}-64",), at_most=1.1)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    return [Case("64 and 10,000 connections, all of them in use", rows, targets=targets)]
+
+
 def start(_):
     rows = [
         row("load-api-static"), row("load-engine-static"), row("go"), row("hyper"),
@@ -238,6 +249,7 @@ WORKLOADS = {
         Workload("tls-bulk", "1 GiB over TLS", tls_bulk, ("zeros", "certificate"), ("openssl",)),
         Workload("idle-10k", "memory for each idle connection", idle, ("certificate",), ("openssl",)),
         Workload("origins-1k", "1,000 origins, new and kept connections", origins, ("origins",)),
+        Workload("connections-10k", "small replies on 10,000 connections", connections),
         Workload("start", "start-up time and size of a static program", start, programs=("strip",)),
     ]
 }  # fmt: skip

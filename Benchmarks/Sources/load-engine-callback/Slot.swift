@@ -2,7 +2,6 @@
 
 import LoadMeasure
 import LupineEngine
-import Synchronization
 
 /// What a body must be: those bytes, or else only as many.
 struct ExpectedBody: Sendable {
@@ -11,15 +10,17 @@ struct ExpectedBody: Sendable {
 }
 
 /// One request at a time, as long as there are tickets.
-final class Slot: ResponseSink {
+///
+/// Unchecked since the engine's loop alone calls it once it has submitted its first request.
+final class Slot: ResponseSink, @unchecked Sendable {
   private let requests: [EngineRequest]
   private let engine: Engine
   private let tickets: Tickets
   private let expected: ExpectedBody
   private let continuation: CheckedContinuation<Void, Never>
   /// How many bytes of the body have come.
-  private let received = Atomic<Int>(0)
-  private let ticket = Mutex<Ticket?>(nil)
+  private var received = 0
+  private var ticket: Ticket?
 
   init(
     _ requests: [EngineRequest], _ engine: Engine, _ tickets: Tickets, _ expected: ExpectedBody,
@@ -34,8 +35,8 @@ final class Slot: ResponseSink {
 
   func submitNext() {
     guard let next = tickets.take() else { return continuation.resume() }
-    ticket.withLock { $0 = next }
-    received.store(0, ordering: .relaxed)
+    ticket = next
+    received = 0
     engine.submit(requests[next.index % requests.count], to: self)
   }
 
@@ -45,7 +46,8 @@ final class Slot: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    let end = received.add(bytes.count, ordering: .relaxed).newValue
+    received += bytes.count
+    let end = received
     guard end <= expected.byteCount else { Load.fail("the body is too long") }
     guard let exact = expected.exact else { return }
     for index in bytes.indices where bytes[index] != exact[end - bytes.count + index] {
@@ -55,8 +57,8 @@ final class Slot: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     if case .failure(let error) = result { Load.fail("\(error)") }
-    guard received.load(ordering: .relaxed) == expected.byteCount else { Load.fail("the body is too short") }
-    if let done = ticket.withLock({ $0 }) { tickets.finish(done) }
+    guard received == expected.byteCount else { Load.fail("the body is too short") }
+    if let ticket { tickets.finish(ticket) }
     submitNext()
   }
 }

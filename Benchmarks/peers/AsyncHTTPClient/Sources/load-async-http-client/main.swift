@@ -24,7 +24,7 @@ do {
   let measurement = Measurement()
   try await send(tickets, client)
   measurement.finish(tickets)
-  try await client.shutdown()
+  try await client.shutdown().get()
 } catch {
   Load.fail("\(error)")
 }
