@@ -6,6 +6,7 @@ import shlex
 import statistics
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -60,11 +61,12 @@ def execute(command, environment):
     watch = Watch(process.pid)
     output = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
     watch.stop()
     if process.returncode != 0:
         raise Failure(f"{shlex.join(command)} ended with {process.returncode}; it printed:\n{output}")
-    return Ended(output, time.monotonic() - begin, usage.ru_utime, usage.ru_stime, watch.resident_kib)
+    return Ended(output, elapsed, usage.ru_utime, usage.ru_stime, watch.resident_kib)
 
 
 class Watch:
@@ -124,9 +126,11 @@ def launches(case, row, job, environment):
     """A program's start and end, so often: the median of the times, since each is short."""
     command = row.client.command(job)
     all_ended = [execute(command, environment) for _ in range(case.launches)]
-    stripped = subprocess.run(["strip", "-o", "/dev/stdout", command[0]], check=True, stdout=subprocess.PIPE).stdout
+    with tempfile.NamedTemporaryFile() as stripped:
+        subprocess.run(["strip", "-o", stripped.name, command[0]], check=True)
+        stripped_size = os.path.getsize(stripped.name)
     return {
-        "size": os.path.getsize(command[0]) / (1 << 20), "stripped": len(stripped) / (1 << 20),
+        "size": os.path.getsize(command[0]) / (1 << 20), "stripped": stripped_size / (1 << 20),
         "wall": statistics.median(ended.seconds for ended in all_ended) * 1e3,
         "user": statistics.mean(ended.user for ended in all_ended) * 1e6,
         "system": statistics.mean(ended.system for ended in all_ended) * 1e6,
