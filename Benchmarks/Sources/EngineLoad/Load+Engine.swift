@@ -6,6 +6,7 @@ public import LupineEngine
 extension Load {
   /// An engine that keeps as many connections as there are requests at once, for each origin.
   public func makeEngine() throws -> Engine {
+    if download != nil { Load.fail("the engine's generators write no files") }
     var configuration = EngineConfiguration()
     configuration.pool.keep(connectionsPerOrigin: inFlight, origins: origins)
     if let authorities { configuration.tls.trustRoots = [.file(authorities)] }

@@ -7,6 +7,7 @@ import NIOPosix
 import NIOSSL
 
 let load = Load.fromCommandLine()
+guard load.upload == nil, load.download == nil else { Load.fail("this one neither sends nor writes files") }
 
 do {
   var configuration = HTTPClient.Configuration()

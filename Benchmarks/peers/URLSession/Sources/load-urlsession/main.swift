@@ -5,6 +5,7 @@ import FoundationNetworking
 import LoadMeasure
 
 let load = Load.fromCommandLine()
+guard load.upload == nil, load.download == nil else { Load.fail("this one neither sends nor writes files") }
 
 do {
   let configuration = URLSessionConfiguration.ephemeral
