@@ -5,6 +5,7 @@ import contextlib
 import os
 import resource
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -157,6 +158,7 @@ def main():
 
 def entry():
     """Runs `main`, and ends the process with one line if something is wrong."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Benchmarks/run: terminated"))  # the server is stopped then
     try:
         main()
     except Failure as failure:

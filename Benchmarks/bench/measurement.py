@@ -59,8 +59,12 @@ def execute(command, environment):
     process = subprocess.Popen(
         ["taskset", "-c", str(CLIENT_CORE), *command], stdout=subprocess.PIPE, text=True, env=environment)
     watch = Watch(process.pid)
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
+    try:
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:  # the run is being ended
+        process.kill()
+        raise
     elapsed = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
     watch.stop()
