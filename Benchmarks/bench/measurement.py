@@ -80,7 +80,7 @@ class Watch:
         self.status = Path(f"/proc/{pid}/status")
         self.resident_kib = 0
         self.ended = threading.Event()
-        self.thread = threading.Thread(target=self.run)
+        self.thread = threading.Thread(target=self.run, daemon=True)
         self.thread.start()
 
     def run(self):
