@@ -90,8 +90,8 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
 
-bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
-	Benchmarks/run --readme
+bench: deps ## compare with other clients in all workloads, and write Benchmarks/README.md
+	Benchmarks/run --all --readme
 
 namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packets (as root or by sudo)
 	sh .ci/packages iproute2 python3-minimal

@@ -14,12 +14,19 @@ let engine = Target.Dependency.product(name: "LupineEngine", package: "Lupine")
 
 let package = Package(
   name: "Benchmarks",
+  // For the peers written in Swift, each of which is a package of its own.
+  products: [.library(name: "LoadMeasure", targets: ["LoadMeasure"])],
   dependencies: [.package(name: "Lupine", path: "..")],
   targets: [
-    .target(name: "LoadMeasure", swiftSettings: strict),
+    .target(name: "CAllocation"),
+    .target(name: "LoadMeasure", dependencies: ["CAllocation"], swiftSettings: strict),
     .executableTarget(name: "load-api", dependencies: ["LoadMeasure", lupine, engine], swiftSettings: strict),
-    .executableTarget(name: "load-engine-async", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
-    .executableTarget(name: "load-engine-callback", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
+    .target(name: "EngineLoad", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(
+      name: "load-engine-async", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(
+      name: "load-engine-callback", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(name: "load-idle", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,5 +1,6 @@
 // What a run has cost: wall clock, processor time of the process, and its largest resident set.
 
+internal import CAllocation
 internal import Glibc
 
 /// The costs of a block of work, and the one line that says them.
@@ -16,11 +17,14 @@ public struct Measurement: Sendable {
   public init() {}
 
   /// Prints the line that `Benchmarks/run` reads: `name=value` pairs, separated by spaces.
-  public func finish(requests: Int) {
+  public func finish(_ tickets: Tickets) {
     let end = Self.reading()
+    let resident = Self.residentKiB("VmHWM")  // before the latencies are sorted, which takes memory
+    let requests = tickets.count
     let seconds = end.seconds - start.seconds
     let user = end.userSeconds - start.userSeconds
     let system = end.systemSeconds - start.systemSeconds
+    let latencies = tickets.percentiles([0.5, 0.99, 0.999])
     print(
       "requests=\(requests)",
       "seconds=\(rounded(seconds))",
@@ -28,7 +32,8 @@ public struct Measurement: Sendable {
       "user_seconds=\(rounded(user))",
       "system_seconds=\(rounded(system))",
       "cpu_us_per_request=\(rounded((user + system) / Double(requests) * 1e6))",
-      "peak_rss_kib=\(residentKiBMax())")
+      "p50_us=\(latencies[0])", "p99_us=\(latencies[1])", "p999_us=\(latencies[2])",
+      "peak_rss_kib=\(resident)")
   }
 
   private static func reading() -> Reading {
@@ -42,24 +47,29 @@ public struct Measurement: Sendable {
       userSeconds: seconds(usage.ru_utime), systemSeconds: seconds(usage.ru_stime))
   }
 
-  // Not ru_maxrss, which a process inherits from whoever started it.
-  private func residentKiBMax() -> Int {
+  /// A line of the process's status, in KiB: VmHWM is the largest resident set so far, VmRSS the one of now.
+  ///
+  /// Not getrusage's `ru_maxrss`, which a process inherits from whoever started it.
+  public static func residentKiB(_ name: String) -> Int {
     var text = [UInt8](repeating: 0, count: 8192)
     let file = open("/proc/self/status", O_RDONLY)
     // SAFETY: the buffer lives for the call, which writes no more than its size.
     let count = text.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
     close(file)
     let lines = text.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
-    guard let line = lines.first(where: { $0.starts(with: "VmHWM:".utf8) }) else { return 0 }
+    guard let line = lines.first(where: { $0.starts(with: "\(name):".utf8) }) else { return 0 }
     let digits = line.filter { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
     return Int(String(decoding: digits, as: UTF8.self)) ?? 0
   }
+
+  /// The bytes that the process has from malloc and hasn't freed, of all threads' arenas.
+  public static func allocatedBytes() -> Int { allocated_bytes() }
 
   private static func seconds(_ time: timeval) -> Double {
     Double(time.tv_sec) + Double(time.tv_usec) / 1e6
   }
 
   private func rounded(_ value: Double) -> Double {
-    (value * 1000).rounded() / 1000
+    (value * 1e6).rounded() / 1e6
   }
 }

@@ -6,36 +6,41 @@ import Lupine
 import LupineEngine
 
 let load = Load.fromCommandLine()
+guard let mode = Mode(rawValue: load.mode.isEmpty ? Mode.data.rawValue : load.mode) else {
+  Load.fail("there is no mode \(load.mode); there are \(Mode.allCases.map(\.rawValue).joined(separator: ", "))")
+}
 
 let configuration = URLSessionConfiguration.default
 configuration.httpMaximumConnectionsPerHost = load.inFlight
 configuration.engine.pool.idlePerOriginMax = load.inFlight
+if load.origins > 1 {
+  configuration.engine.pool.connectionsMax = max(768, load.origins * load.inFlight)
+  configuration.engine.pool.idleMax = load.origins * load.inFlight
+  configuration.engine.pool.originsRememberedMax = load.origins
+}
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
-let session = Session(configuration: configuration)
+if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.file(authorities)] }
+let caller = Caller(session: Session(configuration: configuration), load: load, mode: mode)
 
 do {
-  try await send(load.warmUp, load, session)
+  try await send(Tickets(load.warmUp), caller)
+  let tickets = Tickets(load.requests)
   let measurement = Measurement()
-  try await send(load.requests, load, session)
-  measurement.finish(requests: load.requests)
+  try await send(tickets, caller)
+  measurement.finish(tickets)
 } catch {
   Load.fail("\(error)")
 }
 
-struct WrongBody: Error {
-  let body: Data
-}
-
-nonisolated func send(_ count: Int, _ load: Load, _ session: Session) async throws {
-  let tickets = Tickets(count)
-  let expected = Data(Load.expectedBody)
+nonisolated func send(_ tickets: Tickets, _ caller: Caller) async throws {
+  let urls = load.urls
   try await withThrowingTaskGroup(of: Void.self) { group in
     for _ in 0..<load.inFlight {
       group.addTask {
-        while tickets.take() {
+        while let ticket = tickets.take() {
           // A string, as programs write it; libcurl takes its URL apart for every transfer too.
-          let body = try await session.request(load.url).serializingData().value
-          guard body == expected else { throw WrongBody(body: body) }
+          try await caller.call(urls[ticket.index % urls.count])
+          tickets.finish(ticket)
         }
       }
     }

@@ -1,42 +1,44 @@
 // Load through the engine's async calls: so many tasks, each of which awaits one response after the other.
+//
+// By default they run on Swift's own threads; with `--mode loop` on the thread of the engine's loop.
 
+import EngineLoad
 import LoadMeasure
 import LupineEngine
 
 let load = Load.fromCommandLine()
 
 do {
-  var configuration = EngineConfiguration()
-  configuration.pool.connectionsPerOriginMax = load.inFlight
-  configuration.pool.idlePerOriginMax = load.inFlight
-  let engine = try Engine(configuration: configuration)
-  var fields = Fields()
-  for (name, value) in Load.fields { fields.append(name: name, value: value) }
-  let request = EngineRequest(uri: try URI(load.url), fields: fields)
+  let engine = try load.makeEngine()
+  let requests = try load.makeRequests()
+  let executor = load.mode == "loop" ? engine.executor(for: requests[0].uri.origin) : nil
 
-  try await send(load.warmUp, request, engine, inFlight: load.inFlight)
+  try await send(Tickets(load.warmUp), requests, engine, executor)
+  let tickets = Tickets(load.requests)
   let measurement = Measurement()
-  try await send(load.requests, request, engine, inFlight: load.inFlight)
-  measurement.finish(requests: load.requests)
+  try await send(tickets, requests, engine, executor)
+  measurement.finish(tickets)
 } catch {
   Load.fail("\(error)")
 }
 
 struct WrongResponse: Error {
   let status: Int
-  let body: [UInt8]
+  let bodyBytes: Int
 }
 
-nonisolated func send(_ count: Int, _ request: EngineRequest, _ engine: Engine, inFlight: Int) async throws {
-  let tickets = Tickets(count)
+nonisolated func send(
+  _ tickets: Tickets, _ requests: [EngineRequest], _ engine: Engine, _ executor: (any TaskExecutor)?
+) async throws {
+  let (exact, byteCount) = (load.exactBody, load.expectedBytes)
   try await withThrowingTaskGroup(of: Void.self) { group in
-    for _ in 0..<inFlight {
-      group.addTask {
-        while tickets.take() {
-          let response = try await engine.collect(request)
-          guard response.body == Load.expectedBody else {
-            throw WrongResponse(status: response.head.status, body: response.body)
-          }
+    for _ in 0..<load.inFlight {
+      group.addTask(executorPreference: executor) {
+        while let ticket = tickets.take() {
+          let response = try await engine.collect(requests[ticket.index % requests.count])
+          guard response.head.status == 200, exact.map({ $0 == response.body }) ?? (response.body.count == byteCount)
+          else { throw WrongResponse(status: response.head.status, bodyBytes: response.body.count) }
+          tickets.finish(ticket)
         }
       }
     }

@@ -1,0 +1,109 @@
+// The ways in which programs make a request with Alamofire's API, each with a check of what came.
+
+import Foundation
+import LoadMeasure
+import Lupine
+
+/// Which of them; the raw values are what `--mode` takes.
+enum Mode: String, CaseIterable {
+  /// `serializingData()`.
+  case data
+  /// `serializingDecodable()` of a ``Page``.
+  case decodable
+  /// `serializingData()`, and JSONDecoder by itself on what it gave.
+  case dataThenDecode = "data-then-decode"
+  /// `streamRequest()`, whose pieces are counted on a queue.
+  case stream
+  /// `download(to:)` to the file of `--download`.
+  case download
+  /// `upload()` of the file of `--upload`.
+  case upload
+}
+
+struct WrongBody: Error {
+  let body: String
+}
+
+/// Makes one request at a time for each of its callers.
+struct Caller: Sendable {
+  let session: Session
+  let load: Load
+  let mode: Mode
+  private let queue = DispatchQueue(label: "load-api")
+  private let exact: Data?
+
+  init(session: Session, load: Load, mode: Mode) {
+    self.session = session
+    self.load = load
+    self.mode = mode
+    exact = load.exactBody.map { Data($0) }
+  }
+
+  /// Returns when the response is there and right.
+  func call(_ url: String) async throws {
+    switch mode {
+    case .data: try check(await session.request(url).serializingData().value)
+    case .decodable: try check(await session.request(url).serializingDecodable(Page.self).value)
+    case .dataThenDecode:
+      try check(JSONDecoder().decode(Page.self, from: await session.request(url).serializingData().value))
+    case .stream: try check(byteCount: await stream(url))
+    case .download: try await download(url)
+    case .upload:
+      let file = URL(fileURLWithPath: load.upload ?? "")
+      try check(await session.upload(file, to: url).serializingData().value)
+    }
+  }
+
+  private func stream(_ url: String) async throws -> Int {
+    try await withCheckedThrowingContinuation { continuation in
+      let count = Count()
+      session.streamRequest(url).responseStream(on: queue) { stream in
+        switch stream.event {
+        case .stream(.success(let data)): count.value += data.count
+        case .complete(let completion):
+          continuation.resume(with: completion.error.map { .failure($0) } ?? .success(count.value))
+        }
+      }
+    }
+  }
+
+  private func download(_ url: String) async throws {
+    let file = URL(fileURLWithPath: load.download ?? "")
+    let destination: DownloadRequest.Destination = { _, _ in (file, [.removePreviousFile]) }
+    let written = try await session.download(url, to: destination).serializingDownloadedFileURL().value
+    try check(byteCount: Load.size(written.path))
+  }
+
+  private func check(_ body: Data) throws {
+    if let exact, body != exact { throw WrongBody(body: String(decoding: body.prefix(100), as: UTF8.self)) }
+    try check(byteCount: body.count)
+  }
+
+  private func check(byteCount: Int) throws {
+    guard byteCount == load.expectedBytes else { throw WrongBody(body: "\(byteCount) bytes") }
+  }
+
+  private func check(_ page: Page) throws {
+    guard page.items.count == page.total, page.items.last?.id == page.total else { throw WrongBody(body: "\(page)") }
+  }
+}
+
+/// Unchecked since one queue at a time reads and writes it.
+private final class Count: @unchecked Sendable {
+  var value = 0
+}
+
+/// What the JSON of fixtures.py decodes into.
+struct Page: Decodable, Sendable {
+  let total: Int
+  let items: [Item]
+
+  struct Item: Decodable, Sendable {
+    let id: Int
+    let name: String
+    let price: Double
+    let isInStock: Bool
+    let tags: [String]
+    let note: String?
+  }
+}

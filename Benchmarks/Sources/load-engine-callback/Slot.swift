@@ -1,0 +1,64 @@
+// One of the requests in flight: it hears of its response, checks it, and sends the next.
+
+import LoadMeasure
+import LupineEngine
+
+/// What a body must be: those bytes, or else only as many.
+struct ExpectedBody: Sendable {
+  let exact: [UInt8]?
+  let byteCount: Int
+}
+
+/// One request at a time, as long as there are tickets.
+///
+/// Unchecked since the engine's loop alone calls it once it has submitted its first request.
+final class Slot: ResponseSink, @unchecked Sendable {
+  private let requests: [EngineRequest]
+  private let engine: Engine
+  private let tickets: Tickets
+  private let expected: ExpectedBody
+  private let continuation: CheckedContinuation<Void, Never>
+  /// How many bytes of the body have come.
+  private var received = 0
+  private var ticket: Ticket?
+
+  init(
+    _ requests: [EngineRequest], _ engine: Engine, _ tickets: Tickets, _ expected: ExpectedBody,
+    _ continuation: CheckedContinuation<Void, Never>
+  ) {
+    self.requests = requests
+    self.engine = engine
+    self.tickets = tickets
+    self.expected = expected
+    self.continuation = continuation
+  }
+
+  func submitNext() {
+    guard let next = tickets.take() else { return continuation.resume() }
+    ticket = next
+    received = 0
+    engine.submit(requests[next.index % requests.count], to: self)
+  }
+
+  func receive(head: ResponseHead) -> BodyDisposition {
+    guard head.status == 200 else { Load.fail("the status is \(head.status)") }
+    return .deliver
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    received += bytes.count
+    let end = received
+    guard end <= expected.byteCount else { Load.fail("the body is too long") }
+    guard let exact = expected.exact else { return }
+    for index in bytes.indices where bytes[index] != exact[end - bytes.count + index] {
+      Load.fail("the body is wrong")
+    }
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    if case .failure(let error) = result { Load.fail("\(error)") }
+    guard received == expected.byteCount else { Load.fail("the body is too short") }
+    if let ticket { tickets.finish(ticket) }
+    submitNext()
+  }
+}

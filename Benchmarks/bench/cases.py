@@ -1,0 +1,152 @@
+"""What a workload is made of: cases with their rows, the figures that are shown, and the targets."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from . import server
+from .clients import Client, Job
+
+WARM_UP_SHARE = 10  # a tenth of the requests, before the clock starts
+
+
+@dataclass(frozen=True)
+class Column:
+    """A figure: its name among a sample's, and how it is shown."""
+
+    key: str
+    figure: str  # without the unit
+    unit: str = ""
+    digits: int = 0
+    factor: float = 1
+
+    @property
+    def title(self):
+        return f"{self.figure}, {self.unit}" if self.unit else self.figure
+
+
+REQUESTS = (
+    Column("rate", "Requests/s"), Column("cpu", "CPU", "µs", 1), Column("user", "user", "µs", 1),
+    Column("system", "system", "µs", 1), Column("p50", "p50", "µs"), Column("p99", "p99", "µs"),
+    Column("p999", "p99.9", "µs"), Column("resident", "Peak RSS", "MiB"),
+)  # fmt: skip
+BODIES = (
+    Column("mib_per_second", "MiB/s"), Column("cpu", "CPU", "ms", 0, 1e-3), Column("user", "user", "ms", 0, 1e-3),
+    Column("system", "system", "ms", 0, 1e-3), Column("resident", "Peak RSS", "MiB"),
+)  # fmt: skip
+IDLE = (
+    Column("connections", "Connections"), Column("allocated", "allocated each", "KiB", 1),
+    Column("resident_each", "resident each", "KiB", 1), Column("resident", "Peak RSS", "MiB"),
+)  # fmt: skip
+STARTS = (
+    Column("wall", "Start to end", "ms", 1), Column("cpu", "CPU", "ms", 1, 1e-3), Column("resident", "Peak RSS", "MiB"),
+    Column("size", "Size", "MiB", 1), Column("stripped", "stripped", "MiB", 1),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Target:
+    """A bound for a row's figure, or for its ratio to the sum of others' figures."""
+
+    text: str
+    row: str
+    key: str
+    of: tuple = ()
+    at_least: float | None = None
+    at_most: float | None = None
+
+
+@dataclass(frozen=True)
+class Row:
+    """A client in a case, with what it is asked for besides."""
+
+    client: Client
+    title: str = ""
+    name: str = ""
+    arguments: tuple = ()
+    path: str = ""  # in place of the case's
+    expected_output: str | None = None  # of a program that prints the body and no figures
+    in_flight: int | None = None  # in place of the case's
+    has_whole_body: bool = True  # or else only a part of the work, for which a speed in MiB/s means nothing
+
+    def job(self, case):
+        in_flight = self.in_flight or case.in_flight
+        requests = max(1, case.requests // self.client.share)
+        if case.requests > in_flight:
+            requests = max(requests, in_flight)
+        warm_up = case.warm_up if case.warm_up is not None else max(in_flight, requests // WARM_UP_SHARE)
+        return Job(case.origin + (self.path or case.path), requests, in_flight, warm_up, self.arguments)
+
+
+@dataclass(frozen=True)
+class CodedRow(Row):
+    """A transfer whose body is as long as a file that is made only when the run begins."""
+
+    file: str = ""
+
+    @staticmethod
+    def of(other, file):
+        return CodedRow(
+            other.client, other.title, other.name, other.arguments, other.path, has_whole_body=False, file=file)
+
+    def job(self, case):
+        found = super().job(case)
+        with open(self.file, "rb") as file:
+            return replace(found, arguments=(*found.arguments, "--body-bytes", str(file.seek(0, 2))))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One table: the same work for every row."""
+
+    title: str
+    rows: list
+    columns: tuple = REQUESTS
+    origin: str = server.PLAIN
+    path: str = "/"
+    requests: int = 100_000
+    in_flight: int = 64
+    warm_up: int | None = None
+    body_bytes: int = 0  # of each request, for MiB/s
+    launches: int = 0  # how often the program is started for one sample; 0: once, and it measures by itself
+    targets: tuple = ()
+    note: str = ""
+
+    def only(self, names):
+        return replace(self, rows=[own for own in self.rows if own.client.name in names])
+
+    def scaled(self, scale):
+        # Never fewer than one for each in flight: the figures would be of something else.
+        least = min(self.requests, self.in_flight)
+        return replace(
+            self, requests=max(least, int(self.requests * scale)),
+            launches=self.launches and max(2, int(self.launches * scale)))
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where the files of a run are."""
+
+    state: str  # the server's
+    downloads: str
+
+    @property
+    def zeros(self):
+        return f"{self.state}/files/zeros"
+
+    @property
+    def authority(self):
+        return f"{self.state}/ca.crt"
+
+    @property
+    def download(self):
+        return f"{self.downloads}/downloaded"
+
+
+@dataclass(frozen=True)
+class Workload:
+    name: str
+    about: str
+    cases: Callable[[Folders], list]
+    needs: tuple = ()  # of fixtures.py and server.py
+    programs: tuple = ()
+    clients: tuple = ()  # that build what the fixtures need

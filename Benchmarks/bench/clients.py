@@ -1,0 +1,182 @@
+"""The programs that are measured: what each needs, how it is built and how it is called."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from .machine import BUILD, HERE, Failure, find
+
+# Program -> Debian's package, unless it has the program's name.
+PACKAGES = {"taskset": "util-linux", "cc": "gcc", "go": "golang-go", "strip": "binutils"}
+# pkg-config's name of a library -> Debian's package.
+LIBRARIES = {
+    "libcurl": "libcurl4-openssl-dev", "zlib": "zlib1g-dev", "libbrotlidec": "libbrotli-dev",
+    "libbrotlienc": "libbrotli-dev",
+}  # fmt: skip
+CRATES = Path("/usr/share/cargo/registry")
+
+WRK_SECONDS = 3
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a program."""
+
+    url: str
+    requests: int
+    in_flight: int
+    warm_up: int
+    arguments: tuple = ()
+
+
+@dataclass(frozen=True)
+class Client:
+    name: str
+    title: str
+    build: Callable[[], None]
+    command: Callable[[Job], list]
+    programs: tuple = ()
+    libraries: tuple = ()
+    # It gets one of so many requests, since it needs that much longer for each.
+    share: int = 1
+    # How to warm up for a client that doesn't do so by itself.
+    warm_up: Callable[[Job], list] | None = None
+
+
+def options(job):
+    """What all load generators of this folder take."""
+    return [
+        "--requests", str(job.requests), "--in-flight", str(job.in_flight), "--warm-up", str(job.warm_up),
+        *job.arguments, job.url,
+    ]  # fmt: skip
+
+
+def run(*command, folder=HERE, **environment):
+    subprocess.run(
+        [str(part) for part in command], check=True, stdout=sys.stderr, cwd=folder, env={**os.environ, **environment})
+
+
+def swift_build(package, scratch, *more):
+    run("swift", "build", "-c", "release", "--package-path", package, "--scratch-path", scratch, *more)
+
+
+def build_ours(product):
+    # One at a time, so that nothing else of the package is built.
+    swift_build(HERE, BUILD, "--product", product)
+
+
+def build_ours_static(product):
+    swift_build(HERE, BUILD / "static", "--static-swift-stdlib", "--product", product)
+
+
+def build_c(name, *libraries):
+    flags = subprocess.check_output(["pkg-config", "--cflags", "--libs", *libraries], text=True).split()
+    BUILD.mkdir(exist_ok=True)
+    run("cc", "-O2", "-o", BUILD / name, HERE / f"peers/{name}.c", *flags)
+
+
+def build_go():
+    run("go", "build", "-o", BUILD / "load-go", ".", folder=HERE / "peers/go", GOPROXY="off", GOFLAGS="-mod=mod")
+
+
+def build_hyper():
+    run("cargo", "build", "--release", "--target-dir", BUILD / "hyper", folder=HERE / "peers/hyper")
+
+
+def build_package(folder):
+    swift_build(HERE / "peers" / folder, BUILD / folder)
+
+
+def wrk(job, seconds=WRK_SECONDS):
+    header = ["-H", "User-Agent: lupine-benchmarks", "-H", "Accept: */*"]
+    script = ["-s", HERE / "peers/wrk.lua"]
+    return ["wrk", "-t1", f"-c{job.in_flight}", f"-d{seconds}s", *header, *script, job.url]
+
+
+def curl(job):
+    # The same options for each transfer, on one connection.
+    return ["curl", "-sS", "--fail", "-A", "lupine-benchmarks", *[*job.arguments, job.url] * job.requests]
+
+
+def generator(path):
+    return lambda job: [path, *options(job)]
+
+
+def coding(job):
+    return [BUILD / "coding", *job.arguments, "--requests", job.requests]
+
+
+def nothing():
+    """There is nothing to build."""
+
+
+SWIFT = ("swift",)
+C = ("cc", "pkg-config")
+
+
+def ours(product, title):
+    return Client(
+        product, title, lambda: build_ours(product), generator(BUILD / "release" / product), SWIFT)
+
+
+def ours_static(name, product, title):
+    return Client(
+        name, f"{title}, -static-stdlib", lambda: build_ours_static(product),
+        generator(BUILD / "static/release" / product), SWIFT)
+
+
+CLIENTS = {
+    client.name: client
+    for client in [
+        ours("load-api", "Lupine, Alamofire's API"),
+        ours("load-engine-async", "Lupine's engine, async"),
+        ours("load-engine-callback", "Lupine's engine, callbacks"),
+        ours("load-idle", "Lupine's engine, idle connections"),
+        ours_static("load-api-static", "load-api", "Lupine, Alamofire's API"),
+        ours_static("load-engine-static", "load-engine-async", "Lupine's engine"),
+        Client(
+            "curl-multi", "libcurl, multi interface", lambda: build_c("curl-multi", "libcurl"),
+            generator(BUILD / "curl-multi"), C, ("libcurl",)),
+        Client(
+            "hyper", "hyper 0.14, one thread", build_hyper, generator(BUILD / "hyper/release/load-hyper"), ("cargo",)),
+        Client("go", "Go's net/http, one P", build_go, generator(BUILD / "load-go"), ("go",)),
+        Client(
+            "async-http-client", "AsyncHTTPClient 1.37", lambda: build_package("AsyncHTTPClient"),
+            generator(BUILD / "AsyncHTTPClient/release/load-async-http-client"), SWIFT, share=4),
+        Client(
+            "urlsession", "URLSession on Linux", lambda: build_package("URLSession"),
+            generator(BUILD / "URLSession/release/load-urlsession"), SWIFT, share=20),
+        Client("wrk", "wrk", nothing, wrk, ("wrk",), warm_up=lambda job: wrk(job, 1)),
+        Client("curl", "curl", nothing, curl, ("curl",)),
+        Client(
+            "coding", "zlib or libbrotli by itself", lambda: build_c("coding", "zlib", "libbrotlidec", "libbrotlienc"),
+            coding, C, ("zlib", "libbrotlidec", "libbrotlienc")),
+    ]
+}  # fmt: skip
+
+
+def require(clients, programs):
+    """Says what is missing, and which command installs it."""
+    wanted = {"nginx", "taskset", *programs}.union(*(client.programs for client in clients))
+    missing = {PACKAGES.get(program, program) for program in wanted if not find(program)}
+    if "swift" in missing:
+        raise Failure("swift is missing; install it as https://www.swift.org/install/linux says")
+    for library in {library for client in clients for library in client.libraries}:
+        if not has_library(library):
+            missing.add(LIBRARIES[library])
+    if CLIENTS["hyper"] in clients and not any(CRATES.glob("hyper-0.14.*")):
+        missing.add("librust-hyper-dev")
+    if missing:
+        raise Failure(f"something is missing; install it:\n  sudo apt-get install {' '.join(sorted(missing))}")
+
+
+def has_library(name):
+    return find("pkg-config") and subprocess.run(["pkg-config", "--exists", name], check=False).returncode == 0
+
+
+def build(clients):
+    for client in clients:
+        client.build()

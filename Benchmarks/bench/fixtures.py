@@ -1,0 +1,97 @@
+"""What the server serves, made in a temporary folder: zeros, JSON, compressed text, certificates."""
+
+import gzip
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from .machine import BUILD
+
+ZEROS_BYTES = 1 << 30
+TEXT_BYTES = 50_000_000
+JSON_BYTES = {"1k": 1 << 10, "100k": 100 << 10}
+
+# What nobody sees on a disk: what is downloaded goes into memory, if there is room for it.
+MEMORY = Path("/dev/shm")
+
+
+def make(state, needs):
+    """Makes what is needed in a folder, which the server can read."""
+    files = Path(state) / "files"
+    files.mkdir()
+    makers = {"zeros": make_zeros, "json": make_json, "text": make_text}
+    for name, maker in makers.items():
+        if name in needs:
+            print(f"making {name}", file=sys.stderr)
+            maker(files)
+    if "certificate" in needs:
+        make_certificates(Path(state))
+
+
+def folder_for_downloads(default):
+    """Where downloads are written to, and how much may go there."""
+    has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * ZEROS_BYTES
+    return MEMORY if has_room else Path(default)
+
+
+def make_zeros(files):
+    with open(files / "zeros", "wb") as file:
+        file.truncate(ZEROS_BYTES)  # sparse: takes no room
+
+
+def make_json(files):
+    for name, size in JSON_BYTES.items():
+        (files / f"{name}.json").write_text(page(size))
+
+
+def page(size):
+    """A page of items as an API might send it, of that many bytes; load-api has its type."""
+    items = []
+    while len(dumped(items)) < size - 64:
+        number = len(items) + 1
+        items.append({
+            "id": number, "name": f"Räucherlachs Nr. {number}", "price": 3.5 + number, "isInStock": number % 3 > 0,
+            "tags": ["fish", "smoked"], "note": None if number % 2 else "sold by weight",
+        })  # fmt: skip
+    while len(dumped(items)) > size:
+        items.pop()
+    return dumped(items) + " " * (size - len(dumped(items)))
+
+
+def dumped(items):
+    return json.dumps({"total": len(items), "items": items}, separators=(",", ":"))
+
+
+def make_text(files):
+    """Log lines that compress about as well as real ones, plain, in gzip and in brotli."""
+    number, lines, length = 12345, [], 0
+    while length < TEXT_BYTES:
+        number = (number * 1103515245 + 12345) % (1 << 31)  # the same lines every time
+        line = (
+            f"2026-03-{number % 28 + 1:02}T{number % 24:02}:{number // 7 % 60:02}:{number // 11 % 60:02}Z"
+            f" GET /articles/{number // 3 % 50000}?page={number // 5 % 40} {(200, 200, 304, 404)[number // 13 % 4]}"
+            f" {number // 17 % 90000} bytes\n")
+        lines.append(line)
+        length += len(line)
+    text = "".join(lines).encode()[:TEXT_BYTES]
+    (files / "text").write_bytes(text)
+    (files / "text.gzip").write_bytes(gzip.compress(text, compresslevel=6, mtime=0))
+    subprocess.run([BUILD / "coding", "br", "encode", files / "text", files / "text.br"], check=True)
+
+
+def make_certificates(state):
+    """An authority, and a certificate of its for 127.0.0.1; thrown away with the folder."""
+    subject = ["-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
+    openssl("req", "-x509", *subject, "-subj", "/CN=Throwaway", "-keyout", state / "ca.key", "-out", state / "ca.crt")
+    openssl(
+        "req", "-x509", *subject, "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1",
+        "-addext", "basicConstraints=critical,CA:FALSE", "-CA", state / "ca.crt", "-CAkey", state / "ca.key",
+        "-keyout", state / "server.key", "-out", state / "server.crt",
+    )  # fmt: skip
+
+
+def openssl(*arguments):
+    subprocess.run(["openssl", *arguments], check=True, stderr=subprocess.DEVNULL)

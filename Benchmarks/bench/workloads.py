@@ -1,0 +1,255 @@
+"""What the clients are asked to do, and which figures of it must hold."""
+
+from dataclasses import replace
+
+from . import fixtures, server
+from .cases import BODIES, IDLE, STARTS, Case, CodedRow, Row, Target, Workload
+from .clients import CLIENTS
+
+
+def row(client, title="", name="", *arguments, path="", expected_output=None):
+    found = CLIENTS[client]
+    arguments = tuple(str(argument) for argument in arguments)
+    return Row(found, title or found.title, name or client, arguments, path, expected_output)
+
+
+def small(in_flight):
+    """Small replies, at that many requests in flight."""
+    engine_of_loop = row("load-engine-async", "Lupine's engine, async on its loop", "on-loop", "--mode", "loop")
+    rows = [
+        row("load-api"), row("load-engine-async"), engine_of_loop, row("load-engine-callback"), row("curl-multi"),
+        row("hyper"), row("go"), row("async-http-client"), row("urlsession"), row("wrk"),
+    ]  # fmt: skip
+    targets = {
+        64: (
+            Target("Callbacks: CPU to wrk's", "load-engine-callback", "cpu", ("wrk",), at_most=1.15),
+            Target("Callbacks: requests/s to hyper's", "load-engine-callback", "rate", ("hyper",), at_least=1.2),
+            Target("Async on the loop: requests/s to hyper's", "on-loop", "rate", ("hyper",), at_least=1),
+            Target("Async: requests/s to libcurl's", "load-engine-async", "rate", ("curl-multi",), at_least=2),
+            Target("API: requests/s to libcurl's", "load-api", "rate", ("curl-multi",), at_least=1.5),
+            Target("API: requests/s to Go's", "load-api", "rate", ("go",), at_least=1.5),
+            Target("API: requests/s to AsyncHTTPClient's", "load-api", "rate", ("async-http-client",), at_least=5),
+            Target("API: requests/s to URLSession's", "load-api", "rate", ("urlsession",), at_least=25),
+        ),
+        1: (
+            Target("Callbacks: requests/s to hyper's", "load-engine-callback", "rate", ("hyper",), at_least=1),
+            Target("API: requests/s to libcurl's", "load-api", "rate", ("curl-multi",), at_least=1),
+        ),
+    }  # fmt: skip
+    return Case(
+        f"{in_flight} in flight", rows, in_flight=in_flight, requests=100_000 if in_flight > 1 else 50_000,
+        targets=targets.get(in_flight, ()))
+
+
+def decoded(size, requests):
+    """JSON of a size, decoded into a type."""
+    bytes_ = fixtures.JSON_BYTES[size]
+    both = row("load-api", "serializingData(), and JSONDecoder by itself", "by-hand", "--mode", "data-then-decode")
+    rows = [
+        row("load-api", "serializingDecodable()", "decodable", "--mode", "decodable"), both,
+        row("load-api", "serializingData()", "data", "--body-bytes", bytes_),
+    ]  # fmt: skip
+    bound = Target("Decodable: CPU to data and a bare decode", "decodable", "cpu", ("by-hand",), at_most=1.1)
+    return Case(
+        f"JSON of {bytes_ // 1024} KiB", rows, path=f"/files/{size}.json", requests=requests, in_flight=64,
+        targets=(bound,))
+
+
+def cpu_targets(peer, bound, **rows):
+    return tuple(
+        Target(f"{text}: CPU to {CLIENTS[peer].title}'s", name, "cpu", (peer,), at_most=bound)
+        for name, text in rows.items())
+
+
+def bodies(title, rows, path, **more):
+    more = {"columns": BODIES, "requests": 4, "in_flight": 1, "body_bytes": fixtures.ZEROS_BYTES, **more}
+    return Case(title, rows, path=path, **more)
+
+
+def downloads(folders):
+    size = ("--body-bytes", fixtures.ZEROS_BYTES)
+    to_memory = [
+        row("load-api", "Lupine, streamRequest()", "load-api", "--mode", "stream", *size),
+        row("load-engine-callback", "", "", *size), row("curl-multi", "", "", *size), row("hyper", "", "", *size),
+        row("go", "", "", *size), row("async-http-client", "", "", *size),
+    ]  # fmt: skip
+    file = ("--download", folders.download, *size)
+    to_file = [
+        row("load-api", "Lupine, download(to:)", "load-api", "--mode", "download", *file),
+        row("curl", "curl -o", "", "-o", folders.download, expected_output=""), row("hyper", "", "", *file),
+        row("go", "", "", *file),
+    ]  # fmt: skip
+    engine = {"load-engine-callback": "Callbacks", "load-api": "API"}
+    return [
+        bodies("1 GiB, counted and dropped", to_memory, "/files/zeros",
+               targets=cpu_targets("curl-multi", 1.05, **engine)),
+        bodies("1 GiB into a file", to_file, "/files/zeros", targets=cpu_targets("curl", 1.05, **{"load-api": "API"})),
+    ]  # fmt: skip
+
+
+def uploads(folders):
+    file = ("--upload", folders.zeros)
+    bare = ("-X", "POST", "-H", "Expect:", "-H", "Content-Type:", "-T", folders.zeros)
+    rows = [
+        row("load-api", "Lupine, upload()", "load-api", "--mode", "upload", *file),
+        row("load-engine-callback", "", "", *file), row("curl-multi", "", "", *file),
+        row("curl", "curl -T", "", *bare, expected_output=str(fixtures.ZEROS_BYTES)),
+        row("hyper", "hyper 0.14, from memory", "", *file), row("go", "", "", *file),
+    ]  # fmt: skip
+    engine = {"load-engine-callback": "Callbacks", "load-api": "API"}
+    return [
+        bodies("1 GiB from a file", rows, "/upload", targets=cpu_targets("curl-multi", 1.05, **engine))
+    ]  # fmt: skip
+
+
+def coded(coding, library):
+    """Text in a coding, next to what the library and the transfer cost by themselves."""
+    path, plain = f"/coded/{coding}/text.{coding}", f"/files/text.{coding}"
+    size = ("--body-bytes", fixtures.TEXT_BYTES)
+
+    def cases(folders):
+        # In the transfer alone the same bytes have no Content-Encoding.
+        file = f"{folders.state}/files/text.{coding}"
+        rows = [
+            row("load-engine-callback", "", "", *size), row("load-api", "Lupine, streamRequest()", "load-api",
+                                                            "--mode", "stream", *size),
+            row("curl", "curl --compressed", "", "--compressed", "-o", "/dev/null", expected_output=""),
+            row("coding", f"{library} by itself, in one call", "", coding, "decode", file, fixtures.TEXT_BYTES),
+            CodedRow.of(row("load-engine-callback", "the transfer by itself, engine", "transfer", path=plain), file),
+            CodedRow.of(row("load-api", "the transfer by itself, streamRequest()", "api-transfer", "--mode", "stream",
+                            path=plain), file),
+        ]  # fmt: skip
+        targets = (
+            # The speed is the reciprocal of the time: at least 0.95 of it is at most 1 / 0.95 of the processor time.
+            Target(f"Callbacks: CPU to the transfer's and {library}'s", "load-engine-callback", "cpu",
+                   ("coding", "transfer"), at_most=1.05),
+            Target(f"API: CPU to the transfer's and {library}'s", "load-api", "cpu", ("coding", "api-transfer"),
+                   at_most=1.05),
+        )  # fmt: skip
+        return [
+            bodies(f"50 MB of text in {coding}", rows, path, requests=10, body_bytes=fixtures.TEXT_BYTES,
+                   targets=targets)
+        ]  # fmt: skip
+
+    return cases
+
+
+def tls_rows(folders, *names):
+    return [row(name, "", "", "--ca", folders.authority) for name in names]
+
+
+def tls_requests(folders):
+    names = ["load-api", "load-engine-async", "load-engine-callback", "curl-multi", "go", "async-http-client"]
+    targets = tuple(
+        Target(f"{text}: requests/s to Go's", name, "rate", ("go",), at_least=1.2)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    return [Case("Kept connections, 64 in flight", tls_rows(folders, *names), origin=server.TLS, targets=targets)]
+
+
+def tls_new(folders):
+    names = ["load-api", "load-engine-callback", "curl-multi", "go"]
+    targets = tuple(
+        Target(f"{text}: requests/s to Go's", name, "rate", ("go",), at_least=1)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    rows = tls_rows(folders, *names)
+    case = Case("", rows, path="/once", requests=5000, in_flight=8, targets=targets)
+    return [
+        replace(case, title="A new connection for each request, sessions resumed", origin=server.TLS),
+        replace(case, title="A new connection for each request, full handshakes",
+                origin=server.TLS_WITHOUT_RESUMPTION),
+    ]  # fmt: skip
+
+
+def tls_bulk(folders):
+    more = ("--ca", folders.authority, "--body-bytes", fixtures.ZEROS_BYTES)
+    rows = [
+        row("load-api", "Lupine, streamRequest()", "load-api", "--mode", "stream", *more),
+        row("load-engine-callback", "", "", *more), row("curl-multi", "", "", *more), row("go", "", "", *more),
+        row("async-http-client", "", "", *more),
+    ]  # fmt: skip
+    targets = tuple(
+        Target(f"{text}: MiB/s to libcurl's", name, "mib_per_second", ("curl-multi",), at_least=0.95)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    return [bodies("1 GiB over TLS, counted and dropped", rows, "/files/zeros", origin=server.TLS, targets=targets)]
+
+
+def idle(folders):
+    def case(title, connections, bound, origin, *arguments):
+        target = Target("Allocated for each connection, KiB", "load-idle", "allocated", at_most=bound)
+        return Case(
+            title, [row("load-idle", "", "", *arguments)], IDLE, origin, "/refused", requests=connections,
+            in_flight=connections, warm_up=16, targets=(target,))
+
+    return [
+        case("10,000 idle connections", 10_000, 6, server.PLAIN),
+        case("2,000 idle TLS connections", 2_000, 40, server.TLS, "--ca", folders.authority),
+    ]  # fmt: skip
+
+
+def origins(_):
+    many = ("--origins", server.MANY_ORIGINS_COUNT)
+    names = ["load-api", "load-engine-callback", "curl-multi", "hyper", "go"]
+    new = Case(
+        "1,000 requests to 1,000 origins, each on a new connection", [row(name, "", "", *many) for name in names],
+        origin=server.MANY_ORIGINS, requests=server.MANY_ORIGINS_COUNT, warm_up=0)
+    kept = []
+    for name in ["load-api", "load-engine-callback", "curl-multi"]:
+        title = CLIENTS[name].title
+        kept += [row(name, f"{title}, 1 origin", f"{name}-1"), row(name, f"{title}, 1,000 origins", name, *many)]
+    targets = tuple(
+        Target(f"{text}: CPU with 1,000 origins to 1", name, "cpu", (f"{name}-1",), at_most=1.1)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    return [
+        new,
+        # So many in flight that there are about as many connections with one origin, and few enough that no origin ever
+        # has two requests at once, which would make it open another.
+        Case("Kept connections to 1 and to 1,000 origins, 500 in flight", kept, origin=server.MANY_ORIGINS,
+             requests=100_000, in_flight=500, targets=targets),
+    ]  # fmt: skip
+
+
+def connections(_):
+    rows = []
+    for name in ["load-api", "load-engine-callback", "hyper"]:  # curl-multi would take minutes
+        few, many = row(name, f"{CLIENTS[name].title}, 64", f"{name}-64"), row(name, f"{CLIENTS[name].title}, 10,000")
+        rows += [replace(few, in_flight=64), replace(many, in_flight=10_000)]
+    targets = tuple(
+        Target(f"{text}: CPU with 10,000 connections to 64", name, "cpu", (f"{name}-64",), at_most=1.1)
+        for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
+    return [Case("64 and 10,000 connections, all of them in use", rows, targets=targets)]
+
+
+def start(_):
+    rows = [
+        row("load-api-static"), row("load-engine-static"), row("go"), row("hyper"),
+    ]  # fmt: skip
+    return [
+        Case("One request, from start to end", rows, STARTS, requests=1, in_flight=1, warm_up=0, launches=50)
+    ]  # fmt: skip
+
+
+SMALL_LEVELS = (1, 8, 64, 256)
+
+WORKLOADS = {
+    workload.name: workload
+    for workload in [
+        Workload("small", "a reply of 13 bytes, over and over", lambda _: [small(level) for level in SMALL_LEVELS]),
+        Workload("json-1k", "1 KiB of JSON, decoded into a type", lambda _: [decoded("1k", 50_000)], ("json",)),
+        Workload("json-100k", "100 KiB of JSON, decoded into a type", lambda _: [decoded("100k", 2_000)], ("json",)),
+        Workload("download-1g", "1 GiB, counted in memory and into a file", downloads, ("zeros",)),
+        Workload("upload-1g", "1 GiB sent from a file", uploads, ("zeros",)),
+        Workload("gzip-50m", "50 MB in gzip, against zlib's own speed", coded("gzip", "zlib"), ("text",),
+                 clients=("coding",)),
+        Workload("br-50m", "50 MB in brotli, against libbrotli's own speed", coded("br", "libbrotli"), ("text",),
+                 clients=("coding",)),
+        Workload("tls-requests", "small replies over TLS on kept connections", tls_requests, ("certificate",),
+                 ("openssl",)),
+        Workload("tls-new", "a TLS handshake for each request, resumed and full", tls_new, ("certificate",),
+                 ("openssl",)),
+        Workload("tls-bulk", "1 GiB over TLS", tls_bulk, ("zeros", "certificate"), ("openssl",)),
+        Workload("idle-10k", "memory for each idle connection", idle, ("certificate",), ("openssl",)),
+        Workload("origins-1k", "1,000 origins, new and kept connections", origins, ("origins",)),
+        Workload("connections-10k", "small replies on 10,000 connections", connections),
+        Workload("start", "start-up time and size of a static program", start, programs=("strip",)),
+    ]
+}  # fmt: skip

@@ -1,0 +1,15 @@
+// swift-tools-version: 6.2
+// Foundation's URLSession under load. A package of its own, so that nothing else here loads FoundationNetworking.
+
+import PackageDescription
+
+let package = Package(
+  name: "load-urlsession",
+  dependencies: [.package(name: "Benchmarks", path: "../..")],
+  targets: [
+    .executableTarget(
+      name: "load-urlsession",
+      dependencies: [.product(name: "LoadMeasure", package: "Benchmarks")])
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+module lupine.example/benchmarks/go
+
+go 1.19
