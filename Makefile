@@ -2,7 +2,7 @@
 
 SWIFT ?= swift
 SERVERS := Tests/Servers/servers
-FORMATTED := Sources Tests Package.swift
+FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
 
 # A warning of a newer compiler is our concern, not that of somebody who tries the demo: the demo goes without.
 # The same flags everywhere else, since other flags mean another build.
@@ -19,7 +19,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
-  tsan asan linkage bench example docs clean
+  tsan asan fuzz linkage bench example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -81,6 +81,10 @@ asan: deps servers-install ## run the tests under AddressSanitizer
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16 \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
 	  $(SANITIZED) --sanitize=address --scratch-path .build/asan
+
+TIME ?= 60
+fuzz: deps ## fuzz TARGET=… for TIME=60 seconds, or TARGET=all; without a target, list them
+	SWIFT=$(SWIFT) Fuzz/run $(if $(TARGET),$(TARGET) $(TIME))
 
 linkage: deps ## check that the command lupine loads neither Foundation nor libcurl
 	$(SWIFT) build -c release $(STRICT) --product lupine

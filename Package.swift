@@ -68,7 +68,9 @@ let package = Package(
     .testTarget(
       name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue"],
       swiftSettings: strict),
-    .testTarget(name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin"], swiftSettings: strict
+    ),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

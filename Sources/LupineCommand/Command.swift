@@ -6,6 +6,7 @@ enum Command {
   /// Runs the command; the first argument is the program's name. Everything is written when it returns.
   static func run(_ arguments: [String]) async -> ExitCode {
     do throws(CommandError) {
+      if arguments.count > 2, arguments[1] == "fuzz" { return try await FuzzRun.run(Array(arguments.dropFirst(2))) }
       switch try OptionParser.parse(arguments) {
       case .help: try Output(path: nil).write(Help.text)
       case .version: try Output(path: nil).write("lupine \(Help.version)\n")

@@ -26,6 +26,7 @@ enum ExitCode: CInt, CaseIterable {
   case unusableTrustRoots = 77
   case staplingFailed = 91
   case proxyFailed = 97
+  case serverAtFault = 100
 
   /// One line for `--help`.
   var meaning: String {
@@ -54,6 +55,7 @@ enum ExitCode: CInt, CaseIterable {
     case .unusableTrustRoots: "the certificates of --cacert or --capath can't be used"
     case .staplingFailed: "no OCSP response vouches for the server's certificate, with --cert-status"
     case .proxyFailed: "the proxy refused, or doesn't speak its protocol"
+    case .serverAtFault: "lupine fuzz found a reply that breaks HTTP, a hang or a reset"
     }
   }
 }

@@ -8,6 +8,8 @@ enum Help {
     var text = """
       Usage: lupine [OPTIONS] URL
       Requests a URL by HTTP/1.1 and writes the response's body to standard output. A URL without a scheme is http.
+             lupine fuzz --help
+      Sends broken requests to a server of your own, and reports what it should never do.
 
       """
     for name in OptionName.allCases {

@@ -1,9 +1,8 @@
 // What the pool's actions may be, and what has to be true of it behind every event.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 extension PoolModel {
   // MARK: Actions

@@ -1,9 +1,8 @@
 // The simplest account of a pool: it believes the pool's answers, and says when one can't be right.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// What was broken, and how to see it again.
 struct PoolViolation: Error, CustomStringConvertible {
@@ -43,7 +42,7 @@ struct PoolModel {
   let seed: UInt64
   let limits: PoolLimits
   let keys: [PoolKey]
-  var random: SplitMix
+  var random: SplitMix64
   var pool: PoolState
   var now = Instant(nanoseconds: 0)
   var model: [Key]
@@ -58,7 +57,7 @@ struct PoolModel {
 
   init(seed: UInt64) {
     self.seed = seed
-    random = SplitMix(state: seed)
+    random = SplitMix64(seed: seed)
     var limits = PoolLimits()
     limits.connectionsPerOriginMax = Int.random(in: 1...5, using: &random)
     limits.connectionsMax = Int.random(in: 2...14, using: &random)
@@ -246,18 +245,5 @@ struct PoolModel {
   mutating func count(_ index: Int, _ change: (inout ConnectionCounters) -> Void) {
     change(&model[index].counters)
     change(&total)
-  }
-}
-
-/// Random numbers that follow from their seed (SplitMix64, OOPSLA 2014).
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

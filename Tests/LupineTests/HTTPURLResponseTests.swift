@@ -124,6 +124,11 @@ struct HTTPURLResponseTests {
       ("attachment; filename=\"x/\"", "last.txt"),
       ("attachment; filename=\"\"", "last.txt"),
       ("attachment; filename=\"a\\", "last.txt"),
+      // A combining mark behind a delimiter doesn't hide it.
+      ("attachment; filename=\"\u{30C}a;b.txt\"; x=y", "\u{30C}a;b.txt"),
+      ("attachment; filename=\"a\\\"\u{30C}.txt\"", "a\"\u{30C}.txt"),
+      ("attachment;\u{301}; filename=a.txt;\u{301}", "a.txt"),
+      ("attachment; filename*=UTF-8'en'\u{301}a.txt; filename=e.txt", "\u{301}a.txt"),
     ] as [(String, String?)])
   func suggestedFilename(disposition: String, name: String?) {
     #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)

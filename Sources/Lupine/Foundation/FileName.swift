@@ -44,10 +44,11 @@ struct FileName {
 extension StringProtocol {
   /// The string without blanks and tabs at its ends, which is what HTTP calls OWS (RFC 9110 §5.6.3).
   var trimmingBlanks: String {
-    let isBlank: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-    guard let first = firstIndex(where: { !isBlank($0) }), let last = lastIndex(where: { !isBlank($0) }) else {
-      return ""
-    }
-    return String(self[first...last])
+    // By scalar, as a blank with a combining mark is one Character that is not a blank.
+    let isBlank: (Unicode.Scalar) -> Bool = { $0 == " " || $0 == "\t" }
+    let scalars = unicodeScalars
+    guard let first = scalars.firstIndex(where: { !isBlank($0) }), let last = scalars.lastIndex(where: { !isBlank($0) })
+    else { return "" }
+    return String(self[first..<scalars.index(after: last)])
   }
 }

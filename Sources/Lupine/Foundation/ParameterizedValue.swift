@@ -8,8 +8,12 @@ struct ParameterizedValue {
 
   private var parameters: [(name: String, value: String)] = []
 
+  // Taken apart by scalars: to a Character, a quotation mark and a combining mark behind it are one letter, and no
+  // quotation mark.
+  private typealias Scalars = Substring.UnicodeScalarView
+
   init(_ field: String) {
-    var rest = field[...]
+    var rest = field.unicodeScalars[...]
     item = Self.takeUnquoted(&rest).lowercased()
     while rest.popFirst() != nil {
       let name = rest.prefix { $0 != "=" && $0 != ";" }
@@ -17,7 +21,7 @@ struct ParameterizedValue {
       guard rest.first == "=" else { continue }
       rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
       let value = rest.first == "\"" ? Self.takeQuoted(&rest) : Self.takeUnquoted(&rest)
-      parameters.append((name.trimmingBlanks, value))
+      parameters.append((Substring(name).trimmingBlanks, value))
     }
   }
 
@@ -30,10 +34,11 @@ struct ParameterizedValue {
   ///
   /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2.1); charset is UTF-8 or ISO-8859-1.
   func extendedParameter(_ name: String) -> String? {
-    guard let parts = parameter(name + "*")?.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false),
-      parts.count == 3, let bytes = Self.percentDecoded(parts[2])
+    let value = parameter(name + "*")?.unicodeScalars
+    guard let parts = value?.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false), parts.count == 3,
+      let bytes = Self.percentDecoded(Substring(parts[2]))
     else { return nil }
-    switch parts[0].lowercased() {
+    switch Substring(parts[0]).lowercased() {
     case "utf-8":
       return String(validating: bytes, as: UTF8.self)
     case "iso-8859-1":
@@ -43,22 +48,22 @@ struct ParameterizedValue {
     }
   }
 
-  private static func takeUnquoted(_ rest: inout Substring) -> String {
+  private static func takeUnquoted(_ rest: inout Scalars) -> String {
     let value = rest.prefix { $0 != ";" }
     rest = rest[value.endIndex...]
-    return value.trimmingBlanks
+    return Substring(value).trimmingBlanks
   }
 
   /// Takes a quoted-string (RFC 9110 §5.6.4) and what stands between it and the next ";"; a missing end quote is let pass.
-  private static func takeQuoted(_ rest: inout Substring) -> String {
-    var value = ""
+  private static func takeQuoted(_ rest: inout Scalars) -> String {
+    var value = String.UnicodeScalarView()
     rest.removeFirst()
-    while let character = rest.popFirst(), character != "\"" {
+    while let scalar = rest.popFirst(), scalar != "\"" {
       // A quoted-pair stands for its second character; a backslash at the very end for itself.
-      value.append(character == "\\" ? rest.popFirst() ?? character : character)
+      value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }
-    return value
+    return String(value)
   }
 
   private static func percentDecoded(_ text: Substring) -> [UInt8]? {

@@ -1,6 +1,6 @@
 // The virtual clock, and what happens by it.
 
-@_spi(Loop) import LupineReactor
+@_spi(Loop) @testable import LupineReactor
 
 /// Time that passes only when the simulation says so, with the events that are to come.
 final class Agenda {

@@ -1,8 +1,7 @@
 // What is true of a shard behind every turn; the one place here that knows how a shard keeps its state.
 
-@_spi(Loop) import LupineReactor
-
 @testable import LupineEngine
+@_spi(Loop) @testable import LupineReactor
 
 /// Looks into a shard.
 struct Invariants {

@@ -1,9 +1,8 @@
 // Which ends of a request are legal, by what the world has done to it.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// Judges one request's end, right behind the turn in which it came.
 struct Oracle {

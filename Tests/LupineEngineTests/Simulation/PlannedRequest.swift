@@ -1,9 +1,8 @@
 // One request of a schedule: what is sent, and what its caller does meanwhile.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 struct PlannedRequest: Sendable {
   enum Content: Sendable {

@@ -1,9 +1,8 @@
 // What one simulated run consists of, all of it drawn from one seed.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// An engine's settings, origins, requests, and how likely what goes wrong.
 struct Schedule {

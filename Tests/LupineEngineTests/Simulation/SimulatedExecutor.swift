@@ -1,7 +1,8 @@
 // Runs tasks on the simulation's thread, so that they take part in its time.
 
-@_spi(Loop) import LupineReactor
 import Synchronization
+
+@_spi(Loop) @testable import LupineReactor
 
 /// An executor that runs its tasks when it is told to.
 final class SimulatedExecutor: TaskExecutor {

@@ -1,8 +1,8 @@
 // A SOCKS 5 proxy's side of its handshake (RFC 1928, RFC 1929).
 
-import LupineReactor
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// Reads greeting, credentials and request, and checks that they are the client's own.
 struct SimulatedSOCKS {

@@ -1,9 +1,8 @@
 // A server's end of one connection: it reads requests, checks them, and answers as chance has it.
 
-import LupineReactor
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// An origin server, or a proxy that plays the origins behind it as well.
 final class SimulatedServer {

@@ -1,10 +1,10 @@
 // The caller's side of one request: it takes the response, and checks what can be checked at once.
 
-import LupineReactor
-import LupineWire
 import Synchronization
 
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineWire
 
 /// What all callers of one run share: the way in, and whether the engine is still theirs.
 final class SimulatedCallers: Sendable {

@@ -1,6 +1,6 @@
 // One simulated TCP connection: what the kernel keeps of it, and the client's socket.
 
-import LupineReactor
+@testable import LupineReactor
 
 /// The kernel's state of a connection; it outlives the client's socket.
 final class SimulatedStream {

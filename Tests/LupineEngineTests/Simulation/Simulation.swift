@@ -1,10 +1,9 @@
 // Drives a shard through one schedule: the loop that the kernel and the clock drive otherwise.
 
-import LupineReactor
-import LupineTLS
-import LupineWire
-
 @testable import LupineEngine
+@testable import LupineReactor
+@testable import LupineTLS
+@testable import LupineWire
 
 /// One run of a schedule.
 final class Simulation {
@@ -30,9 +29,10 @@ final class Simulation {
   /// Far more than any schedule takes.
   private static let turnsMax = 200_000
   /// How many turns in a row may come to nothing. What isn't ready is reported by chance, in 3 of 100 cases.
-  private static let idleTurnsMax = 40
+  private let idleTurnsMax: Int
 
-  init(seed: UInt64, trace: ((String) -> Void)? = nil) {
+  init(seed: UInt64, idleTurnsMax: Int = 40, trace: ((String) -> Void)? = nil) {
+    self.idleTurnsMax = idleTurnsMax
     let schedule = Schedule(seed: seed)
     world = World(schedule, trace: trace)
     network = SimulatedNetwork(world)
@@ -148,7 +148,7 @@ final class Simulation {
     turnCount += 1
     let isIdle = before == (network.operationCount, callers.callCount, wakeUp)
     idleTurnCount = isIdle ? idleTurnCount + 1 : 0
-    world.require(idleTurnCount < Self.idleTurnsMax, "\(idleTurnCount) turns came to nothing")
+    world.require(idleTurnCount < idleTurnsMax, "\(idleTurnCount) turns came to nothing")
     world.require(turnCount < Self.turnsMax, "\(turnCount) turns, and no end")
     for number in pausing { sinks[number].notePaused() }
     isShutDown = callers.isReleased

@@ -1,8 +1,7 @@
 // What all parts of a simulated run share: its schedule, its time, its chance, and what was found wrong.
 
-import LupineReactor
-
 @testable import LupineEngine
+@testable import LupineReactor
 
 /// The place of one simulated run. One thread touches it.
 final class World {

@@ -1,0 +1,101 @@
+// Any value that Encodable can describe, made of an input's bytes.
+
+import Foundation
+
+/// A tree that encodes itself through every kind of container.
+indirect enum EncodableTree: Encodable, Sendable {
+  case null
+  case text(String)
+  case whole(Int)
+  case fraction(Double)
+  case truth(Bool)
+  case date(Date)
+  case data(Data)
+  case list([EncodableTree])
+  /// Like a list, by a container that its parent makes for it.
+  case nestedList([EncodableTree])
+  case pairs([Pair])
+
+  struct Pair: Sendable {
+    let key: String
+    let value: EncodableTree
+  }
+
+  struct Key: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// `kinds` are how many of the cases above, from the first, may come: 5 is what JSON has, 7 what a form has.
+  init(_ input: inout Input, kinds: Int = 7, depth: Int = 0) {
+    let containers = depth < 5 ? 4 : 0
+    switch (input.number(below: kinds + containers), kinds) {
+    case (0, _): self = .null
+    case (1, _): self = .text(input.text())
+    case (2, _): self = .whole(Int(truncatingIfNeeded: input.word()))
+    case (3, _): self = .fraction(input.flag() ? Double(bitPattern: input.word()) : Double(input.byte()) / 4)
+    case (4, _): self = .truth(input.flag())
+    case (5, 7): self = .date(Date(timeIntervalSinceReferenceDate: Double(Int32(truncatingIfNeeded: input.word())) / 8))
+    case (6, 7): self = .data(Data(input.bytes()))
+    case (kinds, _): self = .list(Self.list(&input, kinds, depth))
+    case (kinds + 1, _): self = .nestedList(Self.list(&input, kinds, depth))
+    default: self = .pairs(Self.pairs(&input, kinds: kinds, depth: depth))
+    }
+  }
+
+  static func pairs(_ input: inout Input, kinds: Int = 7, depth: Int = 0) -> [Pair] {
+    (0..<input.number(below: 5)).map { _ in
+      Pair(key: input.text(), value: EncodableTree(&input, kinds: kinds, depth: depth + 1))
+    }
+  }
+
+  private static func list(_ input: inout Input, _ kinds: Int, _ depth: Int) -> [EncodableTree] {
+    (0..<input.number(below: 5)).map { _ in EncodableTree(&input, kinds: kinds, depth: depth + 1) }
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .list(let elements), .nestedList(let elements):
+      var container = encoder.unkeyedContainer()
+      for element in elements { try Self.encode(element, into: &container) }
+    case .pairs(let pairs):
+      var container = encoder.container(keyedBy: Key.self)
+      for pair in pairs { try Self.encode(pair, into: &container) }
+    default:
+      var container = encoder.singleValueContainer()
+      switch self {
+      case .text(let text): try container.encode(text)
+      case .whole(let number): try container.encode(number)
+      case .fraction(let number): try container.encode(number)
+      case .truth(let truth): try container.encode(truth)
+      case .date(let date): try container.encode(date)
+      case .data(let data): try container.encode(data)
+      default: try container.encodeNil()
+      }
+    }
+  }
+
+  private static func encode(_ element: EncodableTree, into container: inout any UnkeyedEncodingContainer) throws {
+    switch element {
+    case .null: try container.encodeNil()
+    case .nestedList(let elements):
+      var nested = container.nestedUnkeyedContainer()
+      for element in elements { try encode(element, into: &nested) }
+    default: try container.encode(element)
+    }
+  }
+
+  private static func encode(_ pair: Pair, into container: inout KeyedEncodingContainer<Key>) throws {
+    let key = Key(stringValue: pair.key)
+    switch pair.value {
+    case .null: try container.encodeNil(forKey: key)
+    case .nestedList(let elements):
+      var nested = container.nestedUnkeyedContainer(forKey: key)
+      for element in elements { try encode(element, into: &nested) }
+    default: try container.encode(pair.value, forKey: key)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+// What is fuzzed: a name, and a function that traps if its property doesn't hold for an input.
+
+import Glibc
+
+/// One fuzz target.
+struct FuzzTarget: Sendable {
+  let name: String
+  /// The property, in one line.
+  let summary: String
+  /// Done once, before the first input.
+  var prepare: @Sendable () -> Void = {}
+  let run: @Sendable ([UInt8]) -> Void
+
+  static let all: [FuzzTarget] = [
+    .response, .connection, .chunked, .fields, .proxy,
+    .uri, .redirect, .address, .dates, .cookies, .challenges, .contentFields,
+    .decoder, .encoder, .text, .propertyList,
+    .form, .multipart, .json, .curl,
+    .pool, .exchange,
+  ]
+
+  /// Names the target that is run.
+  static let variable = "LUPINE_FUZZ_TARGET"
+
+  static var ofEnvironment: FuzzTarget? {
+    guard let name = getenv(variable).map({ String(cString: $0) }) else { return nil }
+    return all.first { $0.name == name }
+  }
+
+  /// The target that is run; looked up once.
+  static let chosen: FuzzTarget = {
+    guard let target = ofEnvironment else { fatalError("\(variable) names no target") }
+    return target
+  }()
+}
+
+/// Ends the program, and with it the run, if a property is broken.
+func hold(
+  _ condition: Bool, _ rule: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
+) {
+  guard !condition else { return }
+  let text = Array("BROKEN PROPERTY (\(file):\(line)): \(rule())\n".utf8)
+  _ = write(STDERR_FILENO, text, text.count)
+  abort()
+}
+
+/// Bytes as text that can be read and pasted, for the text of a rule.
+func shown(_ bytes: some Sequence<UInt8>) -> String {
+  bytes.reduce(into: "") { text, byte in
+    if byte >= 0x20, byte < 0x7F {
+      text.unicodeScalars.append(Unicode.Scalar(byte))
+    } else {
+      text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+}

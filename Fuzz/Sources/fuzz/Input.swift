@@ -1,0 +1,72 @@
+// An input as what a target needs: choices, numbers, texts, and the rest.
+
+/// Takes an input apart from its front. Behind its end there are zeros, so that every input means something.
+struct Input {
+  private(set) var rest: ArraySlice<UInt8>
+
+  init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
+
+  mutating func flag() -> Bool { byte() & 1 == 1 }
+
+  /// A number below `bound`, which is 1...65,536.
+  mutating func number(below bound: Int) -> Int {
+    bound <= 256 ? Int(byte()) % bound : (Int(byte()) << 8 | Int(byte())) % bound
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int { range.lowerBound + number(below: range.count) }
+
+  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
+
+  /// As many bytes as the next byte says, or as are left.
+  mutating func bytes() -> [UInt8] {
+    let count = Int(byte())
+    defer { rest = rest.dropFirst(count) }
+    return Array(rest.prefix(count))
+  }
+
+  /// Any text, of valid Unicode.
+  mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
+
+  /// 64 bits.
+  mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
+
+  /// What is left, as lines without their line feeds.
+  var lines: [[UInt8]] { rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init) }
+}
+
+/// Ways to cut bytes that follow from the bytes, so that another input is also cut in another way.
+struct Cutter {
+  private var state: UInt64
+
+  init(_ bytes: some Sequence<UInt8>) {
+    // FNV-1a.
+    state = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+  }
+
+  mutating func number(_ range: ClosedRange<Int>) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return range.lowerBound + Int((state >> 33) % UInt64(range.count))
+  }
+
+  /// Pieces of 0 to `sizeMax` bytes.
+  mutating func pieces(_ bytes: [UInt8], sizeMax: Int = 20) -> [[UInt8]] {
+    var pieces: [[UInt8]] = []
+    var start = 0
+    while start < bytes.count {
+      let end = min(bytes.count, start + number(0...sizeMax))
+      pieces.append(Array(bytes[start..<end]))
+      start = end
+    }
+    return pieces
+  }
+
+  /// The bytes whole, each alone, in random pieces, and in two.
+  mutating func waysToCut(_ bytes: [UInt8]) -> [[[UInt8]]] {
+    let middle = number(0...bytes.count)
+    return [[bytes], bytes.map { [$0] }, pieces(bytes), [Array(bytes[..<middle]), Array(bytes[middle...])]]
+  }
+}

@@ -1,0 +1,129 @@
+// What one exchange on a connection has said, however its bytes were cut.
+
+@testable import LupineWire
+
+/// Everything that came of the bytes of one reply.
+struct ReplyRecord: Equatable {
+  var interim: [[UInt8]] = []
+  var head: [UInt8]?
+  var fields = Fields()
+  var framing: BodyFraming?
+  var codings: [TransferCoding] = []
+  var body: [UInt8] = []
+  var trailers = Fields()
+  var isComplete = false
+  /// What stands behind a head with which HTTP ends.
+  var handedOver: [UInt8]?
+  var closeReason: CloseReason?
+  /// The error without what may depend on where the bytes were cut.
+  var error: String?
+
+  /// Feeds the pieces to a fresh connection, each in front of a guard page.
+  init(_ pieces: [[UInt8]], method: String, upgrades: Bool, peerCloses: Bool, limits: Limits) {
+    var connection = ClientConnection(limits: limits)
+    connection.start(method: method, closes: false, upgrades: upgrades)
+    connection.requestSent()
+    do throws(WireError) {
+      for piece in pieces {
+        if handedOver != nil {
+          handedOver? += piece
+        } else {
+          try feed(piece, &connection)
+        }
+      }
+      if peerCloses, !isComplete, handedOver == nil { take(try connection.receiveEnd(), []) }
+    } catch {
+      self.error = Self.name(error)
+      Self.expectSilence(&connection)
+    }
+    let isIdle = connection.isIdle
+    hold(isIdle == (isComplete && closeReason == nil && error == nil), "idle is \(isIdle): \(self)")
+  }
+
+  private mutating func feed(_ piece: [UInt8], _ connection: inout ClientConnection) throws(WireError) {
+    if isComplete {
+      if !piece.isEmpty { refuse(piece, &connection) }
+      return
+    }
+    try GuardedBytes.with(piece) { (span) throws(WireError) in
+      var cursor = 0
+      while true {
+        let before = cursor
+        let event = try connection.receive(span, at: &cursor)
+        hold(before <= cursor && cursor <= piece.count, "the cursor went from \(before) to \(cursor)")
+        if take(event, piece) { continue }
+        if handedOver != nil {
+          handedOver = Array(piece[cursor...])
+        } else if isComplete {
+          hold((closeReason == .unsolicitedBytes) == (cursor < piece.count), "\(piece.count - cursor) bytes are left")
+        } else {
+          hold(cursor == piece.count, "bytes were left where more were asked for")
+        }
+        return
+      }
+    }
+  }
+
+  /// Behind the end nothing but an error may come.
+  private mutating func refuse(_ piece: [UInt8], _ connection: inout ClientConnection) {
+    var cursor = 0
+    do throws(WireError) {
+      _ = try connection.receive(piece.span, at: &cursor)
+      hold(false, "bytes behind the end were taken")
+    } catch {
+      hold(error == .unsolicitedBytes(count: piece.count), "\(error)")
+      closeReason = .unsolicitedBytes
+    }
+  }
+
+  /// Returns whether more can come of the same bytes.
+  @discardableResult
+  private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8]) -> Bool {
+    hold(!isComplete && handedOver == nil && error == nil, "an event behind the end")
+    switch event {
+    case .needMoreBytes: return false
+    case .informational(let head):
+      hold(head.isInformational && self.head == nil, "an interim response of status \(head.status)")
+      interim.append(head.rawBytes)
+    case .head(let head, let framing, let codings):
+      takeHead(head)
+      (self.framing, self.codings) = (framing, codings)
+    case .handedOver(let head):
+      takeHead(head)
+      handedOver = []
+      return false
+    case .body(let range):
+      hold(head != nil && !range.isEmpty && range.upperBound <= piece.count, "a body of \(range)")
+      body += piece[range]
+    case .end(let trailers, let reason):
+      hold(head != nil, "an end without a head")
+      (self.trailers, closeReason, isComplete) = (trailers, reason, true)
+      return false
+    }
+    return true
+  }
+
+  private mutating func takeHead(_ head: ResponseHead) {
+    hold(self.head == nil, "a second head")
+    hold(100...999 ~= head.status && head.minorVersion <= 1, "\(head.status)")
+    self.head = head.rawBytes
+    fields = head.fields
+  }
+
+  /// An error is final.
+  private static func expectSilence(_ connection: inout ClientConnection) {
+    for bytes in [Array("HTTP/1.1 200 OK\r\n\r\n".utf8), []] {
+      var cursor = 0
+      if let event = try? connection.receive(bytes.span, at: &cursor) {
+        guard case .needMoreBytes = event, bytes.isEmpty else { return hold(false, "\(event) behind an error") }
+      }
+    }
+    if let event = try? connection.receiveEnd() { hold(false, "\(event) behind an error") }
+  }
+
+  private static func name(_ error: WireError) -> String {
+    // How much of a reply that isn't HTTP is quoted depends on how much had come.
+    if case .notHTTP = error { return "notHTTP" }
+    return "\(error)"
+  }
+}

@@ -1,0 +1,1 @@
+../../../../Tests/LupineEngineTests/Simulation/Invariants.swift

@@ -1,0 +1,1 @@
+../../../../Tests/LupineEngineTests/Simulation/Simulation.swift

@@ -1,0 +1,23 @@
+// Addresses in numbers, as the C library reads them.
+
+import Glibc
+@testable import LupineWire
+
+extension FuzzTarget {
+  /// Input: a text.
+  static let address = FuzzTarget(name: "address", summary: "numeric addresses are read as inet_pton(3) reads them") {
+    bytes in
+    // A NUL ends a text for C, and not for us.
+    guard !bytes.contains(0) else { return }
+    let text = String(decoding: bytes, as: UTF8.self)
+    guard text.utf8.elementsEqual(bytes) else { return }
+    var v4 = [UInt8](repeating: 0, count: 4)
+    var v6 = [UInt8](repeating: 0, count: 16)
+    let isV4 = inet_pton(AF_INET, text, &v4) == 1
+    let isV6 = inet_pton(AF_INET6, text, &v6) == 1
+    let expected = isV4 ? v4 : isV6 ? v6 : nil
+    let ours = NumericAddress(text)?.bytes
+    hold(
+      ours == expected, "\(text.debugDescription) is \(String(describing: ours)), not \(String(describing: expected))")
+  }
+}

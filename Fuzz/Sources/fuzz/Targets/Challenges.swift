@@ -1,0 +1,46 @@
+// WWW-Authenticate and Proxy-Authenticate.
+
+@testable import LupineWire
+
+extension FuzzTarget {
+  /// Input: a field's value.
+  static let challenges = FuzzTarget(
+    name: "challenges", summary: "challenges that were read, written strictly, read as themselves, within their limits"
+  ) { bytes in
+    let challenges = Challenge.parse(String(decoding: bytes, as: UTF8.self))
+    hold(challenges.count <= Limits.challengesMax, "\(challenges.count) challenges")
+    for challenge in challenges { check(challenge) }
+    let written = challenges.map(write).joined(separator: ", ")
+    let again = Challenge.parse(written)
+    hold(again == challenges, "\(challenges) written as \(written.debugDescription) reads as \(again)")
+
+    // Each line by itself, and all of them under one limit.
+    var fields = Fields()
+    let lines = bytes.split(separator: 0x0A).prefix(20)
+    for line in lines { fields.append(name: "www-authenticate", valueBytes: Array(line)) }
+    let expected = lines.flatMap { Challenge.parse(String(decoding: $0, as: UTF8.self)) }.prefix(Limits.challengesMax)
+    hold(fields.challenges("WWW-Authenticate") == Array(expected), "lines read otherwise than one by one")
+  }
+
+  private static func check(_ challenge: Challenge) {
+    hold(!challenge.scheme.isEmpty && challenge.scheme.utf8.allSatisfy(CharacterClass.token.contains), "\(challenge)")
+    guard case .parameters(let parameters) = challenge.content else { return }
+    hold(parameters.count <= Limits.challengeParametersMax, "\(parameters.count) parameters")
+    for parameter in parameters {
+      hold(challenge.parameter(parameter.name.uppercased()) != nil, "\(parameter)")
+    }
+  }
+
+  // challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ] (RFC 9110 §11.3)
+  private static func write(_ challenge: Challenge) -> String {
+    switch challenge.content {
+    case .token68(let word): return "\(challenge.scheme) \(word)"
+    case .parameters(let parameters):
+      return challenge.scheme + " "
+        + parameters.map { parameter in
+          let value = parameter.value.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+          return "\(parameter.name)=\"\(value)\""
+        }.joined(separator: ", ")
+    }
+  }
+}

@@ -1,0 +1,212 @@
+// Content codings, both ways, held against zlib and libbrotli in one shot.
+
+import CLupineBrotli
+import CLupineZlib
+@testable import LupineCoding
+
+extension FuzzTarget {
+  /// Input: a byte of choices, then coded bytes.
+  static let decoder = FuzzTarget(
+    name: "decoder", summary: "coded bytes in pieces decode to what the library makes of them at once, within limits"
+  ) { bytes in
+    var input = Input(bytes)
+    let choices = input.byte()
+    let coding = [ContentCoding.gzip, .deflate, .brotli][Int(choices & 3) % 3]
+    let wire = Array(input.rest)
+    let expected = OneShot.decode(wire, coding)
+    var limits = CodingLimits()
+    limits.decodedBytesMax = choices & 4 != 0 ? 100 : 4 << 20
+    var cutter = Cutter(bytes)
+    for pieces in cutter.waysToCut(wire) {
+      let room = cutter.number(1...3) == 1 ? cutter.number(1...7) : 4096
+      let outcome = Decoding(pieces, [coding], limits, room: room)
+      // In front of an error, more may have come out if there was less room.
+      let common = min(expected.bytes.count, outcome.bytes.count)
+      hold(
+        expected.bytes.prefix(common) == outcome.bytes.prefix(common), "\(coding): another output than the library's")
+      hold(outcome.bytes.count <= limits.decodedBytesMax ?? .max, "\(outcome.bytes.count) bytes")
+      if outcome.isLimited { continue }
+      hold(
+        outcome.isComplete == (expected.isComplete || wire.isEmpty),
+        "\(coding): complete is \(outcome.isComplete), \(String(describing: outcome.error)): \(shown(wire))")
+      if outcome.isComplete { hold(outcome.bytes == expected.bytes, "\(coding): another length than the library's") }
+    }
+    stack(wire, choices, &cutter)
+  }
+
+  /// The same bytes through two decoders, one behind the other, and through one that is told of both.
+  private static func stack(_ wire: [UInt8], _ choices: UInt8, _ cutter: inout Cutter) {
+    let all = [ContentCoding.gzip, .deflate, .brotli]
+    let codings = [all[Int(choices >> 3 & 3) % 3], all[Int(choices >> 5 & 3) % 3]]
+    var limits = CodingLimits()
+    limits.decodedBytesMax = 1 << 20
+    let outer = Decoding([wire], [codings[1]], limits, room: 4096)
+    let both = Decoding(cutter.pieces(wire), codings, limits, room: cutter.number(1...4096))
+    guard !outer.isLimited, !both.isLimited else { return }
+    let inner = Decoding([outer.bytes], [codings[0]], limits, room: 4096)
+    guard !inner.isLimited else { return }
+    let common = min(inner.bytes.count, both.bytes.count)
+    hold(inner.bytes.prefix(common) == both.bytes.prefix(common), "\(codings): another output than of each alone")
+    // A body of no bytes at all is complete whatever its codings; one that decodes to none isn't coded once more.
+    let isComplete = outer.isComplete && inner.isComplete && (!outer.bytes.isEmpty || wire.isEmpty)
+    hold(both.isComplete == isComplete, "\(codings): complete is \(both.isComplete): \(shown(wire))")
+  }
+
+  /// Input: choices, then bytes to encode.
+  static let encoder = FuzzTarget(
+    name: "encoder",
+    summary: "what is encoded in pieces the library decodes at once; damage to it is never decoded as good"
+  ) { bytes in
+    var input = Input(bytes)
+    let coding = input.pick([ContentCoding.gzip, .deflate, .brotli])
+    let level = input.number(below: 14) - 1
+    let (place, damage) = (input.number(below: 65_536), input.byte())
+    let body = Array(input.rest)
+    var cutter = Cutter(bytes)
+    let coded = encode(body, coding, level, &cutter)
+    let decoded = OneShot.decode(coded, coding)
+    hold(decoded.isComplete && decoded.bytes == body, "\(coding) at \(level) decodes to something else")
+    let own = Decoding(cutter.pieces(coded), [coding], CodingLimits(), room: cutter.number(1...600))
+    hold(own.isComplete && own.bytes == body, "\(coding): \(String(describing: own.error))")
+    guard damage != 0, !coded.isEmpty, coding == .gzip else { return }
+    // gzip has a checksum and a length. Its header's time, flags of effort and system say nothing about the bytes.
+    var damaged = coded
+    let index = place % damaged.count
+    guard !(4...9).contains(index) else { return }
+    damaged[index] ^= damage
+    let result = Decoding([damaged], [coding], CodingLimits(), room: 4096)
+    hold(!result.isComplete || result.bytes == body || index == 3, "byte \(index) of a gzip stream was damaged unseen")
+  }
+
+  private static func encode(
+    _ body: [UInt8], _ coding: ContentCoding, _ level: Int, _ cutter: inout Cutter
+  ) -> [UInt8] {
+    guard var encoder = try? ContentEncoder(coding, level: level) else { fatalError("no encoder") }
+    var coded: [UInt8] = []
+    var scratch = [UInt8](repeating: 0, count: cutter.number(1...300))
+    for piece in cutter.pieces(body, sizeMax: 400) {
+      var offset = 0
+      while offset < piece.count {
+        guard let step = try? encoder.encode(piece.span.bytes.extracting(offset...), into: &scratch) else {
+          fatalError("\(coding) failed")
+        }
+        offset += step.consumed
+        coded += scratch[..<step.produced]
+      }
+    }
+    while true {
+      guard let step = try? encoder.finish(into: &scratch) else { fatalError("\(coding) failed") }
+      coded += scratch[..<step.produced]
+      if step.isDone { return coded }
+    }
+  }
+}
+
+/// What our decoder makes of pieces.
+private struct Decoding {
+  var bytes: [UInt8] = []
+  var isComplete = false
+  var error: CodingError?
+
+  var isLimited: Bool {
+    switch error?.cause {
+    case .decodedBytesMax, .expansionRatioMax: true
+    default: false
+    }
+  }
+
+  init(_ pieces: [[UInt8]], _ codings: [ContentCoding], _ limits: CodingLimits, room: Int) {
+    guard var decoder = try? ContentDecoder(codings, limits: limits) else { fatalError("no decoder") }
+    var scratch = [UInt8](repeating: 0, count: room)
+    do throws(CodingError) {
+      for piece in pieces {
+        try GuardedBytes.with(piece) { (span) throws(CodingError) in
+          var offset = 0
+          while true {
+            let step = try decoder.decode(span.bytes.extracting(offset...), into: &scratch)
+            offset += step.consumed
+            bytes += scratch[..<step.produced]
+            if step.produced < room {
+              hold(offset == piece.count, "stopped with input left and room")
+              return
+            }
+          }
+        }
+      }
+      try decoder.finish()
+      isComplete = true
+    } catch {
+      self.error = error
+    }
+  }
+}
+
+/// The libraries by themselves, with all of the input at once.
+private struct OneShot {
+  private(set) var bytes: [UInt8] = []
+  private(set) var isComplete = false
+
+  /// More than any test of a limit needs.
+  private static let bytesMax = 8 << 20
+
+  static func decode(_ wire: [UInt8], _ coding: ContentCoding) -> OneShot {
+    switch coding {
+    case .brotli: brotli(wire)
+    case .gzip: inflate(wire, windowBits: 31, mayRepeat: true)
+    case .deflate:
+      // With zlib's header or without, as the first two bytes say.
+      wire.count >= 2 && wire[0] & 0x8F == 0x08 && (Int(wire[0]) << 8 | Int(wire[1])) % 31 == 0
+        ? inflate(wire, windowBits: 15, mayRepeat: false) : inflate(wire, windowBits: -15, mayRepeat: false)
+    }
+  }
+
+  private static func inflate(_ wire: [UInt8], windowBits: CInt, mayRepeat: Bool) -> OneShot {
+    var result = OneShot()
+    var rest = wire[...]
+    repeat {
+      var stream = z_stream()
+      guard lupine_inflateInit2(&stream, windowBits) == Z_OK else { fatalError("inflateInit2 failed") }
+      defer { inflateEnd(&stream) }
+      var output = [UInt8](repeating: 0, count: 64 << 10)
+      var status = Z_OK
+      let member = Array(rest)
+      member.withUnsafeBufferPointer { source in
+        stream.next_in = source.baseAddress
+        stream.avail_in = UInt32(source.count)
+        while status == Z_OK, result.bytes.count < bytesMax {
+          output.withUnsafeMutableBufferPointer { target in
+            stream.next_out = target.baseAddress
+            stream.avail_out = UInt32(target.count)
+            status = CLupineZlib.inflate(&stream, Z_NO_FLUSH)
+          }
+          result.bytes += output[..<(output.count - Int(stream.avail_out))]
+        }
+      }
+      guard status == Z_STREAM_END else { return result }
+      rest = rest.suffix(Int(stream.avail_in))
+    } while mayRepeat && !rest.isEmpty
+    result.isComplete = rest.isEmpty
+    return result
+  }
+
+  private static func brotli(_ wire: [UInt8]) -> OneShot {
+    guard let decoder = BrotliDecoderCreateInstance(nil, nil, nil) else { fatalError("no decoder") }
+    defer { BrotliDecoderDestroyInstance(decoder) }
+    var result = OneShot()
+    var output = [UInt8](repeating: 0, count: 64 << 10)
+    var answer = BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT
+    wire.withUnsafeBufferPointer { source in
+      var (left, next) = (source.count, source.baseAddress)
+      while answer == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT, result.bytes.count < bytesMax {
+        var room = output.count
+        output.withUnsafeMutableBufferPointer { target in
+          var place = target.baseAddress
+          answer = BrotliDecoderDecompressStream(decoder, &left, &next, &room, &place, nil)
+        }
+        result.bytes += output[..<(output.count - room)]
+      }
+      result.isComplete = answer == BROTLI_DECODER_RESULT_SUCCESS && left == 0
+    }
+    return result
+  }
+}

@@ -1,0 +1,68 @@
+// Fields that describe content: its type, its name, its range, its codings.
+
+import Foundation
+@testable import Lupine
+@testable import LupineCoding
+@testable import LupineWire
+
+extension FuzzTarget {
+  /// Input: a field's value.
+  static let contentFields = FuzzTarget(
+    name: "content-fields",
+    summary: "file names stay in their folder; types, ranges and codings read as they are written"
+  ) { bytes in
+    let text = String(decoding: bytes, as: UTF8.self)
+    checkResponse(text)
+    checkParameters(text)
+    if let range = ContentRange(text) { check(range) }
+    if let codings = try? ContentCoding.list(text) {
+      hold(codings.count <= CodingLimits().layersMax, "\(codings)")
+      let written = codings.map(\.name).joined(separator: ", ")
+      hold((try? ContentCoding.list(written)) == codings, "\(codings)")
+    }
+    if let encoding = String.Encoding(charsetName: text) { _ = String(data: Data(bytes), encoding: encoding) }
+    if let name = FileName(suggested: text) { check(name.string) }
+  }
+
+  private static func checkResponse(_ text: String) {
+    let names = ["Content-Type", "Content-Disposition", "Content-Length", "Content-Encoding"]
+    let fields = names.map { HTTPHeader(name: $0, value: text) }
+    guard let url = URL(string: "http://a.test/%2e%2e%2fpasswd") else { return }
+    let response = HTTPURLResponse(url: url, statusCode: 200) { fields }
+    check(response.suggestedFilename ?? "")
+    hold(response.expectedContentLength >= -1, "\(response.expectedContentLength) bytes")
+    if let type = response.mimeType { hold(type == type.lowercased() && !type.isEmpty && !type.contains(";"), type) }
+    _ = response.textEncodingName
+  }
+
+  private static func check(_ name: String) {
+    hold(!name.isEmpty && name != "." && name != "..", name.debugDescription)
+    hold(name.utf8.count <= 255, "\(name.utf8.count) bytes")
+    hold(name.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != 0x2F && $0 != 0x5C }, name.debugDescription)
+    hold(FileName(suggested: name)?.string == name, "\(name.debugDescription) is changed once more")
+  }
+
+  /// A value with that text as a quoted parameter reads as the text, and so it does percent-encoded.
+  private static func checkParameters(_ text: String) {
+    _ = ParameterizedValue(text).parameter("charset")
+    _ = ParameterizedValue(text).extendedParameter("filename")
+    let quoted = text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
+    let encoded = PercentEncoding.encode(text.utf8, keeping: .unreserved)
+    let value = ParameterizedValue("attachment; a=\"\(quoted)\"; FileName*=utf-8'en'\(encoded); b=c")
+    hold(value.item == "attachment" && value.parameter("B") == "c", "a text took what stands behind it: \(quoted)")
+    // By scalars: a combining mark that follows a quote doesn't take it away.
+    hold(value.parameter("a").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription) quoted")
+    hold(value.extendedParameter("filename").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription)")
+  }
+
+  private static func check(_ range: ContentRange) {
+    let written: String
+    switch range {
+    case .bytes(let first, let last, let length):
+      hold(first <= last && length.map { last < $0 } ?? true, "\(range)")
+      written = "bytes \(first)-\(last)/\(length.map { "\($0)" } ?? "*")"
+    case .unsatisfied(let length): written = "bytes */\(length)"
+    }
+    hold(ContentRange(written) == range, "\(range) written as \(written)")
+  }
+}

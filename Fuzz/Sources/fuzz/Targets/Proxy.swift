@@ -1,0 +1,76 @@
+// What a proxy answers: CONNECT and SOCKS 5.
+
+@testable import LupineEngine
+@testable import LupineWire
+
+extension FuzzTarget {
+  /// Input: a byte of choices, then the proxy's bytes.
+  static let proxy = FuzzTarget(
+    name: "proxy", summary: "any split of a proxy's reply gives the same steps; the tunnel's bytes are left untouched"
+  ) { bytes in
+    var input = Input(bytes)
+    let choices = input.byte()
+    let wire = Array(input.rest)
+    var cutter = Cutter(bytes)
+    var first: Dialogue?
+    for pieces in cutter.waysToCut(wire) {
+      let dialogue = Dialogue(pieces, choices)
+      if let first {
+        hold(dialogue == first, "cut in another way: \(dialogue), and \(first)")
+      } else {
+        first = dialogue
+      }
+    }
+  }
+
+  /// Everything that was said.
+  private struct Dialogue: Equatable {
+    var sent: [[UInt8]] = []
+    var isDone = false
+    var tunnel: [UInt8] = []
+    var error: String?
+
+    init(_ pieces: [[UInt8]], _ choices: UInt8) {
+      let schemes: [Proxy.Scheme] = [.http, .socks5, .socks5h]
+      let hasUser = choices & 4 != 0
+      let hosts = ["origin.test", "10.0.0.1", "fd00::1", String(repeating: "a", count: 255)]
+      let origin = Origin(scheme: .https, host: hosts[Int(choices >> 3) % hosts.count], port: 443)
+      guard
+        let proxy = try? Proxy(
+          schemes[Int(choices & 3) % 3], host: "proxy.test", port: 1080, user: hasUser ? "user" : nil,
+          password: hasUser ? "secret" : ""),
+        var handshake = try? ProxyHandshake(proxy, to: origin, limits: Limits())
+      else { fatalError("no handshake") }
+      sent = [handshake.opening]
+      for piece in pieces {
+        if isDone {
+          tunnel += piece
+        } else if error == nil {
+          feed(piece, &handshake)
+        }
+      }
+      if !isDone, error == nil { error = "\(handshake.receiveEnd())" }
+    }
+
+    private mutating func feed(_ piece: [UInt8], _ handshake: inout ProxyHandshake) {
+      GuardedBytes.with(piece) { span in
+        var cursor = 0
+        do throws(ProxyError) {
+          while true {
+            switch try handshake.receive(span, at: &cursor) {
+            case .needMoreBytes: return hold(cursor == piece.count, "bytes were left where more were asked for")
+            case .send(let bytes): sent.append(bytes)
+            case .done:
+              isDone = true
+              tunnel += piece[cursor...]
+              return
+            }
+          }
+        } catch {
+          // How much of a reply that isn't HTTP is quoted depends on how much had come.
+          if case .wire(.notHTTP) = error.cause { self.error = "notHTTP" } else { self.error = "\(error)" }
+        }
+      }
+    }
+  }
+}

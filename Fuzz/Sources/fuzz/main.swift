@@ -1,0 +1,29 @@
+// `fuzz TARGET [libFuzzer's options] [CORPUS...]`; without a target, or with one that isn't known, lists them.
+
+import CLibFuzzer
+import Glibc
+
+// By the environment, since libFuzzer starts this program again with its own options alone (-merge, -jobs).
+if CommandLine.arguments.count > 1, !CommandLine.arguments[1].hasPrefix("-") {
+  setenv(FuzzTarget.variable, CommandLine.arguments[1], 1)
+}
+guard let target = FuzzTarget.ofEnvironment else {
+  for target in FuzzTarget.all { print("\(target.name)  \(target.summary)") }
+  exit(2)
+}
+target.prepare()
+
+var options = CommandLine.arguments
+options.removeAll { $0 == target.name }
+// Once more than counted: C wants a null pointer at the end.
+let values = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: options.count + 1)
+for (index, option) in options.enumerated() { values[index] = strdup(option) }
+values[options.count] = nil
+var count = CInt(options.count)
+var vector: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = values
+
+exit(
+  LLVMFuzzerRunDriver(&count, &vector) { data, size in
+    FuzzTarget.chosen.run([UInt8](UnsafeBufferPointer(start: data, count: size)))
+    return 0
+  })

@@ -1,0 +1,154 @@
+// The options of `lupine fuzz`, which has a table of its own since it shares few with the rest.
+
+import LupineEngine
+
+/// What `lupine fuzz` is asked for.
+struct FuzzOptions {
+  /// Requests of one run at most; a million take hours at any rate that a server should be asked for.
+  static let countMax = 1_000_000
+  /// Requests a second at most. Each has a connection of its own, of which a client's ports for one server last for 28,000
+  /// a minute.
+  static let rateMax = 400
+  /// Faults after which a run ends: nobody reads more of them.
+  static let faultsMax = 100
+
+  let uri: URI
+  /// The URL as it was given, for the line that sends a request again.
+  let url: String
+  var seed: UInt64
+  var count = 1_000
+  var rate = 100
+  /// The number of the only request that is sent, or nil.
+  var only: Int?
+  var printsOnly = false
+  var timeout = Duration.seconds(5)
+  var isRemoteAllowed = false
+  var method: String?
+  var edits: [FieldEdit] = []
+  var body: [UInt8] = []
+  var skipsVerification = false
+  /// The options that change the requests, as they were given.
+  var shaping: [String] = []
+
+  enum Name: String, CaseIterable {
+    case seed, count, rate, only, print, timeout
+    case allowRemote = "allow-remote"
+    case request, header, data, insecure, help
+
+    /// The short form, as elsewhere; what the value is called, or nil; what it does.
+    var form: (letter: Character?, valueName: String?, summary: String) {
+      switch self {
+      case .seed: (nil, "NUMBER", "makes the same requests again; a random one by default, which is shown")
+      case .count: (nil, "NUMBER", "how many requests are sent, 1 to 1000000; 1000 by default")
+      case .rate: (nil, "NUMBER", "how many a second at most, 1 to 400; 100 by default")
+      case .only: (nil, "NUMBER", "sends one request of the run alone, and shows how it begins")
+      case .print: (nil, nil, "writes the bytes of the one that --only names, and sends nothing")
+      case .timeout: (nil, "SECONDS", "after which a reply that doesn't come, or go on, is a hang; 5 by default")
+      case .allowRemote: (nil, nil, "also other hosts than this one: ask whoever they belong to")
+      case .request: ("X", "METHOD", "the method of the request that is mutated; GET, or POST with --data")
+      case .header: ("H", "'NAME: VALUE'", "a field of the request that is mutated")
+      case .data: ("d", "DATA", "the body of the request that is mutated")
+      case .insecure: ("k", nil, "takes any certificate")
+      case .help: ("h", nil, "shows this")
+      }
+    }
+  }
+
+  /// Reads the arguments behind `lupine fuzz`; nil if they ask for help.
+  static func parse(_ arguments: [String], randomSeed: UInt64) throws(CommandError) -> FuzzOptions? {
+    var values: [(Name, String)] = []
+    var operands: [String] = []
+    var rest = arguments[...]
+    while let argument = rest.popFirst() {
+      guard argument.hasPrefix("-"), argument.count > 1 else {
+        operands.append(argument)
+        continue
+      }
+      let (name, value) = try Self.option(argument, &rest)
+      if name == .help { return nil }
+      values.append((name, value))
+    }
+    guard let url = operands.first else { throw .fuzzUsage("a URL is missing") }
+    guard operands.count == 1 else { throw .fuzzUsage("one URL at a time, not also \(operands[1])") }
+    var options = FuzzOptions(uri: try OptionParser.uri(url), url: url, seed: randomSeed)
+    for (name, value) in values { try options.apply(name, value) }
+    if options.printsOnly, options.only == nil { throw .fuzzUsage("--print needs --only NUMBER") }
+    try options.checkHost()
+    return options
+  }
+
+  private static func option(
+    _ argument: String, _ rest: inout ArraySlice<String>
+  ) throws(CommandError) -> (Name, String) {
+    let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    let name =
+      argument.hasPrefix("--")
+      ? Name(rawValue: String(parts[0].dropFirst(2)))
+      : Name.allCases.first { $0.form.letter.map { "-\($0)" } == argument }
+    guard let name else { throw .fuzzUsage("\(parts[0]) isn't an option") }
+    let given = argument.hasPrefix("--") && parts.count > 1 ? parts[1] : nil
+    guard name.form.valueName != nil else {
+      guard given == nil else { throw .fuzzUsage("\(parts[0]) takes no value") }
+      return (name, "")
+    }
+    guard let value = given ?? rest.popFirst() else { throw .fuzzUsage("\(parts[0]) needs a value") }
+    return (name, value)
+  }
+
+  private mutating func apply(_ name: Name, _ value: String) throws(CommandError) {
+    switch name {
+    case .seed:
+      guard let number = UInt64(value) else { throw .fuzzUsage("--seed takes a whole number, not \"\(value)\"") }
+      seed = number
+    case .count: count = try Self.number(value, 1...Self.countMax, name)
+    case .rate: rate = try Self.number(value, 1...Self.rateMax, name)
+    case .only: only = try Self.number(value, 0...Self.countMax, name)
+    case .print: printsOnly = true
+    case .timeout: timeout = try OptionValue.seconds(value, of: .maxTime)
+    case .allowRemote: isRemoteAllowed = true
+    case .request:
+      method = value
+      shaping += ["-X", value]
+    case .header:
+      edits.append(try FieldEdit(value))
+      shaping += ["-H", value]
+    case .data:
+      body = Array(value.utf8)
+      shaping += ["-d", value]
+    case .insecure:
+      skipsVerification = true
+      shaping.append("-k")
+    case .help: preconditionFailure("answered by the parser")
+    }
+  }
+
+  private static func number(_ text: String, _ range: ClosedRange<Int>, _ name: Name) throws(CommandError) -> Int {
+    guard let number = Int(text), range.contains(number) else {
+      throw .fuzzUsage("--\(name.rawValue) takes \(range.lowerBound) to \(range.upperBound), not \"\(text)\"")
+    }
+    return number
+  }
+
+  // MARK: Where to
+
+  private func checkHost() throws(CommandError) {
+    guard !isRemoteAllowed, !printsOnly, !Self.isLoopback(uri.origin) else { return }
+    throw .fuzzUsage("\(uri.origin.host) isn't this machine: --allow-remote, if whoever runs it agrees")
+  }
+
+  /// Whether nothing leaves this machine: a Unix socket, an address in numbers, or a name that means no other (RFC 6761
+  /// §6.3), for which the engine is told the addresses.
+  static func isLoopback(_ origin: Origin) -> Bool {
+    if origin.socketPath != nil || isLocalName(origin.host) { return true }
+    guard let address = SocketAddress(numeric: origin.host, port: origin.port) else { return false }
+    return address.isIPv6 ? address.host == "::1" : address.host.hasPrefix("127.")
+  }
+
+  static func isLocalName(_ host: String) -> Bool { host == "localhost" || host.hasSuffix(".localhost") }
+}
+
+extension CommandError {
+  fileprivate static func fuzzUsage(_ what: String) -> CommandError {
+    CommandError(.usage, "\(what): see lupine fuzz --help")
+  }
+}

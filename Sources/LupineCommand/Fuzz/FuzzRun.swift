@@ -1,0 +1,226 @@
+// `lupine fuzz`: sends the requests of a run one after the other, and tells what the server made of them.
+
+import LupineEngine
+
+/// One run.
+struct FuzzRun {
+  private let options: FuzzOptions
+  private let mutator: RequestMutator
+  private let engine: Engine
+  private let output = Output(path: nil)
+  private var statuses: [Int: Int] = [:]
+  private var counts: [String: Int] = [:]
+  private var faultCount = 0
+  private var sentCount = 0
+
+  /// Requests between two that look whether the server still answers.
+  private static let checkInterval = 100
+
+  /// Runs the command's `fuzz`; the arguments are those behind that word.
+  static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
+    var generator = SystemRandomNumberGenerator()
+    // Of six digits, so that it can be remembered from one line to the next.
+    let seed = UInt64.random(in: 1...999_999, using: &generator)
+    guard let options = try FuzzOptions.parse(arguments, randomSeed: seed) else {
+      try Output(path: nil).write(FuzzHelp.text)
+      return .success
+    }
+    var run = try FuzzRun(options)
+    return try await run.go()
+  }
+
+  private init(_ options: FuzzOptions) throws(CommandError) {
+    self.options = options
+    mutator = RequestMutator(good: try RequestShape(options), seed: options.seed)
+    do {
+      engine = try Engine(configuration: EngineConfiguration(options))
+    } catch {
+      throw CommandError(.other, "the engine can't start (\(error)). Raise the system's limits (ulimit -n, -u).")
+    }
+  }
+
+  private mutating func go() async throws(CommandError) -> ExitCode {
+    if let number = options.only { return try await sendOne(mutator.request(number)) }
+    try output.write("seed \(options.seed)\n")
+    let first = await send(mutator.request(0))
+    if case .unreachable(let reason) = first { throw CommandError(.notConnected, reason) }
+    guard case .answered = first else {
+      throw CommandError(.receiveFailed, "the request isn't answered as it is, without any mutation: \(first.text)")
+    }
+    let start = ContinuousClock.now
+    for number in 1...options.count {
+      await pause(until: start + .nanoseconds(1_000_000_000 / options.rate * (number - 1)))
+      let request = mutator.request(number)
+      let verdict = await send(request)
+      try tell(verdict, of: request)
+      if faultCount >= FuzzOptions.faultsMax {
+        try output.write("\(faultCount) faults are enough; the run ends here\n")
+        break
+      }
+      guard verdict.isSuspicious || number % Self.checkInterval == 0 else { continue }
+      if try await !stillAnswers(behind: request) { break }
+    }
+    try output.write(summary)
+    return faultCount > 0 ? .serverAtFault : .success
+  }
+
+  private func pause(until time: ContinuousClock.Instant) async {
+    // A cancelled pause would only make the next request come earlier.
+    if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
+  }
+
+  /// Whether a good request is answered; if not, nothing further would say anything.
+  private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
+    let verdict = await send(mutator.request(0))
+    if case .answered = verdict { return true }
+    try tell(.fault(.gone, verdict.text), of: request)
+    return false
+  }
+
+  private mutating func sendOne(_ request: MutatedRequest) async throws(CommandError) -> ExitCode {
+    if options.printsOnly {
+      try output.write(request.bytes.span)
+      return .success
+    }
+    try output.write("\(request.mutations.joined(separator: ", "))\n\(request.beginning)\n")
+    let verdict = await send(request)
+    try output.write("\(verdict.text)\n")
+    if case .unreachable(let reason) = verdict { throw CommandError(.notConnected, reason) }
+    return verdict.isFault ? .serverAtFault : .success
+  }
+
+  private func send(_ request: MutatedRequest) async -> FuzzVerdict {
+    // A reply may come in many pieces, each within the limit; but not for ever.
+    let timeouts = Timeouts(everyPhase: options.timeout, total: options.timeout * 4)
+    // Of a reply to HEAD, which the server may take it for, nothing is awaited behind the head.
+    let method = request.mayBeHead ? "HEAD" : "GET"
+    let raw = RawRequest(to: options.uri.origin, request.bytes, method: method, timeouts: timeouts)
+    do throws(EngineError) {
+      return FuzzVerdict(.success(try await engine.send(raw)), to: request)
+    } catch {
+      return FuzzVerdict(.failure(error), to: request)
+    }
+  }
+
+  // MARK: What is told
+
+  private mutating func tell(_ verdict: FuzzVerdict, of request: MutatedRequest) throws(CommandError) {
+    if verdict.fault != .gone { sentCount += 1 }
+    switch verdict {
+    case .answered(let status): statuses[status / 100, default: 0] += 1
+    case .closed: counts["closed without a reply", default: 0] += 1
+    case .waits: counts["left waiting for the rest", default: 0] += 1
+    case .unreachable: counts["not sent", default: 0] += 1
+    case .fault(let fault, let reason):
+      faultCount += 1
+      let mutations = request.mutations.joined(separator: ", ")
+      let line = "#\(request.number) \(fault.rawValue): \(mutations): \(reason)".printable
+      try output.write("\(line)\n  again: \(replay(request))\n")
+    }
+  }
+
+  private func replay(_ request: MutatedRequest) -> String {
+    let shaping = (options.shaping + [options.url]).map(\.shellWord).joined(separator: " ")
+    let remote = options.isRemoteAllowed ? "--allow-remote " : ""
+    return "lupine fuzz --seed \(options.seed) --only \(request.number) \(remote)\(shaping)"
+  }
+
+  private var summary: String {
+    var parts = statuses.sorted { $0.key < $1.key }.map {
+      $0.key == 0 ? "\($0.value) unjudged" : "\($0.value) \($0.key)xx"
+    }
+    parts += counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+    return "\(sentCount) requests, \(faultCount) faults: \(parts.joined(separator: ", "))\n"
+  }
+}
+
+extension FuzzVerdict {
+  var fault: Fault? {
+    if case .fault(let fault, _) = self { fault } else { nil }
+  }
+
+  var isFault: Bool { fault != nil }
+
+  /// Behind which the server may be gone.
+  var isSuspicious: Bool {
+    switch self {
+    case .fault, .unreachable: true
+    case .answered, .closed, .waits: false
+    }
+  }
+
+  /// One line.
+  var text: String {
+    switch self {
+    case .answered(0): "answered, by what can't be judged"
+    case .answered(let status): "answered with \(status)"
+    case .closed: "closed without a reply"
+    case .waits: "no reply: it may wait for the rest"
+    case .fault(let fault, let reason): "\(fault.rawValue): \(reason)".printable
+    case .unreachable(let reason): "not reached: \(reason)".printable
+    }
+  }
+}
+
+extension MutatedRequest {
+  /// Bytes of a request that are shown; some are a hundred times longer.
+  private static let shownBytesMax = 2_000
+
+  /// How it begins, in lines that can be read.
+  var beginning: String {
+    let left = bytes.count - Self.shownBytesMax
+    let text: String = bytes.prefix(Self.shownBytesMax).reduce(into: "") { text, byte in
+      switch byte {
+      case 0x0A: text += "\\n\n"
+      case 0x0D: text += "\\r"
+      case 0x5C: text += "\\\\"
+      case 0x20..<0x7F: text.unicodeScalars.append(Unicode.Scalar(byte))
+      default: text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+    }
+    return left > 0 ? "\(text)\n… and \(left) bytes more; --print writes them all" : text
+  }
+}
+
+extension RequestShape {
+  /// The good request: what `lupine` would send itself.
+  init(_ options: FuzzOptions) throws(CommandError) {
+    let method = options.method ?? (options.body.isEmpty ? "GET" : "POST")
+    var lines = [Line(name: "Host", value: options.uri.origin.authority)]
+    lines.append(Line(name: "User-Agent", value: "lupine/\(Help.version)"))
+    lines.append(Line(name: "Accept", value: "*/*"))
+    self.init(method: method, target: options.uri.target, lines: lines, body: options.body)
+    for edit in options.edits {
+      remove(edit.name)
+      // Above ASCII it is sent as UTF-8, one scalar a byte.
+      if case .add(let name, let value) = edit {
+        let bytes = String(String.UnicodeScalarView(value.utf8.map { Unicode.Scalar($0) }))
+        self.lines.append(Line(name: name, value: bytes))
+      }
+    }
+    if !options.body.isEmpty { set("Content-Length", "\(options.body.count)") }
+    set("Connection", "close")
+  }
+}
+
+extension EngineConfiguration {
+  fileprivate init(_ options: FuzzOptions) {
+    self.init()
+    proxy = .none
+    if options.skipsVerification { tls.verification = .none }
+    let origin = options.uri.origin
+    if FuzzOptions.isLocalName(origin.host) {
+      let addresses = ["127.0.0.1", "::1"].compactMap { SocketAddress(numeric: $0, port: 0) }
+      resolver.overrides = [HostOverride(host: origin.host, port: origin.port, addresses: addresses)]
+    }
+  }
+}
+
+extension String {
+  /// One word for a shell.
+  fileprivate var shellWord: String {
+    let isPlain =
+      !isEmpty && utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "-_./:=,@%".utf8.contains($0) }
+    return isPlain ? self : "'" + replacing("'", with: "'\\''") + "'"
+  }
+}

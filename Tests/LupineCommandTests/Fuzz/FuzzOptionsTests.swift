@@ -1,0 +1,55 @@
+// The command line of `lupine fuzz`, and whom it sends to.
+
+@testable import LupineCommand
+import LupineEngine
+import Testing
+
+@Suite("Options of lupine fuzz")
+struct FuzzOptionsTests {
+  @Test("options stand before and behind the URL, in either spelling")
+  func spellings() throws {
+    let arguments = [
+      "--seed=5", "http://localhost:8080/a", "--count", "7", "--rate", "9", "--timeout", "0.5", "-H", "A: b", "-d", "x",
+      "-k",
+    ]
+    let options = try #require(try FuzzOptions.parse(arguments, randomSeed: 1))
+    #expect(options.seed == 5 && options.count == 7 && options.rate == 9 && options.timeout == .milliseconds(500))
+    #expect(options.edits == [.add(name: "A", value: "b")] && options.body == Array("x".utf8))
+    #expect(options.skipsVerification && options.only == nil)
+    #expect(options.shaping == ["-H", "A: b", "-d", "x", "-k"])
+    #expect(try FuzzOptions.parse(["localhost"], randomSeed: 77)?.seed == 77)
+    #expect(try FuzzOptions.parse(["-h"], randomSeed: 1) == nil)
+  }
+
+  @Test(
+    "what can't be meant is refused",
+    arguments: [
+      ([], "a URL is missing"), (["a", "localhost"], "one URL at a time, not also localhost"),
+      (["--count", "0", "localhost"], "--count takes 1 to 1000000, not \"0\""),
+      (["--count", "1000001", "localhost"], "--count takes 1 to 1000000, not \"1000001\""),
+      (["--rate", "401", "localhost"], "--rate takes 1 to 400, not \"401\""),
+      (["--seed", "-1", "localhost"], "--seed takes a whole number, not \"-1\""),
+      (["--rate"], "--rate needs a value"), (["--print=1", "localhost"], "--print takes no value"),
+      (["--print", "localhost"], "--print needs --only NUMBER"), (["--loud", "localhost"], "--loud isn't an option"),
+      (["http://192.0.2.1/"], "192.0.2.1 isn't this machine: --allow-remote, if whoever runs it agrees"),
+    ])
+  func refused(arguments: [String], reason: String) {
+    #expect(throws: CommandError(.usage, "\(reason): see lupine fuzz --help")) {
+      try FuzzOptions.parse(arguments, randomSeed: 1)
+    }
+  }
+
+  @Test(
+    "only what stays on this machine is sent to unasked",
+    arguments: [
+      ("http://127.0.0.1", true), ("http://127.9.8.7:1", true), ("http://[::1]", true), ("http://localhost", true),
+      ("http://a.localhost", true), ("http+unix://%2Frun%2Fs", true), ("http://128.0.0.1", false),
+      ("http://[::2]", false), ("http://[::ffff:127.0.0.1]", false), ("http://localhost.test", false),
+      ("http://127.0.0.1.test", false), ("http://0.0.0.0", false),
+    ])
+  func loopback(url: String, isLocal: Bool) throws {
+    #expect(FuzzOptions.isLoopback(try URI(url).origin) == isLocal)
+    #expect((try? FuzzOptions.parse([url], randomSeed: 1)) != nil || !isLocal)
+    #expect(try FuzzOptions.parse(["--allow-remote", url], randomSeed: 1) != nil)
+  }
+}

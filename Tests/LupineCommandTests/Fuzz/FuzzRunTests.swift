@@ -1,0 +1,160 @@
+// `lupine fuzz` against servers that are good, and against some that aren't.
+
+import Foundation
+import LupineOrigin
+import Synchronization
+import Testing
+
+@Suite("lupine fuzz", .timeLimit(.minutes(10)))
+struct FuzzRunTests {
+  private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+
+  /// Answers what is no mutation as a good server does, and leaves the rest to `handler`.
+  private func server(_ handler: @escaping @Sendable (Peer, [UInt8]) throws -> Void) throws -> OriginServer {
+    try OriginServer { peer in
+      let bytes = try peer.receive()
+      let text = String(decoding: bytes, as: UTF8.self)
+      let isGood =
+        text.hasPrefix("GET / HTTP/1.1\r\nHost: 127.0.0.1:") && text.hasSuffix("\r\nConnection: close\r\n\r\n")
+      // As it is sent without a mutation, it has four fields, and those of -H.
+      let lineCount = text.contains("\r\nX: it's\r\n") ? 6 : 5
+      guard isGood, text.split(separator: "\r\n").count == lineCount else { return try handler(peer, bytes) }
+      try peer.send(Self.good)
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+  }
+
+  @Test("a server that keeps to HTTP has no faults, whatever it answers")
+  func faultless() async throws {
+    let server = try server { peer, _ in
+      try peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let run = try await lupine(["fuzz", "--seed", "1", "--count", "60", "--rate", "400", server.url])
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run.output) \(run.errors)")
+    #expect(run.output.hasPrefix("seed 1\n60 requests, 0 faults: "), "\(run.output)")
+    // A good request goes ahead; each request has a connection of its own.
+    #expect(server.connectionCount == 61)
+  }
+
+  @Test("a reply that breaks off is a fault, which is found again by the line that it comes with")
+  func brokenReply() async throws {
+    let server = try server { peer, _ in
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let run = try await lupine(["fuzz", "--seed", "2", "--count", "5", "-H", "X: it's", server.url])
+    #expect(run.status == 100, "\(run.output)")
+    let lines = run.output.split(separator: "\n")
+    let fault = try #require(lines.firstIndex { $0.contains(" broken reply: ") }, "\(run.output)")
+    #expect(lines[fault].contains("7 bytes of the body missing"), "\(run.output)")
+    #expect(lines.last?.contains("5 requests, ") == true)
+    let prefix = "  again: lupine "
+    #expect(lines[fault + 1].hasPrefix(prefix) && lines[fault + 1].hasSuffix("-H 'X: it'\\''s' \(server.url)"))
+    let again = try await shell("$lupine \(lines[fault + 1].dropFirst(prefix.count))")
+    #expect(again.status == 100 && again.output.contains("broken reply: "), "\(again.output) \(again.errors)")
+  }
+
+  @Test("a server that says nothing to a whole request hangs; to one that may be unfinished it may wait")
+  func hang() async throws {
+    let server = try server { peer, _ in _ = try peer.awaitClose() }
+    defer { server.stop() }
+    let run = try await lupine(["fuzz", "--seed", "3", "--count", "12", "--timeout", "0.05", server.url])
+    #expect(run.status == 100)
+    #expect(run.output.contains(" hang: ") && run.output.contains("no reply within 0.05 s"), "\(run.output)")
+    #expect(run.output.contains(" left waiting for the rest\n"), "\(run.output)")
+  }
+
+  @Test("a connection that is cut is a fault, and one that is closed without a word is none")
+  func reset() async throws {
+    let cutting = try server { peer, _ in peer.reset() }
+    defer { cutting.stop() }
+    let cut = try await lupine(["fuzz", "--seed", "4", "--count", "3", cutting.url])
+    #expect(cut.status == 100 && cut.output.contains(" reset: "), "\(cut.output)")
+
+    let closing = try server { peer, _ in
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { closing.stop() }
+    let closed = try await lupine(["fuzz", "--seed", "4", "--count", "3", closing.url])
+    #expect(closed.status == 0 && closed.output.contains("3 closed without a reply\n"), "\(closed.output)")
+  }
+
+  @Test("a server that no longer answers a good request ends the run")
+  func gone() async throws {
+    let isBroken = Atomic(false)
+    let server = try OriginServer { peer in
+      let text = String(decoding: try peer.receive(), as: UTF8.self)
+      if text.split(separator: "\r\n").count != 5 { isBroken.store(true, ordering: .relaxed) }
+      if isBroken.load(ordering: .relaxed) { return peer.reset() }
+      try peer.send(Self.good)
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let run = try await lupine(["fuzz", "--seed", "6", "--count", "400", "--rate", "400", server.url])
+    #expect(run.status == 100 && run.output.contains(" no longer answers: "), "\(run.output)")
+    #expect(server.connectionCount < 100)
+  }
+
+  @Test("no more are sent a second than asked for")
+  func rate() async throws {
+    let server = try server { peer, _ in
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let start = ContinuousClock.now
+    let run = try await lupine(["fuzz", "--count", "11", "--rate", "50", server.url])
+    #expect(run.output.contains("11 requests"))
+    #expect(ContinuousClock.now - start >= .milliseconds(200))
+  }
+
+  @Test("--print writes the bytes that --only would send, and sends nothing")
+  func printed() async throws {
+    let seen = Mutex<[UInt8]>([])
+    let server = try server { peer, bytes in
+      seen.withLock { $0 = bytes }
+      try peer.send(Self.good)
+      peer.finishSending()
+      _ = try peer.awaitClose()
+    }
+    defer { server.stop() }
+    let arguments = ["fuzz", "--seed", "9", "--only", "1", server.url]
+    let printed = try await lupine(arguments + ["--print"])
+    #expect(printed.status == 0 && server.connectionCount == 0)
+    let sent = try await lupine(arguments)
+    #expect(sent.status == 0 && sent.output.hasSuffix("\nanswered with 200\n"), "\(sent.output)")
+    #expect(server.connectionCount == 1)
+    #expect(seen.withLock { Data($0) } == Data(printed.output.utf8))
+  }
+
+  @Test("another machine, a server that isn't there and one that is broken from the start are errors")
+  func errors() async throws {
+    let remote = try await lupine(["fuzz", "http://192.0.2.1/"])
+    #expect(remote.status == 2 && remote.output.isEmpty && remote.hasOneErrorLine)
+    let missing = try await lupine(["fuzz", "http://127.0.0.1:1/"])
+    #expect(missing.status == 7 && missing.hasOneErrorLine)
+    let broken = try OriginServer { peer in
+      _ = try peer.receive()
+      try peer.send("nonsense")
+    }
+    defer { broken.stop() }
+    let run = try await lupine(["fuzz", broken.url])
+    #expect(run.status == 56 && run.errors.contains("isn't answered as it is"), "\(run.errors)")
+  }
+
+  @Test("the help names each option, and the command's own help names this one")
+  func help() async throws {
+    let run = try await lupine(["fuzz", "--help"])
+    #expect(run.status == 0 && run.output.contains("--allow-remote") && run.output.contains("Exit status: 0"))
+    #expect(run.output.split(separator: "\n").allSatisfy { $0.count <= 120 })
+    #expect(try await lupine(["--help"]).output.contains("lupine fuzz --help"))
+  }
+}
