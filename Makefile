@@ -12,6 +12,7 @@ STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency
 # One test at a time: a sanitized program is many times slower, and all at once would run into their own time limits.
 # Fewer simulated schedules for the same reason.
 SANITIZED := env LUPINE_SIMULATION_SEEDS=200 LUPINE_MISBEHAVIOURS_EVERY=8 LUPINE_LOAD_REQUESTS=1000 \
+  LUPINE_FAULTS_GROWTH=20 \
   $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
 # The compiler that belongs to Swift, whatever else is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang

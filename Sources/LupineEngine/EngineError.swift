@@ -158,7 +158,7 @@ extension EngineError: CustomStringConvertible {
       "the body was to have \(declared) bytes, its producer came to \(produced). Correct the byteCount, or leave it out."
     case (.bodyNotReplayable, _):
       "the body would have to be sent again and can't be. Use bytes, a file or a replayable producer."
-    case (.outOfResources, .system(let error)): "the system has no room left (\(error)). Raise its limits (ulimit -n)."
+    case (.outOfResources, .system(let error)): "the system has no room left (\(error)). Raise its limits (ulimit -n), or free memory."
     case (.tooManyWaiting, .maximum(let count)):
       "\(count) requests wait for a connection already. Send fewer at once, or raise PoolLimits.waitersMax."
     case (.outOfResources, .resolve(let error)): "no room to look the host up (\(error)). Raise the system's limits."
