@@ -19,7 +19,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
+.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces soak lint format \
   tsan asan linkage bench example docs clean
 
 help: ## list the targets
@@ -94,10 +94,18 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
 	Benchmarks/run --readme
 
-namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packets (as root or by sudo)
-	sh .ci/packages iproute2 python3-minimal
+namespaces: deps ## try networks that lose, delay, reset and swallow packets (as root or by sudo)
+	sh .ci/packages iproute2 python3 openssl
 	$(SWIFT) build $(STRICT) --product lupine
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
+
+# Optimised, as it is used. The picture says more than the numbers: whether a curve still rises at the end.
+TIME ?= 60
+PICTURE ?= .build/soak.svg
+soak: deps ## send mixed requests for TIME=60 seconds; nothing may be lost, nothing may grow; writes PICTURE=.build/soak.svg
+	$(SWIFT) build -c release $(STRICT) --product LupineSoak
+	"$$($(SWIFT) build -c release $(STRICT) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
 example: deps ## build the code of README and articles, run the README's
 	Tests/Examples/run

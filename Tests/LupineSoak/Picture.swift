@@ -9,12 +9,12 @@ struct Picture {
     let curves: [(name: String, colour: String, path: KeyPath<Sample, Double>)]
   }
 
-  private static let diagrams = [
+  private static var diagrams: [Diagram] { [
     Diagram(name: "resident memory, MiB", curves: [("", "#1f77b4", \.residentMiB)]),
     Diagram(name: "descriptors, threads", curves: [("descriptors", "#d62728", \.descriptors), ("threads", "#8c564b", \.threads)]),
     Diagram(name: "latency, ms", curves: [("median", "#2ca02c", \.median), ("99 %", "#ff7f0e", \.ninetyNinth)]),
     Diagram(name: "requests per second", curves: [("", "#9467bd", \.requestsPerSecond)]),
-  ]
+  ] }
   private static let (width, height, margin, gap) = (900.0, 160.0, 60.0, 40.0)
 
   private let samples: [Sample]

@@ -2,6 +2,7 @@
 
 import Foundation
 import Lupine
+import LupineEngine
 import LupineOrigin
 import Synchronization
 
@@ -28,7 +29,7 @@ final class Soak: Sendable {
     warmUp = Double(seconds) / 4
     servers = try SoakServers()
     samples = Samples()
-    try Traffic.big.write(to: folder.appending(path: "body"))
+    try Traffic.bigBody.write(to: folder.appending(path: "body"))
   }
 
   static func configuration(_ servers: SoakServers) -> URLSessionConfiguration {

@@ -1,6 +1,7 @@
 // The servers of a soak: they answer in every way, and are restarted under their clients.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import Synchronization
 

@@ -12,7 +12,7 @@ enum Traffic: String, CaseIterable {
 
   static let bigByteCount = 200_000
   static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
-  static let big = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
+  static let bigBody = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
 
   /// How one ended.
   enum Fate: Hashable, Sendable {
@@ -27,12 +27,12 @@ enum Traffic: String, CaseIterable {
     switch self {
     case .plain: await get(session, servers.plainURL + "/", Data("0".utf8))
     case .secure: await get(session, servers.secureURL + "/", Data("0".utf8))
-    case .big: await get(session, servers.secureURL + "/big", Self.big)
+    case .big: await get(session, servers.secureURL + "/big", Self.bigBody)
     case .gzip, .deflate, .br, .close: await get(session, servers.plainURL + "/\(rawValue)", Self.body)
     case .chunks: await get(session, servers.plainURL + "/chunks", Self.body + Self.body)
-    case .redirect: await get(session, servers.plainURL + "/redirect", Self.big)
+    case .redirect: await get(session, servers.plainURL + "/redirect", Self.bigBody)
     case .post: await upload(session.upload(Self.body, to: servers.plainURL), Self.body.count)
-    case .secureUpload: await upload(session.upload(Self.big, to: servers.secureURL), Self.bigByteCount)
+    case .secureUpload: await upload(session.upload(Self.bigBody, to: servers.secureURL), Self.bigByteCount)
     case .fileUpload:
       await upload(session.upload(folder.appending(path: "body"), to: servers.plainURL), Self.bigByteCount)
     case .multipart: await multipart(session, servers)
@@ -67,14 +67,14 @@ enum Traffic: String, CaseIterable {
     defer { try? FileManager.default.removeItem(at: target) }
     let response = await session.download(servers.secureURL + "/big", to: { _, _ in (target, []) })
       .serializingDownloadedFileURL().response
-    return Self.fate(response.error, (try? Data(contentsOf: target)) == Self.big)
+    return Self.fate(response.error, (try? Data(contentsOf: target)) == Self.bigBody)
   }
 
   private func stream(_ session: Session, _ servers: SoakServers) async -> Fate {
     var received = Data()
     for await event in session.streamRequest(servers.plainURL + "/big").streamTask().streamingData() {
       if let data = event.value { received += data }
-      if let completion = event.completion { return Self.fate(completion.error, received == Self.big) }
+      if let completion = event.completion { return Self.fate(completion.error, received == Self.bigBody) }
     }
     return .wrong("a stream without a completion")
   }
@@ -87,7 +87,7 @@ enum Traffic: String, CaseIterable {
     request.cancel()
     let response = await task.response
     if response.error?.isExplicitlyCancelledError == true { return .right }
-    return path == "/hold" ? Self.fate(response.error, false) : Self.fate(response.error, response.value == Self.big)
+    return path == "/hold" ? Self.fate(response.error, false) : Self.fate(response.error, response.value == Self.bigBody)
   }
 
   private func retry(_ session: Session, _ servers: SoakServers) async -> Fate {
