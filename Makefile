@@ -71,10 +71,13 @@ lint: ## check the format and the style
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
-tsan: deps servers-install ## run the tests under ThreadSanitizer
+TSAN_MUTEX := .build/tsan-mutex.so
+$(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
-	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o .build/tsan-mutex.so .ci/tsan-mutex.c
-	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/.build/tsan-mutex.so \
+	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
+
+tsan: deps servers-install $(TSAN_MUTEX) ## run the tests under ThreadSanitizer
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) \
 	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
 
 # Freed memory is kept back for a while; less of it than usual, since a test looks at how much is in use.
@@ -100,12 +103,17 @@ namespaces: deps ## try networks that lose, delay, reset and swallow packets (as
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
-# Optimised, as it is used. The picture says more than the numbers: whether a curve still rises at the end.
+# Optimised, as it is used, or with SANITIZE=thread or address. The picture says more than the numbers: whether a curve
+# still rises at the end.
 TIME ?= 60
 PICTURE ?= .build/soak.svg
-soak: deps ## send mixed requests for TIME=60 seconds; nothing may be lost, nothing may grow; writes PICTURE=.build/soak.svg
-	$(SWIFT) build -c release $(STRICT) --product LupineSoak
-	"$$($(SWIFT) build -c release $(STRICT) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
+SOAK_BUILD = $(STRICT) --product LupineSoak \
+  $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/soak-$(SANITIZE),-c release)
+SOAK_ENVIRONMENT = SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
+  $(if $(filter thread,$(SANITIZE)),LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX))
+soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed requests for TIME=60 seconds: nothing is lost, nothing grows; draws PICTURE=.build/soak.svg
+	$(SWIFT) build $(SOAK_BUILD)
+	env $(SOAK_ENVIRONMENT) "$$($(SWIFT) build $(SOAK_BUILD) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
 example: deps ## build the code of README and articles, run the README's
 	Tests/Examples/run

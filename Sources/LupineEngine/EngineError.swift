@@ -171,7 +171,8 @@ extension EngineError: CustomStringConvertible {
     let seconds = limit.formattedSeconds
     return switch phase {
     case .setup: "nothing was begun within \(seconds). Raise the timeout."
-    case .poolWait: "no connection became free within \(seconds). Raise the limit of connections or the timeout."
+    case .poolWait: 
+      "no connection became free within \(seconds). Raise the limit of connections, of descriptors (ulimit -n), or the timeout."
     case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
     case .connect: "no connection within \(seconds). Check host, port and firewall, or raise the connect timeout."
     case .proxy: "the proxy didn't answer within \(seconds). Look at the proxy, or raise the timeout."

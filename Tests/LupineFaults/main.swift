@@ -2,6 +2,7 @@
 // needs fewer; says what was wrong with each run.
 //
 //   LupineFaults calls|openssl|codings SCENARIO [EVERY]
+//   LupineFaults clock
 //
 // EVERY says how large the steps of n become, in hundredths of n: 0, the default, for every n. Exits with 1 if a run was
 // wrong. See CLupineFaults.h for how calls are failed.
@@ -14,11 +15,12 @@ import Glibc
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 let arguments = CommandLine.arguments
+if arguments.dropFirst() == ["clock"] { exit(try await ClockTrial.run()) }
 guard arguments.count >= 3, let kind = FaultKind(rawValue: arguments[1]),
   let scenario = Scenario(rawValue: arguments[2]), let growth = arguments.count > 3 ? Int(arguments[3]) : 0
 else {
   let scenarios = Scenario.allCases.map(\.rawValue).joined(separator: "|")
-  say("usage: LupineFaults calls|openssl|codings \(scenarios) [EVERY]")
+  say("usage: LupineFaults calls|openssl|codings \(scenarios) [EVERY] | clock")
   exit(2)
 }
 

@@ -1,6 +1,7 @@
 // Whether a soak has shown what it should: nothing lost, nothing wrong, no growth behind the warm-up.
 
 import Foundation
+import Glibc
 
 /// What a soak has come to.
 struct Verdict: CustomStringConvertible {
@@ -42,12 +43,15 @@ struct Verdict: CustomStringConvertible {
     // Restarts interrupt some; more than that would hide what is lost for another reason.
     if counts.interrupted > restarts * 64 { problems.append("\(counts.interrupted) requests were interrupted") }
     self.problems = problems
-    // The allocator's arenas fill up slowly; threads come and go with the servers' connections.
+    // The allocator's arenas fill up slowly; threads come and go with the servers' connections, and latency with
+    // whatever else the machine does.
+    // A sanitizer keeps freed memory back, and more with time.
+    let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     growths = [
-      Self.growth("MiB resident", samples, warmUp, \.residentMiB) { $0 * 1.1 + 8 },
+      Self.growth("MiB resident", samples, warmUp, \.residentMiB) { isSanitized ? .infinity : $0 * 1.1 + 8 },
       Self.growth("descriptors", samples, warmUp, \.descriptors) { $0 * 1.25 + 8 },
       Self.growth("threads", samples, warmUp, \.threads) { $0 * 1.25 + 8 },
-      Self.growth("ms at the median", samples, warmUp, \.median) { $0 * 2 + 5 },
+      Self.growth("ms at the median", samples, warmUp, \.median) { $0 * 5 + 20 },
     ]
   }
 

@@ -35,3 +35,7 @@ int lupine_faults_struck_variants(void);
 
 /// How long the thread that waits in epoll_wait at the moment means to wait, in milliseconds, -1 for ever; -2 if none does.
 int lupine_faults_waiting(void);
+
+/// Sets the clock that people read forwards, or backwards, by that many seconds in all. The one that only counts isn't
+/// set by anybody.
+void lupine_faults_set_clock(long seconds);
