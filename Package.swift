@@ -56,7 +56,8 @@ let package = Package(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
     // And one in which any call to the system can be made to fail.
     .target(
-      name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"], path: "Tests/CLupineFaults"),
+      name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
+      path: "Tests/CLupineFaults"),
     .executableTarget(
       name: "LupineFaults", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),

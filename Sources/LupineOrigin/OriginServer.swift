@@ -19,7 +19,9 @@ package final class OriginServer: Sendable {
     tls: ServerIdentity? = nil, address: String = "127.0.0.1", port: UInt16 = 0,
     handler: @escaping @Sendable (Peer) throws -> Void
   ) throws {
-    guard let socketAddress = SocketAddress(numeric: address, port: port) else { throw OriginError.notAnAddress(address) }
+    guard let socketAddress = SocketAddress(numeric: address, port: port) else {
+      throw OriginError.notAnAddress(address)
+    }
     let listener = try Socket.listen(on: socketAddress)
     guard let bound = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
     self.port = bound.port

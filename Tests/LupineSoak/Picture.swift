@@ -9,12 +9,17 @@ struct Picture {
     let curves: [(name: String, colour: String, path: KeyPath<Sample, Double>)]
   }
 
-  private static var diagrams: [Diagram] { [
-    Diagram(name: "resident memory, MiB", curves: [("", "#1f77b4", \.residentMiB)]),
-    Diagram(name: "descriptors, threads", curves: [("descriptors", "#d62728", \.descriptors), ("threads", "#8c564b", \.threads)]),
-    Diagram(name: "latency, ms", curves: [("median", "#2ca02c", \.median), ("99 %", "#ff7f0e", \.ninetyNinth)]),
-    Diagram(name: "requests per second", curves: [("", "#9467bd", \.requestsPerSecond)]),
-  ] }
+  private static var diagrams: [Diagram] {
+    [
+      Diagram(name: "resident memory, MiB", curves: [("", "#1f77b4", \.residentMiB)]),
+      Diagram(
+        name: "descriptors, threads",
+        curves: [("descriptors", "#d62728", \.descriptors), ("threads", "#8c564b", \.threads)]),
+      Diagram(
+        name: "latency, ms", curves: [("median", "#2ca02c", \.median), ("99 %", "#ff7f0e", \.ninetyNinth)]),
+      Diagram(name: "requests per second", curves: [("", "#9467bd", \.requestsPerSecond)]),
+    ]
+  }
   private static let (width, height, margin, gap) = (900.0, 160.0, 60.0, 40.0)
 
   private let samples: [Sample]
@@ -49,8 +54,8 @@ struct Picture {
     let bottom = top + Self.height
     let x = { (time: Double) in Self.margin + time / end * Self.width }
     var lines = [
-      "<rect x=\"\(Self.margin)\" y=\"\(top)\" width=\"\(Self.width)\" height=\"\(Self.height)\" fill=\"none\" stroke=\"#999\"/>",
-      "<rect x=\"\(Self.margin)\" y=\"\(top)\" width=\"\(x(warmUp) - Self.margin)\" height=\"\(Self.height)\" fill=\"#eee\"/>",
+      rectangle(top, width: x(warmUp) - Self.margin, "fill=\"#eee\""),
+      rectangle(top, width: Self.width, "fill=\"none\" stroke=\"#999\""),
       label(diagram.name, Self.margin, top - 6),
       label(number(scale), 4, top + 10),
       label("0", 4, bottom),
@@ -62,10 +67,15 @@ struct Picture {
       }
       lines.append("<polyline fill=\"none\" stroke=\"\(curve.colour)\" points=\"\(points.joined(separator: " "))\"/>")
       if !curve.name.isEmpty {
-        lines.append(label(curve.name, Self.margin + Self.width - 180 + 90 * Double(index), top - 6, colour: curve.colour))
+        let place = Self.margin + Self.width - 180 + 90 * Double(index)
+        lines.append(label(curve.name, place, top - 6, colour: curve.colour))
       }
     }
     return lines
+  }
+
+  private func rectangle(_ top: Double, width: Double, _ look: String) -> String {
+    "<rect x=\"\(Self.margin)\" y=\"\(top)\" width=\"\(width)\" height=\"\(Self.height)\" \(look)/>"
   }
 
   private func label(_ text: String, _ x: Double, _ y: Double, size: Int = 12, colour: String = "black") -> String {

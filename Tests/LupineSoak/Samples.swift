@@ -10,9 +10,10 @@ struct ProcessState: CustomStringConvertible {
   let threads: Int
 
   static var now: ProcessState {
-    let pages = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ").dropFirst().first
+    let numbers = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+    let pages = numbers.count > 1 ? Int(numbers[1]) ?? 0 : 0
     return ProcessState(
-      residentBytes: (pages.flatMap { Int($0) } ?? 0) * 4096, descriptors: names("/proc/self/fd").count,
+      residentBytes: pages * 4096, descriptors: names("/proc/self/fd").count,
       threads: names("/proc/self/task").count)
   }
 
@@ -64,11 +65,14 @@ final class Samples: Sendable {
       let sorted = state.latencies.sorted()
       let seconds = time / .seconds(1)
       let since = seconds - (state.samples.last?.time ?? 0)
-      let rank = { (part: Double) in sorted.isEmpty ? 0 : sorted[min(Int(Double(sorted.count) * part), sorted.count - 1)] }
+      let rank = { (part: Double) in
+        sorted.isEmpty ? 0 : sorted[min(Int(Double(sorted.count) * part), sorted.count - 1)]
+      }
       state.samples.append(
         Sample(
-          time: seconds, residentMiB: Double(process.residentBytes) / 1_048_576, descriptors: Double(process.descriptors),
-          threads: Double(process.threads), requestsPerSecond: Double(endedCount - state.endedCount) / max(since, 0.001),
+          time: seconds, residentMiB: Double(process.residentBytes) / 1_048_576,
+          descriptors: Double(process.descriptors), threads: Double(process.threads),
+          requestsPerSecond: Double(endedCount - state.endedCount) / max(since, 0.001),
           median: rank(0.5), ninetyNinth: rank(0.99)))
       state.latencies.removeAll(keepingCapacity: true)
       state.endedCount = endedCount

@@ -54,7 +54,9 @@ final class Soak: Sendable {
     }
     servers.stop()
     // The session has gone with the tasks; its threads end, and what it had is closed.
-    let isGone = await settles { ProcessState.engineThreadCount == 0 && ProcessState.now.descriptors <= before.descriptors }
+    let isGone = await settles {
+      ProcessState.engineThreadCount == 0 && ProcessState.now.descriptors <= before.descriptors
+    }
     return Verdict(
       samples: samples.all, warmUp: warmUp, counts: ledger.counts, restarts: servers.restartCount,
       left: isGone ? [] : ["\(ProcessState.engineThreadCount) threads, \(ProcessState.now) instead of \(before)"],

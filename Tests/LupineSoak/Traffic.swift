@@ -87,7 +87,8 @@ enum Traffic: String, CaseIterable {
     request.cancel()
     let response = await task.response
     if response.error?.isExplicitlyCancelledError == true { return .right }
-    return path == "/hold" ? Self.fate(response.error, false) : Self.fate(response.error, response.value == Self.bigBody)
+    return path == "/hold"
+      ? Self.fate(response.error, false) : Self.fate(response.error, response.value == Self.bigBody)
   }
 
   private func retry(_ session: Session, _ servers: SoakServers) async -> Fate {
@@ -123,7 +124,8 @@ private final class MarkedRetry: RequestInterceptor {
   private let retries = Atomic(0)
 
   func adapt(
-    _ urlRequest: URLRequest, for session: Session, completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+    _ urlRequest: URLRequest, for session: Session,
+    completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
   ) {
     var urlRequest = urlRequest
     if retries.load(ordering: .relaxed) > 0 { urlRequest.headers.add(name: "X-Retry", value: "1") }
@@ -131,7 +133,8 @@ private final class MarkedRetry: RequestInterceptor {
   }
 
   func retry(
-    _ request: Request, for session: Session, dueTo error: any Error, completion: @escaping @Sendable (RetryResult) -> Void
+    _ request: Request, for session: Session, dueTo error: any Error,
+    completion: @escaping @Sendable (RetryResult) -> Void
   ) {
     let count = retries.add(1, ordering: .relaxed).newValue
     completion(count <= 3 ? .retryWithDelay(0.001) : .doNotRetry)

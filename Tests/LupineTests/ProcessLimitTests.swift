@@ -42,9 +42,7 @@ import Testing
           if case .connectionFailed = event.kind { failures.record(()) }
         }
         let session = Session(configuration: configuration)
-        // So that the engine runs. Its connection isn't kept.
-        let first = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
-        try #require(first == "here")
+        try await Descriptors.start(session, url)
         let limit = try Descriptors.takeAll()
         let tasks = (0..<20).map { _ in session.request(url).serializingString() }
         _ = await failures.first(3)
@@ -64,7 +62,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
         let session = Session(configuration: .forTests)
-        _ = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
+        try await Descriptors.start(session, url)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url) { $0.timeoutInterval = 0.3 }.serializingString().response
         let error = try #require(failed.error?.underlyingError as? URLError)
@@ -144,6 +142,16 @@ import Testing
 
 /// The descriptors of this process.
 private enum Descriptors {
+  /// Has the session's engine run, without a connection: a descriptor that it closes later would be one to be had.
+  static func start(_ session: Session, _ url: String) async throws {
+    let before = sockets
+    let text = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
+    try #require(text == "here")
+    try #require(await settles { sockets <= before })
+  }
+
+  private static var sockets: Int { Left.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
+
   /// Leaves no descriptor to be had; returns the limit as it was.
   static func takeAll() throws -> rlimit {
     var limit = rlimit()
