@@ -12,14 +12,15 @@ STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency
 # One test at a time: a sanitized program is many times slower, and all at once would run into their own time limits.
 # Fewer simulated schedules for the same reason.
 SANITIZED := env LUPINE_SIMULATION_SEEDS=200 LUPINE_MISBEHAVIOURS_EVERY=8 LUPINE_LOAD_REQUESTS=1000 \
+  LUPINE_FAULTS_GROWTH=20 \
   $(SWIFT) test $(STRICT) --disable-xctest --no-parallel
 # The compiler that belongs to Swift, whatever else is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
-  tsan asan fuzz linkage bench example docs clean
+.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces soak lint \
+  format tsan asan fuzz linkage bench example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -70,10 +71,13 @@ lint: ## check the format and the style
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
-tsan: deps servers-install ## run the tests under ThreadSanitizer
+TSAN_MUTEX := .build/tsan-mutex.so
+$(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
-	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o .build/tsan-mutex.so .ci/tsan-mutex.c
-	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/.build/tsan-mutex.so \
+	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
+
+tsan: deps servers-install $(TSAN_MUTEX) ## run the tests under ThreadSanitizer
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) \
 	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
 
 # Freed memory is kept back for a while; less of it than usual, since a test looks at how much is in use.
@@ -97,10 +101,23 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 bench: deps ## compare with other clients in all workloads, and write Benchmarks/README.md
 	Benchmarks/run --all --readme
 
-namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packets (as root or by sudo)
-	sh .ci/packages iproute2 python3-minimal
+namespaces: deps ## try networks that lose, delay, reset and swallow packets (as root or by sudo)
+	sh .ci/packages iproute2 python3 openssl
 	$(SWIFT) build $(STRICT) --product lupine
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
+
+# Optimised, as it is used, or with SANITIZE=thread or address. The picture says more than the numbers: whether a curve
+# still rises at the end.
+TIME ?= 60
+PICTURE ?= .build/soak.svg
+SOAK_BUILD = $(STRICT) --product LupineSoak \
+  $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/soak-$(SANITIZE),-c release)
+SOAK_ENVIRONMENT = SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
+  $(if $(filter thread,$(SANITIZE)),LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX))
+soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed requests for TIME=60 seconds: nothing is lost, nothing grows; draws PICTURE=.build/soak.svg
+	$(SWIFT) build $(SOAK_BUILD)
+	env $(SOAK_ENVIRONMENT) "$$($(SWIFT) build $(SOAK_BUILD) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
 example: deps ## build the code of README and articles, run the README's
 	Tests/Examples/run

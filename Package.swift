@@ -54,6 +54,18 @@ let package = Package(
     // For the tests: a program whose main thread waits in one way or another.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
+    // And one in which any call to the system can be made to fail.
+    .target(
+      name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
+      path: "Tests/CLupineFaults"),
+    .executableTarget(
+      name: "LupineFaults", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "CLupineFaults"],
+      path: "Tests/LupineFaults", swiftSettings: strict),
+
+    // And one that sends requests for hours: make soak.
+    .executableTarget(
+      name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], path: "Tests/LupineSoak",
+      swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
@@ -66,7 +78,7 @@ let package = Package(
     .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(
-      name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue"],
+      name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue", "LupineFaults"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin"], swiftSettings: strict

@@ -158,7 +158,8 @@ extension EngineError: CustomStringConvertible {
       "the body was to have \(declared) bytes, its producer came to \(produced). Correct the byteCount, or leave it out."
     case (.bodyNotReplayable, _):
       "the body would have to be sent again and can't be. Use bytes, a file or a replayable producer."
-    case (.outOfResources, .system(let error)): "the system has no room left (\(error)). Raise its limits (ulimit -n)."
+    case (.outOfResources, .system(let error)):
+      "the system has no room left (\(error)). Raise its limits (ulimit -n), or free memory."
     case (.tooManyWaiting, .maximum(let count)):
       "\(count) requests wait for a connection already. Send fewer at once, or raise PoolLimits.waitersMax."
     case (.outOfResources, .resolve(let error)): "no room to look the host up (\(error)). Raise the system's limits."
@@ -171,7 +172,8 @@ extension EngineError: CustomStringConvertible {
     let seconds = limit.formattedSeconds
     return switch phase {
     case .setup: "nothing was begun within \(seconds). Raise the timeout."
-    case .poolWait: "no connection became free within \(seconds). Raise the limit of connections or the timeout."
+    case .poolWait:
+      "no connection became free within \(seconds). Raise the limit of connections or descriptors (ulimit -n), or the timeout."
     case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
     case .connect: "no connection within \(seconds). Check host, port and firewall, or raise the connect timeout."
     case .proxy: "the proxy didn't answer within \(seconds). Look at the proxy, or raise the timeout."

@@ -5,23 +5,26 @@ internal import LupineReactor
 
 /// A server that listens from `init` until `stop`, and calls its handler on a thread for each connection.
 package final class OriginServer: Sendable {
-  /// The port that the kernel chose.
+  /// The port, which the kernel chose unless one was given.
   package let port: UInt16
   /// Scheme, host and port without a slash at the end, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
   private let registry: ConnectionRegistry
 
-  /// Starts to listen on a numeric address, on a port that is free.
+  /// Starts to listen on a numeric address, on a port that is free unless one is given.
   ///
   /// With `tls`, the handler is called after the handshake, and not if that fails. A connection whose handler returns
   /// or throws is closed. Throws `OriginError.notAnAddress`, or `SystemError` if it can't listen.
   package init(
-    tls: ServerIdentity? = nil, address: String = "127.0.0.1", handler: @escaping @Sendable (Peer) throws -> Void
+    tls: ServerIdentity? = nil, address: String = "127.0.0.1", port: UInt16 = 0,
+    handler: @escaping @Sendable (Peer) throws -> Void
   ) throws {
-    guard let socketAddress = SocketAddress(numeric: address, port: 0) else { throw OriginError.notAnAddress(address) }
+    guard let socketAddress = SocketAddress(numeric: address, port: port) else {
+      throw OriginError.notAnAddress(address)
+    }
     let listener = try Socket.listen(on: socketAddress)
     guard let bound = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
-    port = bound.port
+    self.port = bound.port
     url = tls == nil ? "http://\(bound)" : "https://localhost:\(bound.port)"
     registry = ConnectionRegistry(listener: listener)
     let acceptor = Acceptor(registry: registry, tls: tls, handler: handler)

@@ -64,12 +64,11 @@ package struct Poller: ~Copyable, Sendable {
 
   /// Waits for events, at most until `deadline` (nil: for ever), and appends them.
   package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
-    let count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
-    guard count >= 0 else {
-      // A signal ends the wait; the caller looks at the time and waits again.
-      if errno == EINTR { return }
-      throw SystemError(call: "epoll_wait", code: errno)
-    }
+    var count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
+    // A signal ends the wait, and so does going on behind a stop. What has come by then is fetched all the same: the time
+    // of somebody whose answer lies there may have passed.
+    while count < 0, errno == EINTR { count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), 0) }
+    guard count >= 0 else { throw SystemError(call: "epoll_wait", code: errno) }
     let bad = EPOLLERR.rawValue | EPOLLHUP.rawValue
     for event in buffer.prefix(Int(count)) {
       events.append(

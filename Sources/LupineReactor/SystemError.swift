@@ -27,6 +27,8 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
 
   /// No descriptor was free, in this process (EMFILE) or in the system (ENFILE).
   public var isOutOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+  /// The kernel has no memory left for a socket, or to watch one (ENOMEM, ENOBUFS; ENOSPC: fs.epoll.max_user_watches).
+  package var isOutOfMemory: Bool { code == ENOMEM || code == ENOBUFS || code == ENOSPC }
   /// Nobody listens on the port (ECONNREFUSED).
   public var isConnectionRefused: Bool { code == ECONNREFUSED }
   /// The peer, or the kernel on its behalf, cut the connection.

@@ -80,6 +80,9 @@ extension Misbehaviour {
   private static let bombs: [Misbehaviour] = [
     reply("sends a bomb of gzip", coded("gzip", bomb), .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
     reply(
+      "sends a bomb of deflate", coded("deflate", encode([UInt8](repeating: 0, count: 10_000_000), .deflate)),
+      .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
+    reply(
       "sends a bomb of brotli", coded("br", encode([UInt8](repeating: 0, count: 10_000_000), .brotli)),
       .error([.bodyTooLarge, .decodingFailed], [.receive]), { $0.bodyBytesMax = 100_000 }),
     reply("sends a bomb in a bomb", coded("gzip, gzip", encode(bomb, .gzip)), .fails(.decodingFailed, .receive)),

@@ -43,6 +43,43 @@ struct ClosureTests {
     #expect(client.received.isEmpty)
   }
 
+  @Test(
+    "a record that is cut at any byte is waited for, and an end there is truncation",
+    arguments: [TLSVersion.v1_2, .v1_3])
+  func cutRecord(version: TLSVersion) throws {
+    let fixture = try Fixture(versions: version...version)
+    let (client, server) = try fixture.connected()
+    client.receive(server.output())
+    try client.read()
+    try server.write(Array("record".utf8))
+    let first = server.output()
+    let length = first.count
+    client.receive(first)
+    try client.read()
+    for cut in 1..<length {
+      // Goes on where it was cut.
+      try server.write(Array("record".utf8))
+      let record = server.output()
+      let before = client.received.count
+      client.receive(record.prefix(cut))
+      try client.read()
+      #expect(client.received.count == before)
+      client.receive(record.dropFirst(cut))
+      try client.read()
+      #expect(client.received.count == before + 6)
+      // Ends there.
+      let (other, peer) = try fixture.connected()
+      other.receive(peer.output())
+      try other.read()
+      try peer.write(Array("record".utf8))
+      other.receive(peer.output().prefix(cut))
+      other.receiveEnd()
+      let error = #expect(throws: TLSError.self) { try other.read() }
+      #expect(error?.code == .truncated)
+      #expect(other.received.isEmpty)
+    }
+  }
+
   @Test("after its own close a session still reads, and no longer writes")
   func halfClosed() throws {
     let (client, server) = try Fixture().connected()

@@ -87,7 +87,8 @@ extension Shard {
         // The host may have moved.
         resolver.forget(opening.host)
         let code: EngineError.Code =
-          error.isConnectionRefused ? .connectionRefused : error.isOutOfDescriptors ? .outOfResources : .connectFailed
+          error.isConnectionRefused
+          ? .connectionRefused : error.isOutOfDescriptors || error.isOutOfMemory ? .outOfResources : .connectFailed
         return fail(opening, code, cause: .system(error))
       }
     }

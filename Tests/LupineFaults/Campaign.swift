@@ -1,0 +1,165 @@
+// Run after run with another call failed, and what has to hold behind each.
+
+import CLupineFaults
+import Foundation
+import Lupine
+import LupineOrigin
+import Synchronization
+
+/// All faults of one kind in one scenario.
+struct Campaign {
+  let kind: FaultKind
+  let scenario: Scenario
+  let folder: URL
+  /// How large the steps of n become, in hundredths of n.
+  let growth: Int
+
+  /// How many wrong runs are looked at before it is given up.
+  private static let problemsMax = 20
+
+  /// Returns the status to exit with.
+  func run() async throws -> CInt {
+    let servers = try Servers()
+    defer { servers.stop() }
+    if [.uploadFile, .uploadSecureFile].contains(scenario) {
+      try Scenario.body.write(to: folder.appending(path: "body"))
+    }
+    // What a process opens once for all is opened by these.
+    for _ in 0..<3 { _ = try await Run(self, servers, Left(below: folder)).problems(call: "", n: 0, variant: 0) }
+    let before = Left(below: folder)
+
+    var count = Count()
+    for call in kind.calls { try await fail(call, servers, before, &count) }
+    say("\(kind) \(scenario): \(count.runs) runs, \(count.wrong) wrong; failed: \(count.struck.joined(separator: " "))")
+    // Something has to have been struck, or this has shown nothing.
+    return count.wrong == 0 && !count.struck.isEmpty ? 0 : 1
+  }
+
+  private struct Count {
+    var runs = 0
+    var wrong = 0
+    /// How often each call was failed.
+    var struck: [String] = []
+  }
+
+  /// Fails the n-th call of that name, for n = 1, 2, …, in each of its ways, until a run has fewer.
+  private func fail(_ call: String, _ servers: Servers, _ before: Left, _ count: inout Count) async throws {
+    var (n, struck) = (1, 0)
+    defer { if struck > 0 { count.struck.append("\(call) \(struck)") } }
+    while true {
+      var variant = 0
+      repeat {
+        let problems = try await Run(self, servers, before).problems(call: call, n: n, variant: variant)
+        count.runs += 1
+        let fault = Fault.struck(call)
+        for problem in problems { say("\(n), \(fault?.description ?? "untouched"): \(problem)") }
+        if !problems.isEmpty { count.wrong += 1 }
+        guard fault != nil, count.wrong < Self.problemsMax else { return }
+        struck += 1
+        variant += 1
+      } while variant < lupine_faults_struck_variants()
+      n += 1 + n * growth / 100
+    }
+  }
+}
+
+/// One request with a session of its own, during which one call fails.
+private struct Run {
+  private let campaign: Campaign
+  private let servers: Servers
+  private let before: Left
+
+  init(_ campaign: Campaign, _ servers: Servers, _ before: Left) {
+    self.campaign = campaign
+    self.servers = servers
+    self.before = before
+  }
+
+  /// What is wrong with a run in which the n-th call of that name fails; nothing fails if n is 0.
+  func problems(call: String, n: Int, variant: Int) async throws -> [String] {
+    let endings = Endings()
+    let configuration = try servers.configuration(campaign.scenario)
+    var problems: [String] = []
+    lupine_faults_arm(call, n, CInt(variant))
+    do {
+      let session = Session(configuration: configuration)
+      campaign.scenario.start(session, servers, campaign.folder) { endings.note($0) }
+      guard await settles({ !endings.all.isEmpty }) else { return ["it never ends"] }
+      // Forever, or until an idle connection is to be closed.
+      let isAtRest = await settles {
+        let waiting = lupine_faults_waiting()
+        return waiting == -1 || waiting > 1_000_000 || Left.threadCount == 0
+      }
+      if !isAtRest { problems.append("a timer is left, of \(lupine_faults_waiting()) ms") }
+      withExtendedLifetime(session) {}
+    }
+    if await !settles({ Left.threadCount == 0 }) { problems.append("a thread is left") }
+    lupine_faults_disarm()
+    if await !settles({ servers.openConnectionCount == 0 }) { problems.append("a connection is left open") }
+    try? FileManager.default.removeItem(at: campaign.folder.appending(path: "downloaded"))
+    if await !settles({ Left(below: campaign.folder).isWithin(before) }) {
+      problems.append("left: \(Left(below: campaign.folder)) instead of \(before)")
+    }
+    let all = endings.all
+    if all.count != 1 { problems.append("it ended \(all.count) times") }
+    guard let ending = all.first else { return problems }
+    let allowed = Fault.struck(call)?.allowed(in: campaign.scenario) ?? [.complete]
+    if !allowed.contains(ending.kind) { problems.append("it ended as \(ending.kind): \(ending.words)") }
+    return problems
+  }
+}
+
+/// What a handler was called with, each time.
+private final class Endings: Sendable {
+  private let list = Mutex<[Ending]>([])
+
+  var all: [Ending] { list.withLock { $0 } }
+
+  func note(_ ending: Ending) { list.withLock { $0.append(ending) } }
+}
+
+/// What a process has at a moment.
+struct Left: CustomStringConvertible {
+  private let descriptors: [String]
+  private let files: [String]
+
+  init(below folder: URL) {
+    let kinds = ["socket:", "anon_inode:[eventpoll]", "anon_inode:[eventfd]", folder.path]
+    descriptors = Self.names("/proc/self/fd").compactMap { number in
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+      return kinds.contains { target?.hasPrefix($0) == true } ? target : nil
+    }
+    files = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
+  }
+
+  /// Whether nothing has come in addition. Folders stay, as the one for multipart bodies does.
+  func isWithin(_ before: Left) -> Bool {
+    descriptors.count <= before.descriptors.count && Set(files).isSubset(of: before.files)
+  }
+
+  var description: String { "\(descriptors.sorted()) and \(files)" }
+
+  /// Threads of engines and their resolvers.
+  static var threadCount: Int {
+    names("/proc/self/task").count { thread in
+      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+      return name?.hasPrefix("lupine-") == true
+    }
+  }
+
+  private static func names(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+}
+
+/// Whether the condition comes to hold while other threads run; no event tells.
+private func settles(_ condition: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + .seconds(30)
+  while ContinuousClock.now < deadline {
+    if condition() { return true }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(300)) { continuation.resume() }
+    }
+  }
+  return condition()
+}

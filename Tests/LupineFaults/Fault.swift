@@ -1,0 +1,113 @@
+// What was failed, and how a request may end then.
+
+import CLupineFaults
+import Foundation
+import Glibc
+import LupineEngine
+
+/// What is failed.
+enum FaultKind: String {
+  case calls, openssl, codings
+
+  /// The names of what can be failed.
+  var calls: [String] {
+    let group =
+      switch self {
+      case .calls: LUPINE_FAULT_CALLS
+      case .openssl: LUPINE_FAULT_OPENSSL
+      case .codings: LUPINE_FAULT_CODINGS
+      }
+    var names: [String] = []
+    var next = lupine_faults_calls(group)
+    while let name = next?.pointee {
+      names.append(String(cString: name))
+      next = next?.successor()
+    }
+    return names
+  }
+}
+
+/// A call that was failed in one way.
+struct Fault: CustomStringConvertible {
+  let call: String
+  let code: CInt
+  /// "error", "short", "nothing" or "spurious".
+  let shape: String
+
+  /// What was done to that call in the latest run; nil if it was called less often.
+  static func struck(_ call: String) -> Fault? {
+    guard lupine_faults_struck(), let shape = lupine_faults_struck_shape() else { return nil }
+    return Fault(call: call, code: lupine_faults_struck_code(), shape: String(cString: shape))
+  }
+
+  var description: String {
+    shape == "error" ? "\(SystemError(call: call, code: code))" : "\(call): \(shape)"
+  }
+
+  /// How a request may end. Where several are possible, it depends on what the call was made for.
+  func allowed(in scenario: Scenario) -> Set<Ending.Kind> {
+    switch call {
+    case "CRYPTO_malloc", "CRYPTO_realloc":
+      // Nothing that is said of a certificate or a key can be trusted to have been about memory.
+      [.complete] + [.secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
+    case "zalloc", "brotli_alloc_func": [.error(.cannotDecodeContentData)]
+    case "epoll_create1", "eventfd": [.error(.cannotLoadFromNetwork)]
+    // The loop's thread, or a resolver's, which is tried again.
+    case "pthread_create": [.error(.cannotLoadFromNetwork)] + (scenario.looksUp ? [.complete] : [])
+    // Complete: an idle connection that can't be watched is closed. Lost: one under way.
+    case "epoll_ctl": [.complete, .error(.cannotLoadFromNetwork), .error(.networkConnectionLost)]
+    case "epoll_wait", "setsockopt", "getsockname", "getpeername": [.complete]
+    case "getaddrinfo": lookUp
+    case "socket" where code == EMFILE || code == ENFILE: [.complete]
+    case "socket" where code == ENOMEM || code == ENOBUFS: [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
+    case "connect" where code == ENOBUFS, "getsockopt" where code == ENOBUFS:
+      [.error(.cannotLoadFromNetwork)] + otherAddress(scenario)
+    case "socket", "connect", "getsockopt": [.error(.cannotConnectToHost)] + otherAddress(scenario)
+    case "send", "recv", "sendfile": transfer(scenario)
+    default: file(scenario)
+    }
+  }
+
+  private func otherAddress(_ scenario: Scenario) -> Set<Ending.Kind> { scenario.looksUp ? [.complete] : [] }
+
+  private var lookUp: Set<Ending.Kind> {
+    switch (shape, code) {
+    case ("nothing", _), (_, EAI_MEMORY): [.complete]
+    case (_, EAI_NONAME): [.error(.cannotFindHost)]
+    default: [.error(.dnsLookupFailed)]
+    }
+  }
+
+  private func transfer(_ scenario: Scenario) -> Set<Ending.Kind> {
+    if code == EAGAIN || code == EINTR || shape == "short" { return [.complete] }
+    if call == "sendfile" {
+      if code == EINVAL { return [.complete] }
+      if code == EIO || shape == "nothing" { return [.error(.cannotOpenFile)] }
+    }
+    // Complete: what was lost was the goodbye, an idle connection, or one that a request can be sent again on. In a
+    // tunnel it is the proxy that can't be connected to.
+    return [.complete, .error(.networkConnectionLost)] + (scenario == .tunnel ? [.error(.cannotConnectToHost)] : [])
+  }
+
+  private func file(_ scenario: Scenario) -> Set<Ending.Kind> {
+    if code == EINTR || shape == "short" { return [.complete] }
+    return switch (call, scenario) {
+    case ("open", .download): [.error(.cannotCreateFile)]
+    case ("open", .multipart): [.multipart, .error(.cannotOpenFile)]
+    case ("open", _), ("fstat", _), ("pread", _): [.error(.cannotOpenFile)]
+    case ("pwrite", _), ("ftruncate", _): [.error(.cannotWriteToFile)]
+    // Of a socket, nobody cares; of a file that was written, what it holds isn't certain.
+    case ("close", .download): [.complete, .error(.cannotCloseFile)]
+    case ("close", _): [.complete]
+    // Copied instead, or tried in two steps.
+    case ("rename", _), ("renameat2", _): code == EXDEV || code == EINVAL ? [.complete] : [.move]
+    default: []
+    }
+  }
+}
+
+private func + (kinds: Set<Ending.Kind>, more: Set<Ending.Kind>) -> Set<Ending.Kind> { kinds.union(more) }
+
+private func + (kinds: Set<Ending.Kind>, codes: [URLError.Code]) -> Set<Ending.Kind> {
+  kinds.union(codes.map { .error($0) })
+}

@@ -1,0 +1,121 @@
+// What is asked for while a call is failed, and from whom.
+
+import CLupineFaults
+import Foundation
+import Lupine
+import LupineEngine
+import LupineOrigin
+
+/// A request of one kind to servers of its own.
+enum Scenario: String, CaseIterable {
+  case plain, secure, tunnel, redirect, codings
+  case uploadData, uploadFile, uploadSecureFile, multipart, download
+
+  /// Whether a host has to be looked up, which has another address to try if one fails.
+  var looksUp: Bool { self == .secure || self == .uploadSecureFile }
+
+  /// Bytes of bodies: more than a socket's buffers and a turn's read take at once.
+  static let byteCount = 300_000
+  static let body = Data((0..<byteCount).map { Pattern.byte(at: UInt64($0)) })
+}
+
+/// The servers of all scenarios, on threads that no fault strikes.
+final class Servers: Sendable {
+  let plain: OriginServer
+  let secure: OriginServer
+  let proxy: OriginServer
+  private let identity: ServerIdentity
+
+  init() throws {
+    identity = try ServerIdentity.throwaway()
+    plain = try OriginServer.serving(Self.reply)
+    secure = try OriginServer.serving(tls: identity, Self.reply)
+    proxy = try OriginServer { [identity] peer in
+      guard let request = try peer.readRequest(), request.method == "CONNECT" else { return }
+      try peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
+      try peer.startTLS(identity)
+      try peer.serve(Self.reply)
+    }
+  }
+
+  func stop() {
+    for server in [plain, secure, proxy] { server.stop() }
+  }
+
+  var openConnectionCount: Int {
+    [plain, secure, proxy].map(\.openConnectionCount).reduce(0, +)
+  }
+
+  private static func reply(_ request: ReceivedRequest) -> Reply {
+    switch request.path {
+    case "/redirect": Reply(status: 302, fields: ["Location": "/body"])
+    case "/body": Reply(.pattern(byteCount: UInt64(Scenario.byteCount)))
+    case "/gzip": Reply(.coded(Array(Scenario.body), .gzip))
+    case "/deflate": Reply(.coded(Array(Scenario.body), .deflate))
+    case "/br": Reply(.coded(Array(Scenario.body), .brotli))
+    default: .text("\(request.body.count) \(Data(request.body) == Scenario.body)")
+    }
+  }
+
+  /// A session's settings: nobody but a fault ends a request.
+  func configuration(_ scenario: Scenario) throws -> URLSessionConfiguration {
+    let configuration = URLSessionConfiguration.af.ephemeral
+    configuration.timeoutIntervalForRequest = 300
+    configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
+    configuration.engine.proxy = .none
+    // So that an idle connection's deadline isn't taken for a request's.
+    configuration.engine.pool.idleTimeout = .seconds(2_000)
+    if scenario == .tunnel {
+      configuration.engine.proxy = .fixed(try Proxy(proxy.url))
+    }
+    return configuration
+  }
+}
+
+extension Scenario {
+  /// Starts the request. `end` is called as often as its handler is.
+  func start(
+    _ session: Session, _ servers: Servers, _ folder: URL, end: @escaping @Sendable (Ending) -> Void
+  ) {
+    let queue = session.rootQueue
+    switch self {
+    case .plain: receive(session.request(servers.plain.url + "/body"), queue, end)
+    case .secure: receive(session.request(servers.secure.url + "/body"), queue, end)
+    case .tunnel: receive(session.request("https://127.0.0.1:\(servers.secure.port)/body"), queue, end)
+    case .redirect: receive(session.request(servers.plain.url + "/redirect"), queue, end)
+    case .codings:
+      // One after the other, so that the n-th allocation is the same each time.
+      receive(session.request(servers.plain.url + "/gzip"), queue) { first in
+        guard first.kind == .complete else { return end(first) }
+        receive(session.request(servers.plain.url + "/deflate"), queue) { second in
+          guard second.kind == .complete else { return end(second) }
+          receive(session.request(servers.plain.url + "/br"), queue, end)
+        }
+      }
+    case .uploadData: send(session.upload(Self.body, to: servers.plain.url), queue, end)
+    case .uploadFile: send(session.upload(folder.appending(path: "body"), to: servers.plain.url), queue, end)
+    case .uploadSecureFile: send(session.upload(folder.appending(path: "body"), to: servers.secure.url), queue, end)
+    case .multipart:
+      let request = session.upload(
+        multipartFormData: { $0.append(Self.body, withName: "body") }, to: servers.plain.url, usingThreshold: 0)
+      request.response(queue: queue) { end(Ending($0.error, isRight: $0.data?.isEmpty == false)) }
+    case .download:
+      let target = folder.appending(path: "downloaded")
+      session.download(servers.plain.url + "/body", to: { _, _ in (target, []) }).response(queue: queue) { response in
+        lupine_faults_exempt_thread(true)
+        let file = response.fileURL.flatMap { try? Data(contentsOf: $0) }
+        lupine_faults_exempt_thread(false)
+        end(Ending(response.error, isRight: file == Self.body))
+      }
+    }
+  }
+
+  private func receive(_ request: DataRequest, _ queue: DispatchQueue, _ end: @escaping @Sendable (Ending) -> Void) {
+    request.response(queue: queue) { end(Ending($0.error, isRight: $0.data == Self.body)) }
+  }
+
+  private func send(_ request: UploadRequest, _ queue: DispatchQueue, _ end: @escaping @Sendable (Ending) -> Void) {
+    let expected = Data("\(Self.byteCount) true".utf8)
+    request.response(queue: queue) { end(Ending($0.error, isRight: $0.data == expected)) }
+  }
+}

@@ -1,0 +1,96 @@
+// What the process was like, again and again: memory, descriptors, threads, latencies.
+
+import Foundation
+import Synchronization
+
+/// The process at a moment.
+struct ProcessState: CustomStringConvertible {
+  let residentBytes: Int
+  let descriptors: Int
+  let threads: Int
+
+  static var now: ProcessState {
+    let numbers = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+    let pages = numbers.count > 1 ? Int(numbers[1]) ?? 0 : 0
+    return ProcessState(
+      residentBytes: pages * 4096, descriptors: names("/proc/self/fd").count,
+      threads: names("/proc/self/task").count)
+  }
+
+  /// Threads of engines and their resolvers.
+  static var engineThreadCount: Int {
+    names("/proc/self/task").count { thread in
+      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+      return name?.hasPrefix("lupine-") == true
+    }
+  }
+
+  private static func names(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+
+  var description: String { "\(residentBytes >> 20) MiB, \(descriptors) descriptors, \(threads) threads" }
+}
+
+/// A sample: the process, and what its requests were like since the one before.
+struct Sample: Sendable {
+  /// Seconds since the start.
+  let time: Double
+  let residentMiB: Double
+  let descriptors: Double
+  let threads: Double
+  let requestsPerSecond: Double
+  /// Milliseconds.
+  let median: Double
+  let ninetyNinth: Double
+}
+
+/// The samples of a soak.
+final class Samples: Sendable {
+  private struct State {
+    var samples: [Sample] = []
+    var latencies: [Double] = []
+    var endedCount = 0
+  }
+
+  private let state = Mutex(State())
+
+  var all: [Sample] { state.withLock { $0.samples } }
+
+  func note(latency: Duration) { state.withLock { $0.latencies.append(latency / .milliseconds(1)) } }
+
+  func take(at time: Duration, _ endedCount: Int) {
+    let process = ProcessState.now
+    state.withLock { state in
+      let sorted = state.latencies.sorted()
+      let seconds = time / .seconds(1)
+      let since = seconds - (state.samples.last?.time ?? 0)
+      let rank = { (part: Double) in
+        sorted.isEmpty ? 0 : sorted[min(Int(Double(sorted.count) * part), sorted.count - 1)]
+      }
+      state.samples.append(
+        Sample(
+          time: seconds, residentMiB: Double(process.residentBytes) / 1_048_576,
+          descriptors: Double(process.descriptors), threads: Double(process.threads),
+          requestsPerSecond: Double(endedCount - state.endedCount) / max(since, 0.001),
+          median: rank(0.5), ninetyNinth: rank(0.99)))
+      state.latencies.removeAll(keepingCapacity: true)
+      state.endedCount = endedCount
+    }
+  }
+}
+
+/// SplitMix64 by Sebastiano Vigna: the same numbers for the same seed.
+struct SplitMix64 {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

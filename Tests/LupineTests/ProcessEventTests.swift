@@ -1,0 +1,163 @@
+// What happens to a process: signals, programs that it starts, a clock that is set, being stopped for a while.
+
+import Foundation
+import Glibc
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// In processes of their own.
+@Suite(.timeLimit(.minutes(10))) struct ProcessEventTests {
+  enum Body: String, CaseIterable, Codable, Sendable { case data, file, stream }
+
+  @Test(
+    "a server that goes in the middle of an upload raises no SIGPIPE", arguments: Body.allCases, [false, true])
+  func brokenPipe(body: Body, isSecure: Bool) async throws {
+    let identity = try ServerIdentity.throwaway()
+    try await withOrigin(tls: isSecure ? identity : nil) { peer in
+      _ = try peer.readHead()
+      _ = try peer.receive()
+      peer.reset()
+    } _: { origin in
+      try await withFolder { folder in
+        let file = try folder.patternFile(20_000_000)
+        _ = await #expect(processExitsWith: .success) {
+          [
+            url = origin.url as String, body = body as Body, path = file.path as String,
+            pem = identity.authorityPEM as [UInt8]
+          ] in
+          // As a program has it from its start; whoever runs the tests may have it ignored.
+          signal(SIGPIPE, SIG_DFL)
+          let configuration = URLSessionConfiguration.forTests
+          configuration.engine.tls.trustRoots = [.pem(pem)]
+          let session = Session(configuration: configuration)
+          let file = URL(filePath: path)
+          // Again and again, since it takes luck that the end comes between two writes.
+          for _ in 0..<5 {
+            let request =
+              switch body {
+              case .data: session.upload(try Data(contentsOf: file), to: url)
+              case .file: session.upload(file, to: url)
+              case .stream: session.upload(InputStream(url: file) ?? InputStream(data: Data()), to: url)
+              }
+            let error = await request.serializingString().response.error?.underlyingError as? URLError
+            try #require(error?.code == .networkConnectionLost, "\(String(describing: error))")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("signals that a program handles interrupt its system calls, and no request")
+  func interruptions() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 2_000_000))
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        // Without SA_RESTART every call that waits answers EINTR. The timer's signal goes to any thread.
+        var action = sigaction()
+        action.__sigaction_handler.sa_handler = { _ in }
+        sigaction(SIGALRM, &action, nil)
+        var often = itimerval(
+          it_interval: timeval(tv_sec: 0, tv_usec: 500), it_value: timeval(tv_sec: 0, tv_usec: 500))
+        try #require(setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &often, nil) == 0)
+        let session = Session(configuration: .forTests)
+        for _ in 0..<20 {
+          let data = try await session.request(url).serializingData().value
+          try #require(data.count == 2_000_000)
+        }
+        _ = withExtendedLifetime(session) { 0 }
+      }
+    }
+  }
+
+  @Test("a program that is started inherits no descriptor of a session's")
+  func startedPrograms() async throws {
+    try await withOrigin { peer in
+      _ = try peer.readRequest()
+      try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+      _ = try peer.awaitClose()
+    } _: { origin in
+      try await withFolder { folder in
+        _ = await #expect(processExitsWith: .success) { [url = origin.url as String, path = folder.path as String] in
+          setenv("TMPDIR", path, 1)
+          // What the tests' own process has left open to its children is none of a session's.
+          let before = try inherited(path)
+          let session = Session(configuration: .forTests)
+          let request = session.download(url)
+          await request.receives(4)
+          let own = Left.descriptors(below: path)
+          // The connection, the loop's two, and the temporary file.
+          try #require(own.count >= 4, "\(own)")
+          let after = try inherited(path)
+          try #require(after == before)
+          request.cancel()
+          _ = withExtendedLifetime(session) { 0 }
+        }
+      }
+    }
+  }
+
+  @Test("a process that was stopped goes on with what has come meanwhile, though its time has passed")
+  func stopped() async throws {
+    try await withOrigin { peer in
+      while let request = try peer.readRequest() {
+        try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
+        // The client is stopped as soon as it has this, for longer than its time limit; the rest comes within that.
+        if request.path == "/" { try peer.pause(for: .milliseconds(500)) }
+        try peer.send("half")
+      }
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        let session = Session(configuration: .forTests)
+        // Everything that is loaded late is loaded.
+        _ = try await session.request(url + "/at-once").serializingString().value
+        let start = ContinuousClock.now
+        let stream = session.streamRequest(
+          URLRequest(url: try #require(URL(string: url + "/")), timeoutInterval: 1.5))
+        var text = ""
+        for await event in stream.streamTask().streamingStrings() {
+          if text.isEmpty, event.value != nil { try stopThisProcess(seconds: 3) }
+          if let value = event.value { text += value }
+          if let completion = event.completion { try #require(completion.error == nil, "\(completion)") }
+        }
+        try #require(text == "halfhalf")
+        try #require(ContinuousClock.now - start > .seconds(2.5), "the process wasn't stopped")
+      }
+    }
+  }
+
+  @Test("a clock that is set forwards or backwards moves no time limit")
+  func clock() async throws {
+    let (status, output) = try await runProgram(["LupineFaults", "clock"])
+    #expect(status == 0, "\(output)")
+  }
+}
+
+/// The descriptors that a program which is started now inherits.
+private func inherited(_ folder: String) throws -> [String] {
+  let process = try startShell("for number in /proc/self/fd/*; do readlink $number; done >'\(folder)/list'")
+  var status: CInt = 0
+  while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  let list = try String(contentsOfFile: folder + "/list", encoding: .utf8)
+  return list.split(separator: "\n").map(String.init).filter {
+    ["socket:", "anon_inode:", folder + "/lupine"].contains(where: $0.hasPrefix)
+  }
+}
+
+/// Has a shell stop this process, and let it go on later. The shell does both, since nobody in here could.
+private func stopThisProcess(seconds: Int) throws {
+  _ = try startShell("kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())")
+}
+
+/// Starts a shell with a script.
+private func startShell(_ script: String) throws -> pid_t {
+  let words = ["/bin/sh", "-c", script]
+  var arguments = words.map { strdup($0) } + [nil]
+  defer { for argument in arguments { free(argument) } }
+  var process = pid_t()
+  try #require(posix_spawn(&process, "/bin/sh", nil, nil, &arguments, environ) == 0)
+  return process
+}

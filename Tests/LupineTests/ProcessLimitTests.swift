@@ -1,0 +1,171 @@
+// When the process or a disk has nothing left: errors that say it, and life as usual once there is room again.
+
+import Foundation
+import Glibc
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+/// Each in a process of its own, whose limits are nobody else's.
+@Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
+  @Test("without a descriptor no engine starts, and the error says it; with one the same session's next request works")
+  func engineStart() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        // The runtime opens its own first.
+        let session = Session(configuration: .forTests)
+        let limit = try Descriptors.takeAll()
+        let failed = await session.request(url).serializingString().response
+        let error = try #require(failed.error?.underlyingError as? URLError)
+        try #require(error.code == .cannotLoadFromNetwork)
+        try #require(error.localizedDescription.contains("ulimit -n"), "\(error.localizedDescription)")
+        try Descriptors.restore(limit)
+        let value = try await session.request(url).serializingString().value
+        try #require(value == "here")
+      }
+    }
+  }
+
+  @Test("requests that find no descriptor wait for one, and complete when there are some again")
+  func connections() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        let failures = Recorder<Void>()
+        let configuration = URLSessionConfiguration.forTests
+        configuration.engine.tracer = { event in
+          if case .connectionFailed = event.kind { failures.record(()) }
+        }
+        let session = Session(configuration: configuration)
+        try await Descriptors.start(session, url)
+        let limit = try Descriptors.takeAll()
+        let tasks = (0..<20).map { _ in session.request(url).serializingString() }
+        _ = await failures.first(3)
+        try Descriptors.restore(limit)
+        for task in tasks {
+          let value = try await task.value
+          try #require(value == "here")
+        }
+      }
+    }
+  }
+
+  @Test("whoever waits for a descriptor for too long hears that connections lacked")
+  func connectionsTooLate() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        let session = Session(configuration: .forTests)
+        try await Descriptors.start(session, url)
+        let limit = try Descriptors.takeAll()
+        let failed = await session.request(url) { $0.timeoutInterval = 0.3 }.serializingString().response
+        let error = try #require(failed.error?.underlyingError as? URLError)
+        try #require([.timedOut, .cannotLoadFromNetwork].contains(error.code), "\(error)")
+        try #require(error.localizedDescription.contains("connection"), "\(error.localizedDescription)")
+        try Descriptors.restore(limit)
+      }
+    }
+  }
+
+  @Test("what the process mustn't write (ulimit -f) is an error and no signal; a larger limit is enough")
+  func fileSize() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 200_000))
+    } _: { origin in
+      _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
+        let session = Session(configuration: .forTests)
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        var small = rlimit(rlim_cur: 100_000, rlim_max: limit.rlim_max)
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small) == 0)
+        let failed = await session.download(url).serializingDownloadedFileURL().response
+        let error = try #require(failed.error?.underlyingError as? URLError)
+        try #require(error.code == .cannotWriteToFile && error.localizedDescription.contains("ulimit -f"), "\(error)")
+        try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+        let file = try await session.download(url).serializingDownloadedFileURL().value
+        try #require(try Data(contentsOf: file).count == 200_000)
+        try FileManager.default.removeItem(at: file)
+      }
+    }
+  }
+
+  @Test("a disk that was full takes the next download once there is room", .enabled(if: SmallDisk.isAvailable))
+  func fullDisk() async throws {
+    let disk = try SmallDisk()
+    try Data(count: 60_000).write(to: disk.folder.appending(path: "filler"))
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 30_000))
+    } _: { origin in
+      try await withSession { session in
+        let failed = await session.download(origin.url, to: into(disk.folder)).outcome()
+        guard case .downloadedFileMoveFailed(let error, _, _) = failed.error else {
+          Issue.record("\(String(describing: failed.error))")
+          return
+        }
+        #expect((error as? CocoaError)?.code == .fileWriteOutOfSpace)
+        #expect(names(in: disk.folder) == ["filler"])
+        try FileManager.default.removeItem(at: disk.folder.appending(path: "filler"))
+        let response = await session.download(origin.url, to: into(disk.folder)).outcome()
+        #expect(response.content?.count == 30_000)
+      }
+    }
+  }
+
+  @Test("a destination that can't be written is an error that says it; one that can be is enough")
+  func readOnlyDestination() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        // /proc takes no files, not even root's.
+        let failed = await session.download(origin.url, to: into(URL(filePath: "/proc/self"))).outcome()
+        guard case .downloadedFileMoveFailed(let error, _, let destination) = failed.error else {
+          Issue.record("\(String(describing: failed.error))")
+          return
+        }
+        #expect(destination.path == "/proc/self/file")
+        #expect(error.localizedDescription.contains("/proc/self/file"), "\(error.localizedDescription)")
+        try await withFolder { folder in
+          let response = await session.download(origin.url, to: into(folder)).outcome()
+          #expect(response.content == Data("here".utf8))
+        }
+      }
+    }
+  }
+}
+
+/// The descriptors of this process.
+private enum Descriptors {
+  /// Has the session's engine run, without a connection: a descriptor that it closes later would be one to be had.
+  static func start(_ session: Session, _ url: String) async throws {
+    let before = sockets
+    let text = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
+    try #require(text == "here")
+    try #require(await settles { sockets <= before })
+  }
+
+  private static var sockets: Int { Left.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
+
+  /// Leaves no descriptor to be had; returns the limit as it was.
+  static func takeAll() throws -> rlimit {
+    var limit = rlimit()
+    try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    // The lowest free number would be the next one; those above that are open stay so.
+    let next = dup(STDIN_FILENO)
+    close(next)
+    var none = rlimit(rlim_cur: rlim_t(next), rlim_max: limit.rlim_max)
+    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none) == 0)
+    return limit
+  }
+
+  static func restore(_ limit: rlimit) throws {
+    var limit = limit
+    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+  }
+}

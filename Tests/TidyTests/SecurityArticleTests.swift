@@ -1,0 +1,75 @@
+// What Security.md promises is held by tests that exist, and bounded by limits that exist.
+
+import Foundation
+import Testing
+
+@Suite struct SecurityArticleTests {
+  private struct Row {
+    let cells: [Substring]
+    let heading: String
+  }
+
+  private static let article = SourceTree.root.appending(path: "Sources/Lupine/Lupine.docc/Security.md")
+
+  /// The rows of the tables, without their heads.
+  private static func rows() throws -> [Row] {
+    var heading = ""
+    var rows: [Row] = []
+    let lines = try String(contentsOf: article, encoding: .utf8).split(separator: "\n")
+    for (index, line) in lines.enumerated() {
+      if line.hasPrefix("## ") { heading = String(line.dropFirst(3)) }
+      let isHead = index + 1 < lines.count && lines[index + 1].hasPrefix("| ---")
+      guard line.hasPrefix("| "), !line.hasPrefix("| ---"), !isHead else { continue }
+      let cells = line.split(separator: " | ").map { $0.trimming { $0 == "|" || $0 == " " } }
+      rows.append(Row(cells: cells, heading: heading))
+    }
+    return rows
+  }
+
+  /// The tests that a cell names: `File`: "the test's words".
+  private static func tests(in cell: Substring) -> [(file: String, words: String)] {
+    cell.matches(of: /`([A-Za-z0-9+\/]+)`: "([^"]+)"/).map { (String($0.1), String($0.2)) }
+  }
+
+  /// The text of the files of that name: several targets may have one.
+  private static func text(of file: String) throws -> String? {
+    let sources = SourceTree.tests.filter { $0.path.hasSuffix("/\(file).swift") }
+    if !sources.isEmpty { return sources.flatMap(\.lines).joined(separator: "\n") }
+    return try? String(contentsOf: SourceTree.root.appending(path: "Tests/\(file)"), encoding: .utf8)
+  }
+
+  @Test("each promise names tests, and each of them exists")
+  func promises() throws {
+    let promises = try Self.rows().filter { $0.heading != "Limits" }
+    #expect(promises.count > 30)
+    for row in promises {
+      let tests = Self.tests(in: try #require(row.cells.last))
+      #expect(!tests.isEmpty, "no test holds: \(row.cells[0])")
+      for test in tests {
+        let text = try #require(try Self.text(of: test.file), "there is no file \(test.file) among the tests")
+        #expect(text.contains("\"\(test.words)"), "\(test.file) has no test \"\(test.words)\"")
+      }
+    }
+  }
+
+  @Test("each limit is declared in the sources")
+  func limits() throws {
+    let limits = try Self.rows().filter { $0.heading == "Limits" }
+    #expect(limits.count > 15)
+    for row in limits {
+      let name = row.cells[0].trimming { $0 == "`" }
+      let isDeclared = SourceTree.sources.contains { file in
+        file.lines.contains { $0.contains("var \(name)") || $0.contains("let \(name)") }
+      }
+      #expect(isDeclared, "nothing is called \(name)")
+    }
+  }
+}
+
+extension Substring {
+  fileprivate func trimming(_ isTrimmed: (Character) -> Bool) -> Substring {
+    var rest = drop(while: isTrimmed)
+    while let last = rest.last, isTrimmed(last) { rest.removeLast() }
+    return rest
+  }
+}
