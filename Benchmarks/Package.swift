@@ -20,6 +20,7 @@ let package = Package(
     .executableTarget(name: "load-api", dependencies: ["LoadMeasure", lupine, engine], swiftSettings: strict),
     .executableTarget(name: "load-engine-async", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "load-engine-callback", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(name: "micro", dependencies: [lupine, engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
