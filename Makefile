@@ -19,7 +19,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
-  tsan asan linkage bench micro example docs clean
+  tsan asan linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -92,6 +92,11 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 
 bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
 	Benchmarks/run --readme
+
+# Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
+counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
+	sh .ci/packages valgrind libc6-dbg nginx
+	Benchmarks/counts
 
 # Beside http-parser if it is there (libhttp-parser-dev).
 PEER := Benchmarks/.build/http-parser.so
