@@ -20,7 +20,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces soak lint \
-  format tsan asan fuzz linkage bench example docs clean
+  format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -100,6 +100,19 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 
 bench: deps ## compare with other clients in all workloads, and write Benchmarks/README.md
 	Benchmarks/run --all --readme
+
+# Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
+counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
+	sh .ci/packages valgrind libc6-dbg nginx
+	Benchmarks/counts
+
+# Beside http-parser if it is there (libhttp-parser-dev).
+PEER := Benchmarks/.build/http-parser.so
+micro: deps ## time the parts of a request that need no network: parser, fields, chunks, forms, timers
+	$(SWIFT) build -c release --package-path Benchmarks --product micro
+	@rm -f $(PEER)
+	-$(CLANG) -O2 -shared -fPIC -o $(PEER) Benchmarks/peers/http-parser.c -lhttp_parser
+	Benchmarks/.build/release/micro $$([ ! -e $(PEER) ] || echo --peer $(PEER))
 
 namespaces: deps ## try networks that lose, delay, reset and swallow packets (as root or by sudo)
 	sh .ci/packages iproute2 python3 openssl

@@ -27,6 +27,8 @@ let package = Package(
     .executableTarget(
       name: "load-engine-callback", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "load-idle", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(name: "micro", dependencies: [lupine, engine], swiftSettings: strict),
+    .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,55 @@
+// Parses response heads with Debian's http-parser: the peer of our own parser in `micro`, which loads this as a library.
+
+#include <http_parser.h>
+#include <stddef.h>
+
+// What a client needs at the least: where each name and value lies, and where the head ends.
+typedef struct {
+  const char *start;
+  size_t lines;
+  struct {
+    unsigned name, name_length, value, value_length;
+  } line[256];
+} Head;
+
+static int on_field(http_parser *parser, const char *at, size_t length) {
+  Head *head = parser->data;
+  if (head->lines == sizeof head->line / sizeof head->line[0]) return 1;
+  head->line[head->lines].name = (unsigned)(at - head->start);
+  head->line[head->lines].name_length = (unsigned)length;
+  return 0;
+}
+
+static int on_value(http_parser *parser, const char *at, size_t length) {
+  Head *head = parser->data;
+  head->line[head->lines].value = (unsigned)(at - head->start);
+  head->line[head->lines].value_length = (unsigned)length;
+  head->lines += 1;
+  return 0;
+}
+
+static int on_complete(http_parser *parser) {
+  http_parser_pause(parser, 1);
+  return 0;
+}
+
+// Parses one head so many times; returns the number of its field lines, or -1 if it isn't well-formed.
+long peer_parse(const char *bytes, size_t count, long repeats) {
+  http_parser_settings settings;
+  http_parser_settings_init(&settings);
+  settings.on_header_field = on_field;
+  settings.on_header_value = on_value;
+  settings.on_headers_complete = on_complete;
+  // Its own limit is 80 KiB by default.
+  static Head head;
+  for (long repeat = 0; repeat < repeats; repeat++) {
+    http_parser parser;
+    http_parser_init(&parser, HTTP_RESPONSE);
+    head.start = bytes;
+    head.lines = 0;
+    parser.data = &head;
+    http_parser_execute(&parser, &settings, bytes, count);
+    if (HTTP_PARSER_ERRNO(&parser) != HPE_PAUSED) return -1;
+  }
+  return (long)head.lines;
+}
