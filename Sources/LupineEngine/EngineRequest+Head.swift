@@ -12,6 +12,8 @@ extension EngineRequest {
     fileprivate(set) var offersUpgrade = false
     /// Whether the request asks for the connection to be closed behind it.
     fileprivate(set) var asksForClose = false
+    /// Where the caller's Host stands.
+    fileprivate var hostPosition: Int?
   }
 
   /// How it is treated; found in one look at each line.
@@ -20,6 +22,7 @@ extension EngineRequest {
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
     for position in fields.indices {
       switch fields.role(at: position) {
+      case .host: manner.hostPosition = manner.hostPosition ?? position
       case .expect: hasExpect = true
       case .upgrade: hasUpgrade = true
       case .connection: hasConnection = true
@@ -46,7 +49,7 @@ extension EngineRequest {
     var bytes = buffer
     bytes.removeAll(keepingCapacity: true)
     try HeadSerializer.appendRequestLine(method: method, target: key.route.target(of: uri), to: &bytes)
-    if let host = fields.indices.first(where: { fields.role(at: $0) == .host }) {
+    if let host = manner.hostPosition {
       try HeadSerializer.appendLine(name: "Host", value: fields[host].value, to: &bytes)
     } else {
       bytes += try key.hostLine.get()

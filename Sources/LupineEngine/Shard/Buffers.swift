@@ -19,9 +19,9 @@ struct Buffers {
     free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
-  /// Takes the room back; none if there is none.
+  /// Takes the room back.
   mutating func put(_ buffer: consuming [UInt8]) {
-    if free.count < Self.freeCountMax, !buffer.isEmpty { free.append(buffer) }
+    if free.count < Self.freeCountMax { free.append(buffer) }
   }
 
   /// Room to write a head into.

@@ -15,7 +15,7 @@ extension Shard {
     if wasHeld { connection.mayHoldMore = true }
     if !exchange.isHeld {
       var scratch = scratch(for: exchange)
-      defer { buffers.put(scratch) }
+      defer { giveBack(scratch) }
       if exchange.hasKept { touch(exchange) }
       do {
         guard try exchange.deliverKept(scratch: &scratch) else { return }

@@ -10,7 +10,7 @@ extension Shard {
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
       buffers.put(buffer)
-      buffers.put(ciphertext)
+      giveBack(ciphertext)
     }
     var total = 0
     while total < Self.bytesPerTurnMax {
@@ -83,7 +83,7 @@ extension Shard {
         case .head(let head, let framing, let codings): try receive(head, framing, codings, exchange, connection)
         case .body(let range):
           var scratch = scratch(for: exchange)
-          defer { buffers.put(scratch) }
+          defer { giveBack(scratch) }
           try exchange.receive(body: bytes.extracting(range), scratch: &scratch)
           if exchange.hasKept {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
@@ -156,7 +156,7 @@ extension Shard {
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
       buffers.put(buffer)
-      buffers.put(ciphertext)
+      giveBack(ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -194,6 +194,11 @@ extension Shard {
   /// Room to decode a body into.
   func scratch(for exchange: Exchange) -> [UInt8] {
     exchange.isDecoding ? buffers.take() : []
+  }
+
+  /// Takes such room back, if there was any.
+  func giveBack(_ buffer: consuming [UInt8]) {
+    if !buffer.isEmpty { buffers.put(buffer) }
   }
 
   // TLS answers of its own accord, to a key update for instance.

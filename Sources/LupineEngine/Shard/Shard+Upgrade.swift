@@ -22,7 +22,7 @@ extension Shard {
   /// Hands over bytes of the other protocol.
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
     var scratch = scratch(for: exchange)
-    defer { buffers.put(scratch) }
+    defer { giveBack(scratch) }
     do {
       try exchange.receive(body: bytes, scratch: &scratch)
       if exchange.isHeld { updateInterest(connection) }
