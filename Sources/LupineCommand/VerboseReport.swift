@@ -6,8 +6,9 @@ enum VerboseReport {
   private static let hiddenFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
 
   static func request(_ request: EngineRequest) -> String {
-    let head = request.head
-    return "* asking \(request.uri.origin)\n> \(head.method.printable) \(head.target) HTTP/1.1\n"
+    let asking = "* asking \(request.uri.origin)\n"
+    guard let head = request.head else { return asking }
+    return asking + "> \(head.method.printable) \(head.target) HTTP/1.1\n"
       + fields(head.fields, mark: ">")
   }
 

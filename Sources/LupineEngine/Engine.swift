@@ -60,7 +60,7 @@ public final class Engine: Sendable {
     if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
     let shard = shard(for: request.uri.origin)
     let id = shard.inbox.nextExchangeID()
-    shard.inbox.send(.submit(id, request, sink, credit: credit))
+    shard.inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 

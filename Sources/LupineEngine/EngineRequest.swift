@@ -57,57 +57,6 @@ extension EngineRequest {
   var isIdempotent: Bool {
     ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
   }
-
-  /// The head as it goes onto the wire: Host first (RFC 9110 §7.2), then the caller's fields, then the framing.
-  package var head: RequestHead { head(isExpecting: expectsContinue) }
-
-  /// The same, with `Expect` or without.
-  func head(isExpecting: Bool) -> RequestHead {
-    var sent = Fields()
-    // Host and Content-Length come to less than that, but for hosts that are longer than names may be.
-    sent.reserveCapacity(lines: fields.count + 2, bytes: fields.byteCountMax + 128)
-    sent.append(name: "Host", value: fields.first("Host") ?? uri.origin.authority)
-    for position in fields.indices where !isEngines(position) {
-      if !isExpecting, fields.isNamed("expect", at: position) { continue }
-      sent.append(fields, at: position)
-    }
-    guard !offersUpgrade else { return RequestHead(method: method, target: uri.target, fields: sent) }
-    if let coding = sentCoding { sent.append(name: "Content-Encoding", value: coding.name) }
-    if let length = body.byteCount, sentCoding == nil {
-      // RFC 9110 §8.6: a length of 0 is sent where the method gives a body a meaning.
-      if length > 0 || ["POST", "PUT", "PATCH"].contains(method) {
-        sent.append(name: "Content-Length", value: String(length))
-      }
-    } else {
-      sent.append(name: "Transfer-Encoding", value: "chunked")
-    }
-    return RequestHead(method: method, target: uri.target, fields: sent)
-  }
-
-  private func isEngines(_ position: Int) -> Bool {
-    fields.isNamed("host", at: position) || fields.isNamed("content-length", at: position)
-      || fields.isNamed("transfer-encoding", at: position)
-  }
-
-  /// The coding that the body gets; an empty one stays as it is.
-  var sentCoding: ContentCoding? { body.isEmpty || offersUpgrade ? nil : bodyCoding }
-
-  /// Whether the body waits for leave (RFC 9110 §10.1.1); without a body there is nothing to wait with.
-  var expectsContinue: Bool { !body.isEmpty && !offersUpgrade && fields.hasElement("100-continue", in: "Expect") }
-
-  /// Whether the server may switch to another protocol (RFC 9110 §7.8).
-  var offersUpgrade: Bool { fields.contains("Upgrade") && fields.hasElement("upgrade", in: "Connection") }
-
-  /// Whether the request asks for the connection to be closed behind it.
-  var asksForClose: Bool { rawBytes != nil || fields.hasElement("close", in: "Connection") }
-}
-
-extension Fields {
-  /// Whether a list-valued field has that element, in any case; OWS stands around each (RFC 9110 §5.6.1).
-  fileprivate func hasElement(_ element: String, in name: String) -> Bool {
-    guard let list = list(name) else { return false }
-    return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }
-  }
 }
 
 /// The coding of user information, a proxy's as well.

@@ -11,21 +11,21 @@ public struct ExchangeMetrics: Sendable {
   /// The request was handed to the engine.
   public internal(set) var start: Instant
   /// Looking up the host began.
-  public internal(set) var resolveStart: Instant?
+  public var resolveStart: Instant? { opening?.resolveStart }
   /// The addresses were known.
-  public internal(set) var resolveEnd: Instant?
+  public var resolveEnd: Instant? { opening?.resolveEnd }
   /// Connecting began.
-  public internal(set) var connectStart: Instant?
+  public var connectStart: Instant? { opening?.connectStart }
   /// The connection could be used, TLS included.
-  public internal(set) var connectEnd: Instant?
+  public var connectEnd: Instant? { opening?.connectEnd }
   /// Asking the proxy for a tunnel began.
-  public internal(set) var proxyStart: Instant?
+  public var proxyStart: Instant? { opening?.proxyStart }
   /// The tunnel was open.
-  public internal(set) var proxyEnd: Instant?
+  public var proxyEnd: Instant? { opening?.proxyEnd }
   /// The TLS handshake began.
-  public internal(set) var tlsStart: Instant?
+  public var tlsStart: Instant? { opening?.tlsStart }
   /// The TLS handshake was done.
-  public internal(set) var tlsEnd: Instant?
+  public var tlsEnd: Instant? { opening?.tlsEnd }
   /// The request's first byte was handed to the system.
   public internal(set) var requestStart: Instant?
   /// The request's last byte was handed to the system.
@@ -49,7 +49,7 @@ public struct ExchangeMetrics: Sendable {
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
   /// Which connection it was; unique within one engine's loop. Nil if none was used.
-  public internal(set) var connectionID: UInt64?
+  public var connectionID: UInt64? { connection?.id }
   /// Whether the connection had served a request before.
   public internal(set) var isReusedConnection = false
   /// Why the connection isn't used again behind a complete response; nil if it is, or if the exchange failed.
@@ -57,15 +57,27 @@ public struct ExchangeMetrics: Sendable {
   /// How often the request was sent again on another connection, because a kept one turned out to be closed.
   public internal(set) var replayCount = 0
   /// The proxy that the request went through.
-  public internal(set) var proxy: Proxy?
+  public var proxy: Proxy? { connection?.proxy }
   /// This end of the connection.
-  public internal(set) var localAddress: SocketAddress?
+  public var localAddress: SocketAddress? { connection?.localAddress }
   /// The peer's end of the connection, the proxy's if there is one.
-  public internal(set) var remoteAddress: SocketAddress?
+  public var remoteAddress: SocketAddress? { connection?.remoteAddress }
   /// Version, cipher suite and protocol, if TLS was used.
-  public internal(set) var tls: TLSInfo?
+  public var tls: TLSInfo? { connection?.tls }
+
+  /// The connection, or the one that couldn't be opened; shared with every other exchange on it.
+  var connection: ConnectionRecord?
+  private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
 
   init(start: Instant) {
     self.start = start
+  }
+
+  /// Forgets what was measured of an attempt that is made again.
+  mutating func restart() {
+    (requestStart, requestEnd, responseStart, responseEnd, end) = (nil, nil, nil, nil, nil)
+    (requestHeadBytes, requestBodyBytes, responseHeadBytes, responseBodyBytes, decodedBodyBytes) = (0, 0, 0, 0, 0)
+    (isReusedConnection, closeReason) = (false, nil)
+    replayCount += 1
   }
 }

@@ -108,17 +108,25 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
 
   private func run(_ handler: some LoopHandler) {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
+    // Once for all turns: the runtime's check costs as much as a part of a request.
+    handler.assumeIsolated { takeTurns($0) }
+    finish()
+  }
+
+  private func takeTurns(_ handler: isolated some LoopHandler) {
     var events: [Poller.Event] = []
     var ready: [UnownedJob] = []
     var deadline: Instant?
     while !isStopped.load(ordering: .acquiring) {
-      events.removeAll(keepingCapacity: true)
-      let isBusy = handler.assumeIsolated { $0.gather() }
-      poll(until: deadline, mayBlock: !isBusy, into: &events)
+      // What the latest turn has resumed, so that what it asks of the handler is part of this turn.
       runJobs(&ready)
-      deadline = handler.assumeIsolated { $0.turn(events, now: .now) }
+      let isBusy = handler.gather()
+      poll(until: deadline, mayBlock: !isBusy, into: &events)
+      // What has woken the loop.
+      runJobs(&ready)
+      deadline = handler.turn(events, now: .now)
+      if !events.isEmpty { events.removeAll(keepingCapacity: true) }
     }
-    finish()
   }
 
   /// Runs the jobs that are left, and what they enqueue in turn, since a task that waits for them would hang.

@@ -21,7 +21,7 @@ public import Synchronization
 
   /// Exchanges the messages for an empty array, which keeps both arrays' memory in use.
   @inlinable public func take(into array: inout [Message]) {
-    array.removeAll(keepingCapacity: true)
+    if !array.isEmpty { array.removeAll(keepingCapacity: true) }
     // Moved out and in again, since a lock's closure can't hold on to an inout array of the caller's.
     var empty = array
     array = []

@@ -90,6 +90,19 @@ extension Array where Element == UInt8 {
     self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
   }
 
+  /// Appends a range of a span.
+  ///
+  /// Beside the generic one, which the compiler doesn't make for arrays in other modules.
+  package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
+    // SAFETY: as above.
+    bytes.extracting(range).withUnsafeBufferPointer { append(contentsOf: $0) }
+  }
+
+  /// Appends a text's UTF-8.
+  package mutating func append(copying text: String) {
+    let bytes = text.utf8.span
+    append(copying: bytes, 0..<bytes.count)
+  }
 }
 
 extension RangeReplaceableCollection where Element == UInt8 {

@@ -30,7 +30,7 @@ public struct ClientConnection: ~Copyable {
     case idle
     case head
     case length(remaining: UInt64)
-    case chunked(ChunkedDecoder)
+    case chunked
     case untilClose
     case emptyBody  // the head was delivered, the end was not
     case closed
@@ -38,6 +38,9 @@ public struct ClientConnection: ~Copyable {
 
   private let limits: Limits
   private var state = State.idle
+  /// Where in a chunked body the connection is. Beside the state, which is looked at and set for every event, and would
+  /// be copied with it.
+  private var chunks: ChunkedDecoder?
   private var parser: SectionParser
   private var method = ""
   private var upgrades = false
@@ -130,14 +133,13 @@ public struct ClientConnection: ~Copyable {
       let range = cursor..<bytes.count
       cursor = bytes.count
       return .body(range)
-    case .chunked(var decoder):
-      state = .closed  // releases the old value, so that the decoder's buffers aren't copied
-      let step = try decoder.next(bytes, at: &cursor)
-      state = .chunked(decoder)
-      switch step {
-      case .needMoreBytes: return .needMoreBytes
+    case .chunked:
+      switch try chunks?.next(bytes, at: &cursor) {
+      case .needMoreBytes, nil: return .needMoreBytes
       case .data(let range): return .body(range)
-      case .end(let trailers): return end(trailers, leftOver: bytes.count - cursor)
+      case .end(let trailers):
+        chunks = nil
+        return end(trailers, leftOver: bytes.count - cursor)
       }
     case .emptyBody:
       return end(Fields(), leftOver: bytes.count - cursor)
@@ -163,7 +165,9 @@ public struct ClientConnection: ~Copyable {
     switch framing.body {
     case .none, .length(0): state = .emptyBody
     case .length(let length): state = .length(remaining: length)
-    case .chunked: state = .chunked(ChunkedDecoder(limits: limits))
+    case .chunked:
+      state = .chunked
+      chunks = ChunkedDecoder(limits: limits)
     case .untilClose: state = .untilClose
     }
     return .head(head, framing.body, framing.transferCodings)

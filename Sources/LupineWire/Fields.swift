@@ -54,25 +54,6 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Appends a line of another collection, byte by byte.
-  package mutating func append(_ other: Fields, at position: Int) {
-    let line = other.lines[position]
-    let start = UInt32(bytes.count)
-    bytes.append(contentsOf: other.content(line.name))
-    let middle = UInt32(bytes.count)
-    bytes.append(contentsOf: other.content(line.value))
-    lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
-  }
-
-  /// Makes room, so that appending lines of that many bytes in all moves nothing.
-  package mutating func reserveCapacity(lines lineCount: Int, bytes byteCount: Int) {
-    lines.reserveCapacity(lineCount)
-    bytes.reserveCapacity(byteCount)
-  }
-
-  /// How many bytes all lines' names and values take at the most.
-  package var byteCountMax: Int { bytes.count }
-
   /// Removes every line of that name.
   public mutating func remove(_ name: String) {
     lines = lines.filter { !matches($0.name, name) }

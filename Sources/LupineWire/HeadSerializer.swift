@@ -1,6 +1,6 @@
 // A request's head as bytes (RFC 9112 §3, §5); refuses whatever could end a line early.
 
-/// Writes request heads.
+/// Writes request heads: at once, or line by line, so that a head that is put together need not be kept as fields.
 public enum HeadSerializer {
   /// Appends the request line, the field lines and the empty line.
   ///
@@ -9,7 +9,9 @@ public enum HeadSerializer {
   public static func append(_ head: RequestHead, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     do {
-      try write(head, to: &output)
+      try appendRequestLine(method: head.method, target: head.target, to: &output)
+      for position in head.fields.indices { try appendLine(position, of: head.fields, to: &output) }
+      appendEnd(to: &output)
     } catch {
       output.removeLast(output.count - start)
       throw error
@@ -17,38 +19,88 @@ public enum HeadSerializer {
   }
 
   // request-line = method SP request-target SP HTTP-version
-  private static func write(_ head: RequestHead, to output: inout [UInt8]) throws(WireError) {
-    guard !head.method.isEmpty, head.method.utf8.allSatisfy(CharacterClass.token.contains) else {
-      throw .invalidMethod(head.method)
-    }
-    output.append(contentsOf: head.method.utf8)
+  /// Appends a head's first line; a part of it if it throws.
+  package static func appendRequestLine(
+    method: String, target: String, to output: inout [UInt8]
+  ) throws(WireError) {
+    let start = output.count
+    output.append(copying: method)
+    guard isToken(output.span, start..<output.count) else { throw .invalidMethod(method) }
     output.append(Byte.space)
-    let target = output.count
-    output.append(contentsOf: head.target.utf8)
-    guard output.count > target else { throw .invalidTarget(byte: Byte.space, offset: 0) }
-    for index in target..<output.count where output[index] <= Byte.space || output[index] >= 0x7F {
-      throw .invalidTarget(byte: output[index], offset: index - target)
+    let targetStart = output.count
+    output.append(copying: target)
+    guard output.count > targetStart else { throw .invalidTarget(byte: Byte.space, offset: 0) }
+    if let index = firstInvisible(output.span, from: targetStart) {
+      throw .invalidTarget(byte: output[index], offset: index - targetStart)
     }
-    output.append(contentsOf: " HTTP/1.1\r\n".utf8)
-    for line in head.fields.lines { try write(line, of: head.fields, to: &output) }
+    output.append(copying: " HTTP/1.1\r\n")
+  }
+
+  /// Appends a field line; a part of it if it throws.
+  package static func appendLine(name: String, value: String, to output: inout [UInt8]) throws(WireError) {
+    let start = output.count
+    output.append(copying: name)
+    guard isToken(output.span, start..<output.count) else { throw .invalidRequestFieldName(name) }
+    output.append(Byte.colon)
+    output.append(Byte.space)
+    let valueStart = output.count
+    output.append(copying: value)
+    if let byte = firstForbidden(output.span, valueStart..<output.count) {
+      throw .invalidRequestFieldValue(name: name, byte: byte)
+    }
+    appendLineEnd(to: &output)
+  }
+
+  /// Appends a line of a collection, byte by byte; a part of it if it throws.
+  package static func appendLine(
+    _ position: Int, of fields: Fields, to output: inout [UInt8]
+  ) throws(WireError) {
+    let bytes = fields.bytes.span
+    let line = fields.lines[position]
+    let name = Int(line.name.lowerBound)..<Int(line.name.upperBound)
+    guard isToken(bytes, name) else { throw .invalidRequestFieldName(fields.string(line.name)) }
+    let value = Int(line.value.lowerBound)..<Int(line.value.upperBound)
+    if let byte = firstForbidden(bytes, value) {
+      throw .invalidRequestFieldValue(name: fields.string(line.name), byte: byte)
+    }
+    output.append(copying: bytes, name)
+    output.append(Byte.colon)
+    output.append(Byte.space)
+    output.append(copying: bytes, value)
+    appendLineEnd(to: &output)
+  }
+
+  /// Appends the empty line.
+  package static func appendEnd(to output: inout [UInt8]) {
+    appendLineEnd(to: &output)
+  }
+
+  private static func appendLineEnd(to output: inout [UInt8]) {
     output.append(Byte.carriageReturn)
     output.append(Byte.lineFeed)
   }
 
-  private static func write(_ line: Fields.Line, of fields: Fields, to output: inout [UInt8]) throws(WireError) {
-    let name = fields.content(line.name)
-    guard !name.isEmpty, name.allSatisfy(CharacterClass.token.contains) else {
-      throw .invalidRequestFieldName(fields.string(line.name))
+  // token = 1*tchar
+  private static func isToken(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Bool {
+    let token = CharacterClass.token
+    for index in range where !token.contains(bytes[index]) { return false }
+    return !range.isEmpty
+  }
+
+  /// Where the first byte is that isn't visible ASCII, or nil.
+  private static func firstInvisible(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int? {
+    for index in start..<bytes.count where bytes[index] <= Byte.space || bytes[index] >= 0x7F { return index }
+    return nil
+  }
+
+  /// The first byte that isn't field content, or nil.
+  private static func firstForbidden(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> UInt8? {
+    let value = bytes.extracting(range)
+    var index = ByteScan.firstControl(in: value, from: 0)
+    while index < value.count {
+      guard value[index] == Byte.tab else { return value[index] }
+      index = ByteScan.firstControl(in: value, from: index + 1)
     }
-    let value = fields.content(line.value)
-    if let byte = value.first(where: { !Byte.isFieldContent($0) }) {
-      throw .invalidRequestFieldValue(name: fields.string(line.name), byte: byte)
-    }
-    output.append(contentsOf: name)
-    output.append(Byte.colon)
-    output.append(Byte.space)
-    output.append(contentsOf: value)
-    output.append(Byte.carriageReturn)
-    output.append(Byte.lineFeed)
+    return nil
   }
 }

@@ -13,10 +13,9 @@ struct ProxyRouteTests {
   ]
 
   private func apply(_ route: Route, to uri: String, fields: Fields) throws -> RequestHead {
-    let uri = try URI(uri)
-    var head = RequestHead(method: "GET", target: uri.target, fields: fields)
-    route.apply(to: &head, origin: uri.origin)
-    return head
+    var fields = fields
+    if !fields.contains("Host") { fields.append(name: "Host", value: "h") }
+    return try #require(EngineRequest(uri: try URI(uri), fields: fields).head(by: route))
   }
 
   @Test("the way follows from the schemes")

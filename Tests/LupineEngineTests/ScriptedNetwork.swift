@@ -104,7 +104,7 @@ final class ShardStage {
   /// Sends a request to the shard, which takes it in its next turn.
   func submit(_ request: EngineRequest, credit: Int = .max) -> (ExchangeID, RecordingSink) {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
-    inbox.send(.submit(id, request, sink, credit: credit))
+    inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
     return (id, sink)
   }
 

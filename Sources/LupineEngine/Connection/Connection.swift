@@ -8,12 +8,13 @@ internal import LupineWire
 final class Connection {
   let id: ConnectionID
   let key: PoolKey
-  let localAddress: SocketAddress?
-  let remoteAddress: SocketAddress?
-  let tlsInfo: TLSInfo?
+  /// What metrics say of it.
+  let record: ConnectionRecord
 
   var transport: Transport
   var wire: ClientConnection
+  /// Whether its loop has given it up.
+  var isClosed = false
   /// Whom it serves; nil while it is idle.
   var exchange: Exchange?
   /// Whether HTTP has ended on it, because the protocol was switched.
@@ -31,8 +32,10 @@ final class Connection {
   var unread: [UInt8] = []
   /// How many requests were started on it.
   var useCount = 0
-  /// What opening it cost; for the metrics of its first exchange.
-  let opening: OpeningTimes
+  /// When it is looked at, with what is on it; it may be too early, never too late.
+  var armedDeadline: Instant?
+  /// When the rest of an unwanted body has to have come.
+  var drainingEnd: Instant?
 
   init(
     id: ConnectionID, key: PoolKey, transport: consuming Transport, limits: Limits, interest: Poller.Interest,
@@ -40,13 +43,12 @@ final class Connection {
   ) {
     self.id = id
     self.key = key
-    localAddress = transport.socket.localAddress
-    remoteAddress = transport.socket.peerAddress
-    tlsInfo = transport.tlsInfo
+    record = ConnectionRecord(
+      id: UInt64(id.serial), opening: opening, proxy: key.route.proxy, localAddress: transport.socket.localAddress,
+      remoteAddress: transport.socket.peerAddress, tls: transport.tlsInfo)
     self.transport = transport
     wire = ClientConnection(limits: limits)
     self.interest = interest
-    self.opening = opening
   }
 
   /// What the next received bytes say.
@@ -66,16 +68,4 @@ final class Connection {
       throw .wire(error)
     }
   }
-}
-
-/// When the phases of opening a connection began and ended.
-struct OpeningTimes {
-  var resolveStart: Instant?
-  var resolveEnd: Instant?
-  var connectStart: Instant?
-  var connectEnd: Instant?
-  var proxyStart: Instant?
-  var proxyEnd: Instant?
-  var tlsStart: Instant?
-  var tlsEnd: Instant?
 }

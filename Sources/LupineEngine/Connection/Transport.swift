@@ -81,11 +81,12 @@ struct Transport: ~Copyable {
     tls?.drainOutput(into: &outbox)
   }
 
-  /// Sends what was queued, as far as the kernel takes it.
-  mutating func flush() throws(Failure) {
+  /// Sends what was queued, as far as the kernel takes it; returns how many bytes are left.
+  @discardableResult
+  mutating func flush() throws(Failure) -> Int {
     while sentCount < outbox.count {
       do {
-        guard let count = try socket.send(outbox, from: sentCount) else { return }
+        guard let count = try socket.send(outbox, from: sentCount) else { return unsentCount }
         sentCount += count
       } catch {
         throw .system(error)
@@ -95,6 +96,7 @@ struct Transport: ~Copyable {
     outbox = []
     sentCount = 0
     answerBytes = 0
+    return 0
   }
 
   /// Receives plaintext into `buffer`; `ciphertext` is room for what arrives through TLS.
@@ -149,7 +151,7 @@ struct Transport: ~Copyable {
         }
       } catch {
         // The alert that tells the peer why goes out as far as that is possible.
-        try? flush()
+        _ = try? flush()
         throw .tls(error)
       }
       try flush()
@@ -168,7 +170,7 @@ struct Transport: ~Copyable {
     guard tls != nil, unsentCount == 0 else { return }
     tls?.close()
     tls?.drainOutput(into: &outbox)
-    try? flush()
+    _ = try? flush()
   }
 
   private mutating func feedTLS(_ ciphertext: inout [UInt8]) throws(Failure) -> Bool {

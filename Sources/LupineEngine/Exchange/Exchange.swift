@@ -7,27 +7,36 @@ internal import LupineWire
 /// The state of one request and its response; touched on its loop's thread alone.
 final class Exchange {
   let id: ExchangeID
-  let request: EngineRequest
+  private let submission: Submission
   let key: PoolKey
   let sink: any ResponseSink
+  /// How the request is treated, by its fields.
+  let manner: EngineRequest.Manner
+  /// Whether its sink has heard of its end.
+  var hasEnded = false
   /// Whether the sink hears of the end of this turn.
   var isTouched = false
   /// The head as it goes onto the wire.
   private(set) var headBytes: [UInt8]
   private let inbox: Inbox
+  /// Those of the engine; the request's own limit comes on top.
   private let codingLimits: CodingLimits
 
   private(set) var phase = Phase.setup
   private var phaseStart: Instant
   /// How long it has waited for a connection before; openings that come to nothing in between don't count.
   private var waited = Duration.zero
-  /// The deadline that is set at the loop; it may be too early, never too late.
+  /// The deadline that is set at the loop while there is no connection; it may be too early, never too late.
   var armedDeadline: Instant?
 
+  /// What was measured so far; `finalMetrics` has the connection, too.
   var metrics: ExchangeMetrics
+  private var record: ConnectionRecord?
   /// Its place in the pool's queue; the pool knows whether it still waits.
   var ticket: Ticket?
   var connection: Connection?
+  /// Whether there is anything to send behind the head; if not, `body` needn't be looked at.
+  private let hasBody: Bool
   var body: BodySource
   /// Whether the body may be sent.
   var expectation: Expectation
@@ -47,8 +56,11 @@ final class Exchange {
   /// How many decoded bytes the sink will still take.
   var credit: Int
   var isPaused = false
+  /// Whether the body goes through a decoder.
+  private(set) var isDecoding = false
   private var decoder: ContentDecoder?
-  /// Body bytes that were received and not decoded, because the sink had no room.
+  /// Whether body bytes are kept for which the sink had no room: as they came, or in the decoder.
+  private(set) var hasKept = false
   private var undecoded: [UInt8] = []
   private var isDecoderDry = true
 
@@ -64,75 +76,94 @@ final class Exchange {
     case refused
   }
 
-  /// Throws if the request can't be written.
+  /// Throws if the request can't be written. The head takes the room of `headBuffer`.
   init(
-    id: ExchangeID, request: EngineRequest, key: PoolKey, sink: any ResponseSink, credit: Int,
-    codingLimits: CodingLimits, inbox: Inbox, now: Instant
+    _ submission: Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox, headBuffer: consuming [UInt8],
+    now: Instant
   ) throws(Failure) {
-    self.id = id
-    self.request = request
+    let request = submission.request
+    id = submission.id
+    self.submission = submission
     self.key = key
-    self.sink = sink
-    self.credit = credit
+    sink = submission.sink
+    credit = submission.credit
     self.inbox = inbox
-    self.codingLimits = codingLimits.within(bodyBytesMax: request.bodyBytesMax)
-    headBytes = if let raw = request.rawBytes { raw } else { try Self.write(request.head, key) }
-    isExpecting = request.expectsContinue
-    expectation = Self.expectation(of: request, isExpecting: isExpecting)
+    self.codingLimits = codingLimits
+    manner = request.manner
+    isExpecting = manner.expectsContinue
+    headBytes = try Self.head(of: request, manner, isExpecting: manner.expectsContinue, for: key, into: headBuffer)
+    expectation = manner.offersUpgrade ? .upgrade : manner.expectsContinue ? .waiting : .none
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
-    body = try BodySource(
-      request.body, coding: request.sentCoding, isFramed: !request.offersUpgrade, of: id, inbox: inbox)
+    hasBody = !request.body.isEmpty || manner.offersUpgrade
+    body = try Self.source(of: request, manner, id, inbox)
   }
 
-  private static func expectation(of request: EngineRequest, isExpecting: Bool) -> Expectation {
-    request.offersUpgrade ? .upgrade : isExpecting ? .waiting : .none
+  /// What is asked for.
+  var request: EngineRequest {
+    _read { yield submission.request }
   }
 
-  private static func write(_ head: consuming RequestHead, _ key: PoolKey) throws(Failure) -> [UInt8] {
-    var head = head
-    key.route.apply(to: &head, origin: key.origin)
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(512)
+  private static func head(
+    of request: EngineRequest, _ manner: EngineRequest.Manner, isExpecting: Bool, for key: PoolKey,
+    into buffer: consuming [UInt8]
+  ) throws(Failure) -> [UInt8] {
+    if let raw = request.rawBytes { return raw }
     do {
-      try HeadSerializer.append(head, to: &bytes)
+      return try request.writeHead(manner, isExpecting: isExpecting, for: key, into: buffer)
     } catch {
       throw .wire(error)
     }
-    return bytes
+  }
+
+  private static func source(
+    of request: EngineRequest, _ manner: EngineRequest.Manner, _ id: ExchangeID, _ inbox: Inbox
+  ) throws(Failure) -> BodySource {
+    try BodySource(
+      request.body, coding: request.sentCoding(manner), isFramed: !manner.offersUpgrade, of: id, inbox: inbox)
+  }
+
+  /// Gives the head's memory to another exchange; for one that has ended.
+  func takeHeadBuffer() -> [UInt8] {
+    var buffer: [UInt8] = []
+    swap(&buffer, &headBytes)
+    return buffer
   }
 
   // MARK: Connection
 
-  /// Writes down what opening a connection cost.
+  /// Writes down what it cost to open a connection in vain.
   func note(_ opening: OpeningTimes) {
-    metrics.resolveStart = opening.resolveStart
-    metrics.resolveEnd = opening.resolveEnd
-    metrics.connectStart = opening.connectStart
-    metrics.connectEnd = opening.connectEnd
-    metrics.proxyStart = opening.proxyStart
-    metrics.proxyEnd = opening.proxyEnd
-    metrics.tlsStart = opening.tlsStart
-    metrics.tlsEnd = opening.tlsEnd
+    record = ConnectionRecord(id: nil, opening: opening)
   }
 
   /// Binds the exchange to a connection, until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
-    metrics.connectionID = UInt64(connection.id.serial)
+    record = connection.record
     metrics.isReusedConnection = connection.useCount > 1
-    if connection.useCount == 1 { note(connection.opening) }
-    metrics.proxy = key.route.proxy
-    metrics.localAddress = connection.localAddress
-    metrics.remoteAddress = connection.remoteAddress
-    metrics.tls = connection.tlsInfo
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)
   }
 
+  /// What it has cost, once it has ended.
+  var finalMetrics: ExchangeMetrics {
+    var metrics = metrics
+    metrics.connection = record
+    return metrics
+  }
+
   /// Whether a part of the body can be sent, now or when its producer has more.
-  var hasBodyToSend: Bool { !body.isExhausted && expectation == .none }
+  var hasBodyToSend: Bool { hasBody && expectation == .none && !body.isExhausted }
+
+  /// Whether everything was taken from the body.
+  var isBodyExhausted: Bool { !hasBody || body.isExhausted }
+
+  /// A producer hears that nobody takes its bytes any more.
+  func abandonBody() {
+    if hasBody { body.abandon() }
+  }
 
   /// Bytes of the request have left this machine.
   func noteSent() {
@@ -143,7 +174,10 @@ final class Exchange {
 
   /// Enters a phase, or counts its time anew if it is the present one.
   func enter(_ phase: Phase, now: Instant) {
-    if self.phase == .poolWait, phase != .poolWait { waited += now - phaseStart }
+    if self.phase == .poolWait, phase != .poolWait {
+      let total = waited + (now - phaseStart)
+      waited = total
+    }
     self.phase = phase
     phaseStart = now
   }
@@ -151,13 +185,19 @@ final class Exchange {
   /// When the exchange is over at the latest, as things stand. While it is paused, its pauses are the caller's.
   var deadline: Instant? {
     // A connection that is being opened for it has its own deadlines.
-    let isOpening = [.resolve, .connect, .proxy, .tls].contains(phase)
+    let isOpening =
+      switch phase {
+      case .resolve, .connect, .proxy, .tls: true
+      default: false
+      }
     let isOurs = isOpening || isHeld || isAwaitingProducer || isHandedOver || isDiscarding
-    let passed = phase == .poolWait ? waited : .zero
-    let phaseEnd = isOurs ? nil : request.timeouts.limit(of: phase).map { phaseStart + ($0 - passed) }
-    let totalEnd = request.timeouts.total.map { metrics.start + $0 }
-    guard let phaseEnd, let totalEnd else { return phaseEnd ?? totalEnd }
-    return min(phaseEnd, totalEnd)
+    var phaseEnd: Instant?
+    if !isOurs, let limit = request.timeouts.limit(of: phase) {
+      phaseEnd = phaseStart + (phase == .poolWait ? limit - waited : limit)
+    }
+    guard let total = request.timeouts.total else { return phaseEnd }
+    let totalEnd = metrics.start + total
+    return min(phaseEnd ?? totalEnd, totalEnd)
   }
 
   /// The limit that a passed deadline belongs to.
@@ -201,8 +241,10 @@ final class Exchange {
         codings = try ContentCoding.list(list, layersMax: codingLimits.layersMax)
       }
       // Applied behind the content codings, so undone first; they are the message's, whoever decodes the content.
-      codings += transferCodings.map { $0 == .gzip ? .gzip : .deflate }
-      if !codings.isEmpty { decoder = try ContentDecoder(codings, limits: codingLimits) }
+      for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
+      guard !codings.isEmpty else { return .deliver }
+      decoder = try ContentDecoder(codings, limits: codingLimits.within(bodyBytesMax: request.bodyBytesMax))
+      isDecoding = true
     } catch {
       throw .coding(error)
     }
@@ -212,12 +254,11 @@ final class Exchange {
   /// Decodes and hands over as much as the sink has room for, and keeps the rest.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
-    guard !hasKept else {
-      undecoded.append(copying: bytes, 0..<bytes.count)
-      return
+    let used = hasKept ? 0 : try deliver(bytes, scratch: &scratch)
+    if used < bytes.count {
+      undecoded.append(copying: bytes, used..<bytes.count)
+      hasKept = true
     }
-    let used = try deliver(bytes, scratch: &scratch)
-    if used < bytes.count { undecoded.append(copying: bytes, used..<bytes.count) }
   }
 
   /// Goes on with what was kept, as far as the sink has room; returns whether nothing is left.
@@ -227,15 +268,14 @@ final class Exchange {
       swap(&kept, &undecoded)
       let used = try deliver(kept.span, scratch: &scratch)
       if used < kept.count { undecoded = Array(kept[used...]) }
+      hasKept = used < kept.count || !isDecoderDry
     }
     return !hasKept
   }
 
-  /// Whether body bytes are kept for which the sink had no room.
-  var hasKept: Bool { !undecoded.isEmpty || !isDecoderDry }
-
   /// The body has ended: the coded stream has to be complete too.
   func finishBody() throws(Failure) {
+    guard isDecoding else { return }
     do {
       try decoder?.finish()
     } catch {
@@ -244,7 +284,7 @@ final class Exchange {
   }
 
   private func deliver(_ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) -> Int {
-    guard decoder != nil else {
+    guard isDecoding else {
       let count = min(bytes.count, isPaused ? 0 : max(credit, 0))
       if count > 0 { try handOver(bytes.extracting(0..<count)) }
       return count
@@ -260,6 +300,7 @@ final class Exchange {
       isDecoderDry = progress.produced < room
       if progress.produced > 0 { try handOver(scratch.span.extracting(start..<start + progress.produced)) }
     }
+    hasKept = !isDecoderDry
     return used
   }
 
@@ -286,14 +327,13 @@ final class Exchange {
 
   /// Makes the exchange ready to be sent again: as it was, or without the expectation that the server can't meet.
   func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
-    body.abandon()
-    body = try BodySource(
-      request.body, coding: request.sentCoding, isFramed: !request.offersUpgrade, of: id, inbox: inbox)
+    abandonBody()
+    body = try Self.source(of: request, manner, id, inbox)
     if self.isExpecting, !isExpecting {
       self.isExpecting = false
-      headBytes = try Self.write(request.head(isExpecting: false), key)
+      headBytes = try Self.head(of: request, manner, isExpecting: false, for: key, into: [])
     }
-    expectation = Self.expectation(of: request, isExpecting: self.isExpecting)
+    expectation = manner.offersUpgrade ? .upgrade : self.isExpecting ? .waiting : .none
     isHandedOver = false
     hasHead = false
     isDiscarding = false
@@ -301,9 +341,9 @@ final class Exchange {
     delivery = .nothingSent
     connection = nil
     decoder = nil
-    var fresh = ExchangeMetrics(start: metrics.start)
-    fresh.replayCount = metrics.replayCount + 1
-    metrics = fresh
+    isDecoding = false
+    record = nil
+    metrics.restart()
     enter(.setup, now: now)
     waited = .zero
   }

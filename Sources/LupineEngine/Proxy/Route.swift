@@ -28,26 +28,15 @@ enum Route: Sendable, Hashable {
     self = proxy.scheme == .http && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
   }
 
-  /// Turns a head made for the origin into what is sent on this way.
-  ///
-  /// Proxy-Authorization and Proxy-Connection of the caller's never leave: an origin must not learn a proxy's
-  /// credentials, and a proxy gets those of its own settings only, so that they never go to another one. To a proxy
-  /// that forwards, the target is written in absolute form; Host stays as it is.
-  func apply(to head: inout RequestHead, origin: Origin) {
-    let isHopByHop = { (position: Int) in
-      head.fields.isNamed("proxy-authorization", at: position) || head.fields.isNamed("proxy-connection", at: position)
-    }
-    // One look at each line, since nearly no request has these.
-    if head.fields.indices.contains(where: isHopByHop) {
-      head.fields.remove("Proxy-Authorization")
-      head.fields.remove("Proxy-Connection")
-    }
-    guard case .forward(let proxy) = self else { return }
+  /// The target as it is written on this way: to a proxy that forwards in absolute form, else as it is.
+  func target(of uri: URI) -> String {
     // absolute-form = absolute-URI
-    head.target = origin.description + head.target
-    if let credentials = proxy.basicCredentials {
-      head.fields.append(name: "Proxy-Authorization", value: credentials)
-    }
+    if case .forward = self { uri.origin.description + uri.target } else { uri.target }
+  }
+
+  /// The credentials that go with each request, to a proxy that forwards; a tunnel has had its own.
+  var proxyAuthorization: String? {
+    if case .forward(let proxy) = self { proxy.basicCredentials } else { nil }
   }
 }
 

@@ -62,7 +62,7 @@ extension Engine {
     var metrics: [ExchangeMetrics] = []
     while true {
       let collector = ResponseCollector(request, redirects: redirects, redirectCount: metrics.count)
-      let (result, measured) = await collector.run(on: self)
+      let (result, measured) = await collector.run(request, on: self)
       metrics.append(measured)
       let response = try result.get()
       guard let next = response.next else {

@@ -23,18 +23,21 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Outcome, Never>?
   }
 
-  private let request: EngineRequest
-  private let redirects: RedirectRule?
-  private let redirectCount: Int
+  /// What redirects are followed by: the rule, and the request that they are seen from.
+  private struct Redirecting {
+    let rule: RedirectRule
+    let request: EngineRequest
+    let count: Int
+  }
+
+  private let redirecting: Redirecting?
   private let state = Mutex(State())
 
   init(_ request: EngineRequest, redirects: RedirectRule?, redirectCount: Int) {
-    self.request = request
-    self.redirects = redirects
-    self.redirectCount = redirectCount
+    redirecting = redirects.map { Redirecting(rule: $0, request: request, count: redirectCount) }
   }
 
-  func run(on engine: Engine) async -> Outcome {
+  func run(_ request: EngineRequest, on engine: Engine) async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.continuation = continuation }
@@ -55,10 +58,10 @@ final class ResponseCollector: ResponseSink {
   }
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let next = redirects.flatMap { $0.target(of: head, for: request, count: redirectCount) }
+    let next = redirecting.flatMap { $0.rule.target(of: head, for: $0.request, count: $0.count) }
     state.withLock { state in
       state.head = head
-      state.next = next
+      if let next { state.next = next }
     }
     return next == nil ? .deliver : .discard
   }
@@ -70,12 +73,17 @@ final class ResponseCollector: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    let state = state.withLock { $0 }
-    let outcome = result.map { trailers -> Collected in
-      guard let head = state.head else { preconditionFailure("a response ended without a head") }
-      return Collected(head: head, body: state.body, trailers: trailers, next: state.next)
+    // Nothing comes behind it, so that everything can be taken out.
+    let (continuation, outcome) = state.withLock { state in
+      let outcome = result.map { trailers -> Collected in
+        guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
+        var body: [UInt8] = []
+        swap(&body, &state.body)
+        return Collected(head: head, body: body, trailers: trailers, next: state.next.take())
+      }
+      return (state.continuation.take(), outcome)
     }
-    state.continuation?.resume(returning: (outcome, metrics))
+    continuation?.resume(returning: (outcome, metrics))
   }
 }
 

@@ -1,20 +1,39 @@
-// Room that a loop reads into.
+// Room that a loop reads into, and room that it writes heads into.
 
-/// Room to read into, taken while it is in use, so that a nested use gets its own.
+/// Memory that is used again and again.
 struct Buffers {
   /// 64 KiB: four TLS records, or what a loopback socket usually has at once.
   static let byteCount = 64 * 1024
-
   /// As deep as uses are nested, but for rare chains of connections that turn out to be closed.
   private static let freeCountMax = 8
 
-  private var free: [[UInt8]] = []
+  /// Most heads are smaller; the room of one that isn't goes with it. 4 KiB, with which 64 take 256 KiB.
+  private static let headBytesMax = 4 * 1024
+  private static let headCountMax = 64
 
+  private var free: [[UInt8]] = []
+  private var heads: [[UInt8]] = []
+
+  /// Room to read into, taken while it is in use, so that a nested use gets its own.
   mutating func take() -> [UInt8] {
     free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
+  /// Takes the room back.
   mutating func put(_ buffer: consuming [UInt8]) {
     if free.count < Self.freeCountMax { free.append(buffer) }
+  }
+
+  /// Room to write a head into.
+  mutating func takeHead() -> [UInt8] {
+    if let buffer = heads.popLast() { return buffer }
+    var buffer: [UInt8] = []
+    buffer.reserveCapacity(512)
+    return buffer
+  }
+
+  /// Takes the room back.
+  mutating func putHead(_ buffer: consuming [UInt8]) {
+    if heads.count < Self.headCountMax, 1...Self.headBytesMax ~= buffer.capacity { heads.append(buffer) }
   }
 }

@@ -37,10 +37,10 @@ final class Inbox: Sendable {
   /// Answers the sender of a command that nobody carries out any more.
   func refuse(_ command: Shard.Command) {
     switch command {
-    case .submit(_, let request, let sink, _):
+    case .submit(let submission):
       var metrics = ExchangeMetrics(start: .now)
       metrics.end = metrics.start
-      sink.finish(.failure(EngineError(.shutDown, .setup, request.uri.origin)), metrics)
+      submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, let completion): completion?()
     case .cancel, .setPaused, .grant, .discardBody, .bodyReady, .resolved: break

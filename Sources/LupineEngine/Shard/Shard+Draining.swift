@@ -16,6 +16,8 @@ extension Shard {
     detach(exchange, connection)
     if connection.drainCredit != nil {
       connection.discarding = exchange
+      // The connection's deadline isn't the exchange's any more.
+      rearm(exchange)
     } else {
       finishDiscarded(exchange)
     }
@@ -45,7 +47,9 @@ extension Shard {
       return release(connection, closing: isRequestSent ? .bodyUnwanted : .requestUnfinished)
     }
     connection.drainCredit = configuration.drainedBytesMax
-    deadlines.set(.draining(connection.id), to: now + Self.drainTime)
+    let end = now + Self.drainTime
+    connection.drainingEnd = end
+    watch(connection, until: end)
   }
 
   /// Reads on in a body that nobody wants.
@@ -75,11 +79,11 @@ extension Shard {
 
   private func endDraining(_ connection: Connection, closing reason: CloseReason?) {
     connection.drainCredit = nil
-    deadlines.remove(.draining(connection.id))
+    connection.drainingEnd = nil
     let exchange = connection.discarding.take()
     release(connection, closing: reason)
     // It may have been cancelled meanwhile.
-    if let exchange, exchanges[exchange.id] === exchange { finishDiscarded(exchange) }
+    if let exchange, !exchange.hasEnded { finishDiscarded(exchange) }
   }
 
   /// A connection that serves nobody has ended, or its peer said something.

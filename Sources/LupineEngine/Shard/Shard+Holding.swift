@@ -14,8 +14,8 @@ extension Shard {
     // Nobody has watched it meanwhile.
     if wasHeld { connection.mayHoldMore = true }
     if !exchange.isHeld {
-      var scratch = buffers.take()
-      defer { buffers.put(scratch) }
+      var scratch = scratch(for: exchange)
+      defer { giveBack(scratch) }
       if exchange.hasKept { touch(exchange) }
       do {
         guard try exchange.deliverKept(scratch: &scratch) else { return }
@@ -35,7 +35,7 @@ extension Shard {
 
   /// Asks the poller for what can be dealt with: nothing to read while the sink has no room.
   func updateInterest(_ connection: Connection) {
-    guard connections[connection.id] === connection else { return }
+    guard !connection.isClosed else { return }
     var wanted: Poller.Interest = connection.exchange?.isHeld == true ? [] : .readable
     // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
     let exchange = connection.exchange

@@ -14,9 +14,9 @@ extension Shard {
       if actions.isEmpty { trace(.exchangeWaits(exchange: exchange.id)) }
       perform(actions)
       watchPool()
+      if !exchange.hasEnded { rearm(exchange) }
     case .refused(let refusal): refuse(exchange, refusal)
     }
-    if exchanges[exchange.id] === exchange { rearm(exchange) }
   }
 
   /// Does what the pool has decided. `failure` says why the connection of a `.fail` couldn't be opened.
@@ -50,7 +50,9 @@ extension Shard {
       exchange.enter(.poolWait, now: now)
       rearm(exchange)
     case .close(let id, let reason):
-      if let connection = connections.removeValue(forKey: id) { close(connection, reason) }
+      guard let connection = connections[id] else { return }
+      connections[id] = nil
+      close(connection, reason)
     case .abandon(let id): abandon(id)
     case .fail(let exchange):
       if let exchange = exchanges[exchange], let failure { finish(exchange, .failure(failure)) }
@@ -60,6 +62,8 @@ extension Shard {
 
   func close(_ connection: Connection, _ reason: CloseReason) {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
+    connection.isClosed = true
+    disarm(connection)
     connection.transport.sayGoodbye()
   }
 
@@ -85,7 +89,7 @@ extension Shard {
     case .use(let exchange): perform([.use(connection.id, by: exchange)])
     case .actions(let actions): perform(actions)
     }
-    if connection.exchange == nil, connections[connection.id] === connection { rest(connection) }
+    if connection.exchange == nil, !connection.isClosed { rest(connection) }
   }
 
   private func refuse(_ exchange: Exchange, _ refusal: PoolState.Refusal) {
@@ -101,7 +105,7 @@ extension Shard {
 
   /// A connection is idle: it is watched for its end, and not kept for ever.
   func rest(_ connection: Connection) {
-    connection.transport.releaseIdleMemory()
+    if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
     updateInterest(connection)
     watchPool()
   }

@@ -7,10 +7,10 @@ extension Shard {
   /// Reads what has arrived. `isFailing`: nothing can be sent any more, so that nothing is answered.
   func receive(_ connection: Connection, isFailing: Bool = false) {
     var buffer = buffers.take()
-    var ciphertext = buffers.take()
+    var ciphertext = ciphertextBuffer(for: connection)
     defer {
       buffers.put(buffer)
-      buffers.put(ciphertext)
+      giveBack(ciphertext)
     }
     var total = 0
     while total < Self.bytesPerTurnMax {
@@ -22,8 +22,12 @@ extension Shard {
           total += count
           connection.mayHoldMore = count == buffer.count
           process(connection, buffer.span.extracting(0..<count))
-          guard readsOn(connection) else { return updateInterest(connection) }
-          guard count == buffer.count || connection.key.tls != nil else { return }
+          // Of the kernel's bytes a read that doesn't fill its buffer has got all.
+          let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
+          guard mayHoldMore, readsOn(connection) else {
+            // One that serves nobody is idle, drained or closed, and what is waited for on it was decided then.
+            return connection.exchange == nil ? () : updateInterest(connection)
+          }
         }
       } catch {
         guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
@@ -36,7 +40,7 @@ extension Shard {
 
   /// Whether what comes next on a connection can be dealt with now.
   private func readsOn(_ connection: Connection) -> Bool {
-    guard connections[connection.id] === connection else { return false }
+    guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isHeld }
     // If it is neither drained nor idle, the pool has given it to an exchange that is yet to be started on it.
     return connection.drainCredit != nil || pool.isIdle(connection.id)
@@ -61,7 +65,8 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
-    touch(exchange)
+    // Nearly every response comes in one piece: then nothing is to be told behind the turn.
+    defer { if !exchange.hasEnded { touch(exchange) } }
     if connection.isHandedOver { return passOn(bytes, exchange, connection) }
     var cursor = 0
     do {
@@ -77,8 +82,8 @@ extension Shard {
         case .informational(let head): receive(informational: head, exchange, connection)
         case .head(let head, let framing, let codings): try receive(head, framing, codings, exchange, connection)
         case .body(let range):
-          var scratch = buffers.take()
-          defer { buffers.put(scratch) }
+          var scratch = scratch(for: exchange)
+          defer { giveBack(scratch) }
           try exchange.receive(body: bytes.extracting(range), scratch: &scratch)
           if exchange.hasKept {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
@@ -145,12 +150,13 @@ extension Shard {
   /// Asked for only if something may lie ready that nobody has looked at: further records in TLS, or what didn't fit the
   /// buffer. A request that waits would take it for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
-    guard connection.mayHoldMore || connection.transport.hasUnreadInput else { return nil }
+    let mayHoldPlaintext = connection.key.isEncrypted && connection.transport.hasUnreadInput
+    guard connection.mayHoldMore || mayHoldPlaintext else { return nil }
     var buffer = buffers.take()
-    var ciphertext = buffers.take()
+    var ciphertext = ciphertextBuffer(for: connection)
     defer {
       buffers.put(buffer)
-      buffers.put(ciphertext)
+      giveBack(ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -178,6 +184,21 @@ extension Shard {
     // Released before the sink hears the end, so that its next request finds the connection idle.
     release(connection, closing: reason)
     finish(exchange, .success(trailers))
+  }
+
+  /// Room for what arrives through TLS.
+  private func ciphertextBuffer(for connection: Connection) -> [UInt8] {
+    connection.key.isEncrypted ? buffers.take() : []
+  }
+
+  /// Room to decode a body into.
+  func scratch(for exchange: Exchange) -> [UInt8] {
+    exchange.isDecoding ? buffers.take() : []
+  }
+
+  /// Takes such room back, if there was any.
+  func giveBack(_ buffer: consuming [UInt8]) {
+    if !buffer.isEmpty { buffers.put(buffer) }
   }
 
   // TLS answers of its own accord, to a key update for instance.

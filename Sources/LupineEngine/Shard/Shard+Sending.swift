@@ -15,8 +15,9 @@ extension Shard {
     connection.exchange = exchange
     connection.useCount += 1
     connection.wire.start(
-      method: exchange.request.method, closes: exchange.request.asksForClose,
-      upgrades: exchange.request.offersUpgrade)
+      method: exchange.request.method, closes: exchange.manner.asksForClose,
+      upgrades: exchange.manner.offersUpgrade)
+    disarm(exchange)
     exchange.begin(on: connection, now: now)
     trace(
       .requestStarted(
@@ -27,7 +28,8 @@ extension Shard {
       return fail(exchange, error)
     }
     pump(connection)
-    if exchanges[exchange.id] === exchange { rearm(exchange) }
+    // Behind the last byte it was done already.
+    if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
   /// Sends as much as the kernel takes.
@@ -50,30 +52,27 @@ extension Shard {
 
   private func pump(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
     var sentCount = 0
-    while sentCount < Self.bytesPerTurnMax {
-      if exchange.hasBodyToSend, connection.transport.canSendFiles, exchange.body.isAtDirectFile {
-        guard let sent = try sendFile(exchange, connection, Self.bytesPerTurnMax - sentCount) else { return }
-        sentCount += sent
-        continue
+    repeat {
+      if exchange.hasBodyToSend {
+        if connection.transport.canSendFiles, exchange.body.isAtDirectFile {
+          guard let sent = try sendFile(exchange, connection, Self.bytesPerTurnMax - sentCount) else { return }
+          sentCount += sent
+          continue
+        }
+        try pull(exchange, connection)
       }
-      try pull(exchange, connection)
       let queued = connection.transport.unsentCount
       if queued == 0 { break }
-      defer { if connection.transport.unsentCount < queued { exchange.noteSent() } }
-      try connection.transport.flush()
-      let unsent = connection.transport.unsentCount
+      let unsent = try flush(queued, exchange, connection)
       sentCount += queued - unsent
-      if unsent < queued, exchange.phase == .send || exchange.phase == .receive {
-        exchange.enter(exchange.phase, now: now)
-      }
       if unsent > 0 { return }
-    }
+    } while exchange.hasBodyToSend && sentCount < Self.bytesPerTurnMax
     if exchange.expectation == .waiting, exchange.phase == .send {
       exchange.enter(.awaitContinue, now: now)
       rearm(exchange)
     }
     // The body of a request that offers another protocol is what is said in that protocol.
-    guard exchange.body.isExhausted || exchange.expectation == .upgrade, exchange.metrics.requestEnd == nil else {
+    guard exchange.isBodyExhausted || exchange.expectation == .upgrade, exchange.metrics.requestEnd == nil else {
       return
     }
     exchange.metrics.requestEnd = now
@@ -81,6 +80,22 @@ extension Shard {
     connection.wire.requestSent()
     if exchange.phase == .send { exchange.enter(.firstByte, now: now) }
     rearm(exchange)
+  }
+
+  /// Sends what is queued; returns how much the kernel didn't take of it.
+  private func flush(_ queued: Int, _ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
+    let unsent: Int
+    do {
+      unsent = try connection.transport.flush()
+    } catch {
+      if connection.transport.unsentCount < queued { exchange.noteSent() }
+      throw error
+    }
+    if unsent < queued {
+      exchange.noteSent()
+      if exchange.phase == .send || exchange.phase == .receive { exchange.enter(exchange.phase, now: now) }
+    }
+    return unsent
   }
 
   /// Sends a part of a file from the kernel's memory; nil if the kernel takes none.
@@ -122,6 +137,6 @@ extension Shard {
     exchange.expectation = .none
     exchange.enter(.send, now: now)
     if let connection = exchange.connection { pump(connection) }
-    if exchanges[exchange.id] === exchange { rearm(exchange) }
+    if !exchange.hasEnded { rearm(exchange) }
   }
 }

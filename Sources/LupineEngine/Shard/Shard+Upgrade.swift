@@ -21,8 +21,8 @@ extension Shard {
 
   /// Hands over bytes of the other protocol.
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
-    var scratch = buffers.take()
-    defer { buffers.put(scratch) }
+    var scratch = scratch(for: exchange)
+    defer { giveBack(scratch) }
     do {
       try exchange.receive(body: bytes, scratch: &scratch)
       if exchange.isHeld { updateInterest(connection) }

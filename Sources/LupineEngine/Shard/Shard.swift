@@ -9,7 +9,7 @@ internal import LupineWire
 /// It reads no clock and opens no socket but through its network, so that a simulation can drive it.
 final class Shard {
   enum Command: Sendable {
-    case submit(ExchangeID, EngineRequest, any ResponseSink, credit: Int)
+    case submit(Submission)
     case cancel(ExchangeID)
     case setPaused(ExchangeID, Bool)
     case grant(ExchangeID, Int)
@@ -22,9 +22,11 @@ final class Shard {
 
   /// What a deadline is for.
   enum DeadlineKey: Hashable {
+    /// An exchange that has no connection.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    case draining(ConnectionID)
+    /// A connection, and the exchange on it. It stays when that ends: the next one's is later, as a rule.
+    case connection(ConnectionID)
     case pool
   }
 
@@ -40,9 +42,9 @@ final class Shard {
   var now: Instant
   var pool: PoolState
   var deadlines = DeadlineQueue<DeadlineKey>()
-  var exchanges: [ExchangeID: Exchange] = [:]
-  var connections: [ConnectionID: Connection] = [:]
-  var openings: [ConnectionID: Opening] = [:]
+  var exchanges = SerialTable<Exchange>()
+  var connections = ConnectionTable<Connection>()
+  var openings = ConnectionTable<Opening>()
   /// Which opening a connecting socket belongs to, by its poller token.
   var candidates: [UInt64: ConnectionID] = [:]
   var candidateCount: UInt64 = 0
@@ -56,6 +58,8 @@ final class Shard {
   var isPerforming = false
   /// The deadline that is set for the pool; it is too early rather than too late.
   var poolDeadline: Instant?
+  /// The key of the origin that was asked for last.
+  private var latestKey: PoolKey?
   private var commands: [Command] = []
   /// Who wants to know that everything is over, if the shard is being shut down.
   private var shutdownCompletions: [@Sendable () -> Void]?
@@ -98,7 +102,7 @@ final class Shard {
       if isStopped { inbox.refuse(command) } else { handle(command) }
     }
     // Emptied, so that what came with them goes when its exchange does.
-    commands.removeAll(keepingCapacity: true)
+    if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &self.commands)
     // What was due in this turn, too, has ended with the shard.
     guard !isStopped else { return nil }
@@ -119,7 +123,7 @@ final class Shard {
     guard !touched.isEmpty else { return }
     for exchange in touched {
       exchange.isTouched = false
-      guard exchanges[exchange.id] === exchange else { continue }
+      if exchange.hasEnded { continue }
       exchange.sink.turnEnded(sentBodyByteCount: exchange.metrics.requestBodyBytes)
     }
     touched.removeAll(keepingCapacity: true)
@@ -137,7 +141,7 @@ final class Shard {
       if event.isWritable { pump(connection) }
       // An error is reported even if nothing was asked for; what a held sink has no room for has to come first.
       let isHeld = connection.exchange?.isHeld == true
-      if event.isReadable, !isHeld, connections[id] === connection { receive(connection) }
+      if event.isReadable, !isHeld, !connection.isClosed { receive(connection) }
     } else if let opening = openings[id] {
       proceed(opening)
     } else if let id = candidates[event.token], let opening = openings[id] {
@@ -147,7 +151,7 @@ final class Shard {
 
   private func handle(_ command: Command) {
     switch command {
-    case .submit(let id, let request, let sink, let credit): submit(id, request, sink, credit)
+    case .submit(let submission): submit(submission)
     case .cancel(let id):
       if let exchange = exchanges[id] { fail(exchange, .cancelled) }
     case .setPaused(let id, let isPaused):
@@ -186,8 +190,8 @@ final class Shard {
       connection.exchange = nil
       close(connection, .shutdown)
     }
-    connections = [:]
-    openings = [:]
+    connections.removeAll()
+    openings.removeAll()
     for exchange in exchanges.values {
       let error = EngineError(
         .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
@@ -202,33 +206,37 @@ final class Shard {
     for completion in completions { completion() }
   }
 
-  private func submit(_ id: ExchangeID, _ request: EngineRequest, _ sink: any ResponseSink, _ credit: Int) {
-    let origin = request.uri.origin
+  private func submit(_ submission: Submission) {
+    let origin = submission.request.uri.origin
     do {
       var key = try key(for: origin)
-      if request.rawBytes != nil { key.exclusiveTo = id }
+      if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
-        id: id, request: request, key: key, sink: sink, credit: credit, codingLimits: configuration.codings,
-        inbox: inbox, now: now)
-      exchanges[id] = exchange
-      trace(.exchangeStarted(exchange: id, method: request.method, uri: request.uri))
+        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.takeHead(),
+        now: now)
+      exchanges[exchange.id] = exchange
+      trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
       acquire(exchange)
     } catch {
       var metrics = ExchangeMetrics(start: now)
       metrics.end = now
-      sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
+      submission.sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
     }
   }
 
+  // One behind the other, many requests go to one origin.
   private func key(for origin: Origin) throws(Failure) -> PoolKey {
+    if let latestKey, latestKey.origin == origin { return latestKey }
     let proxy: Proxy?
     do {
       proxy = origin.socketPath == nil && configuration.socketPath == nil ? try proxyRules.proxy(for: origin) : nil
     } catch {
       throw .proxy(error)
     }
-    return PoolKey(
+    let key = PoolKey(
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
+    latestKey = key
+    return key
   }
 
   // MARK: The ends of an exchange
@@ -272,50 +280,14 @@ final class Shard {
 
   /// Tells the sink; the exchange must have let go of its connection.
   func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
+    exchange.hasEnded = true
     exchanges[exchange.id] = nil
-    deadlines.remove(.exchange(exchange.id))
-    exchange.body.abandon()
+    disarm(exchange)
+    exchange.abandonBody()
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
-    exchange.sink.finish(result, exchange.metrics)
-  }
-
-  // MARK: Deadlines
-
-  /// Sets the exchange's deadline if it has become earlier. A later one is found out when the earlier one passes.
-  func rearm(_ exchange: Exchange) {
-    guard let deadline = exchange.deadline else { return }
-    if let armed = exchange.armedDeadline, armed <= deadline { return }
-    exchange.armedDeadline = deadline
-    deadlines.set(.exchange(exchange.id), to: deadline)
-  }
-
-  private func expireDeadlines() {
-    guard let earliest = deadlines.earliest, earliest <= now else { return }
-    while let key = deadlines.popExpired(now: now) {
-      switch key {
-      case .exchange(let id):
-        guard let exchange = exchanges[id] else { continue }
-        exchange.armedDeadline = nil
-        if let deadline = exchange.deadline, deadline <= now {
-          if exchange.phase == .awaitContinue, !exchange.hasPassedTotal(now: now) {
-            sendUnasked(exchange)
-            continue
-          }
-          fail(exchange, .timedOut, cause: exchange.passedLimit(now: now))
-        } else {
-          rearm(exchange)
-        }
-      case .opening(let id):
-        if let opening = openings[id] { expire(opening) }
-      case .draining(let id):
-        if let connection = connections[id] { stopDraining(connection) }
-      case .pool:
-        poolDeadline = nil
-        perform(pool.expire(now: now))
-        watchPool()
-      }
-    }
+    buffers.putHead(exchange.takeHeadBuffer())
+    exchange.sink.finish(result, exchange.finalMetrics)
   }
 }
 

@@ -77,7 +77,7 @@ struct Invariants {
 
   /// What is left when nothing will happen any more.
   func checkAtRest() {
-    world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.keys.sorted())")
+    world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
     world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
     // An opening that nobody waits for goes on for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }

@@ -81,7 +81,7 @@ final class SimulatedSink: ResponseSink {
   func submit() {
     guard !callers.isReleased else { return }
     record.withLock { $0.isSubmitted = true }
-    callers.inbox.send(.submit(id, request, self, credit: plan.credit))
+    callers.inbox.send(.submit(Submission(id, request, to: self, credit: plan.credit)))
   }
 
   func grant(_ count: Int) {

@@ -1,0 +1,92 @@
+// A table for what has a serial number of our own.
+
+/// Values by numbers that count up, of which nobody outside of the engine chooses any.
+///
+/// So it needs none of the protection against chosen keys that a dictionary pays for with each look: a number's place is
+/// a product's upper bits, and if that is taken the next free one behind.
+struct SerialTable<Value> {
+  private var places: [(serial: UInt64, value: Value)?]
+  private(set) var count = 0
+
+  /// A quarter of the places at least is always free, so that a search ends soon.
+  private static var placeCountMin: Int { 16 }
+  /// 2⁶⁴ divided by the golden ratio: products of consecutive numbers lie far apart.
+  private static var multiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
+
+  init() {
+    places = Array(repeating: nil, count: Self.placeCountMin)
+  }
+
+  var isEmpty: Bool { count == 0 }
+  var values: [Value] { places.compactMap { $0?.value } }
+  var serials: [UInt64] { places.compactMap { $0?.serial } }
+
+  /// The value of that number; nil removes it.
+  subscript(serial: UInt64) -> Value? {
+    get {
+      guard let position = position(of: serial) else { return nil }
+      return places[position]?.value
+    }
+    set {
+      let position = position(of: serial)
+      if let newValue {
+        if let position { places[position] = (serial, newValue) } else { insert(newValue, serial) }
+      } else if let position {
+        remove(at: position)
+      }
+    }
+  }
+
+  mutating func removeAll() {
+    self = SerialTable()
+  }
+
+  private func home(of serial: UInt64) -> Int {
+    Int(truncatingIfNeeded: (serial &* Self.multiplier) >> UInt64(64 - places.count.trailingZeroBitCount))
+  }
+
+  private func position(of serial: UInt64) -> Int? {
+    var position = home(of: serial)
+    while let place = places[position] {
+      if place.serial == serial { return position }
+      position = (position + 1) & (places.count - 1)
+    }
+    return nil
+  }
+
+  private mutating func insert(_ value: Value, _ serial: UInt64) {
+    if (count + 1) * 4 > places.count * 3 { grow() }
+    place(value, serial)
+    count += 1
+  }
+
+  private mutating func place(_ value: Value, _ serial: UInt64) {
+    var position = home(of: serial)
+    while places[position] != nil { position = (position + 1) & (places.count - 1) }
+    places[position] = (serial, value)
+  }
+
+  private mutating func grow() {
+    let before = places
+    places = Array(repeating: nil, count: before.count * 2)
+    for case let (serial, value)? in before { place(value, serial) }
+  }
+
+  // What stands behind moves up into the hole, if a search for it would end there.
+  private mutating func remove(at removed: Int) {
+    let mask = places.count - 1
+    var hole = removed
+    var position = (hole + 1) & mask
+    places[hole] = nil
+    while let place = places[position] {
+      let distance = (position - home(of: place.serial)) & mask
+      if distance >= (position - hole) & mask {
+        places[hole] = place
+        places[position] = nil
+        hole = position
+      }
+      position = (position + 1) & mask
+    }
+    count -= 1
+  }
+}

@@ -1,0 +1,75 @@
+// When something is looked at though nothing has happened to it.
+
+@_spi(Loop) internal import LupineReactor
+
+extension Shard {
+  /// Sets a deadline for the exchange if it has become earlier. A later one is found out when the earlier one passes.
+  func rearm(_ exchange: Exchange) {
+    guard let deadline = exchange.deadline else { return }
+    if let connection = exchange.connection { return watch(connection, until: deadline) }
+    if let armed = exchange.armedDeadline, armed <= deadline { return }
+    exchange.armedDeadline = deadline
+    deadlines.set(.exchange(exchange.id), to: deadline)
+  }
+
+  /// Removes the deadline of an exchange that has ended, or whose connection's holds from now on.
+  func disarm(_ exchange: Exchange) {
+    guard exchange.armedDeadline != nil else { return }
+    exchange.armedDeadline = nil
+    deadlines.remove(.exchange(exchange.id))
+  }
+
+  /// Looks at the connection, and at what is on it, at that time or earlier.
+  func watch(_ connection: Connection, until deadline: Instant) {
+    if let armed = connection.armedDeadline, armed <= deadline { return }
+    connection.armedDeadline = deadline
+    deadlines.set(.connection(connection.id), to: deadline)
+  }
+
+  /// Removes the deadline of a connection that is closed.
+  func disarm(_ connection: Connection) {
+    guard connection.armedDeadline != nil else { return }
+    connection.armedDeadline = nil
+    deadlines.remove(.connection(connection.id))
+  }
+
+  /// Does what was to be done by now.
+  func expireDeadlines() {
+    guard let earliest = deadlines.earliest, earliest <= now else { return }
+    while let key = deadlines.popExpired(now: now) {
+      switch key {
+      case .exchange(let id):
+        guard let exchange = exchanges[id] else { continue }
+        exchange.armedDeadline = nil
+        expire(exchange)
+      case .opening(let id):
+        if let opening = openings[id] { expire(opening) }
+      case .connection(let id):
+        guard let connection = connections[id] else { continue }
+        connection.armedDeadline = nil
+        expire(connection)
+      case .pool:
+        poolDeadline = nil
+        perform(pool.expire(now: now))
+        watchPool()
+      }
+    }
+  }
+
+  private func expire(_ connection: Connection) {
+    if let end = connection.drainingEnd {
+      if end <= now { stopDraining(connection) } else { watch(connection, until: end) }
+    } else if let exchange = connection.exchange {
+      expire(exchange)
+    }
+  }
+
+  private func expire(_ exchange: Exchange) {
+    guard let deadline = exchange.deadline, deadline <= now else { return rearm(exchange) }
+    if exchange.phase == .awaitContinue, !exchange.hasPassedTotal(now: now) {
+      sendUnasked(exchange)
+    } else {
+      fail(exchange, .timedOut, cause: exchange.passedLimit(now: now))
+    }
+  }
+}

@@ -1,0 +1,63 @@
+// The tables of a shard, compared with dictionaries.
+
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard's tables")
+struct ShardTableTests {
+  @Test(
+    "a table of serial numbers holds what a dictionary would, whatever comes and goes",
+    arguments: 1...20 as ClosedRange<UInt64>)
+  func serials(seed: UInt64) {
+    var random = SplitMix64(seed: seed)
+    var table = SerialTable<Int>()
+    var model: [UInt64: Int] = [:]
+    for step in 0..<2_000 {
+      // Few numbers, so that many stand in each other's places; large ones, too, which are congruent to small ones.
+      let serial = (random.next() % 64) << (random.next() % 3 * 29)
+      let value = random.next() % 3 == 0 ? nil : step
+      table[serial] = value
+      model[serial] = value
+      #expect(table.count == model.count)
+    }
+    #expect(table.serials.sorted() == model.keys.sorted())
+    #expect(table.values.sorted() == model.values.sorted())
+    #expect(model.allSatisfy { table[$0] == $1 })
+    #expect((0..<64).allSatisfy { table[$0] == model[$0] })
+    for serial in model.keys { table[serial] = nil }
+    #expect(table.isEmpty && table.values.isEmpty)
+  }
+
+  @Test("a table of serial numbers that count up keeps the oldest beside a hundred thousand others")
+  func oldest() {
+    var table = SerialTable<UInt64>()
+    table[0] = 7
+    for serial in 1...100_000 as ClosedRange<UInt64> {
+      table[serial] = serial
+      if serial > 50 { table[serial - 50] = nil }
+    }
+    #expect(table.count == 51)
+    #expect(table[0] == 7)
+    #expect(table[50_000] == nil)
+    #expect(table[99_999] == 99_999)
+  }
+
+  @Test("the name of a connection that is gone finds nothing, though its slot was given to another")
+  func staleName() {
+    var table = ConnectionTable<String>()
+    let first = ConnectionID(serial: 1, slot: 3)
+    let second = ConnectionID(serial: 2, slot: 3)
+    table[first] = "first"
+    #expect(table[second] == nil)
+    table[first] = nil
+    table[second] = "second"
+    #expect(table[first] == nil)
+    table[first] = nil
+    #expect(table[second] == "second")
+    #expect(table.count == 1)
+    #expect(table[ConnectionID(serial: 1, slot: 9)] == nil)
+    table.removeAll()
+    #expect(table.isEmpty && table[second] == nil)
+  }
+}
