@@ -45,9 +45,7 @@ final class EngineClient: Sendable {
     guard !headers.isEmpty else { return sessionFields }
     var fields = Fields()
     for header in headers { fields.append(name: header.name, value: header.value) }
-    for position in sessionFields.indices where headers[sessionFields[position].name] == nil {
-      fields.append(sessionFields, at: position)
-    }
+    for field in sessionFields where headers[field.name] == nil { fields.append(name: field.name, value: field.value) }
     return fields
   }
 
