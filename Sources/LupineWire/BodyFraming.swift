@@ -22,23 +22,23 @@ struct MessageFraming {
   /// Why the connection can't be used again once the body has ended, or nil.
   let closeReason: CloseReason?
 
-  init(of head: ResponseHead, method: String, limits: Limits) throws(WireError) {
-    let fields = head.fields
+  init(of head: borrowing ResponseHead, method: String, limits: Limits) throws(WireError) {
     let isBodiless = Self.isBodiless(head, method: method)
     var length: UInt64?
     var encoding = TransferEncoding(codingsMax: limits.transferCodingsMax)
     var (close, keepAlive) = (false, false)
-    for line in fields.lines {
-      switch line.name.count {
-      case 10 where fields.matches(line.name, "connection"):
-        fields.forEachElement(of: line.value) { option in
-          if fields.matches(option, "close") { close = true }
-          if fields.matches(option, "keep-alive") { keepAlive = true }
+    for index in head.fields.lines.indices {
+      let line = head.fields.lines[index]
+      switch line.nameCount {
+      case 10 where head.fields.matches(line.name, "connection"):
+        head.fields.forEachElement(of: line.value) { option in
+          if head.fields.matches(option, "close") { close = true }
+          if head.fields.matches(option, "keep-alive") { keepAlive = true }
         }
-      case 14 where !isBodiless && fields.matches(line.name, "content-length"):
-        length = try Self.contentLength(line.value, of: fields, earlier: length)
-      case 17 where fields.matches(line.name, "transfer-encoding"):
-        encoding.read(line.value, of: fields)
+      case 14 where !isBodiless && head.fields.matches(line.name, "content-length"):
+        length = try Self.contentLength(line.value, of: head.fields, earlier: length)
+      case 17 where head.fields.matches(line.name, "transfer-encoding"):
+        encoding.read(line.value, of: head.fields)
       default: break
       }
     }
@@ -46,7 +46,7 @@ struct MessageFraming {
     if isBodiless {
       body = .none
     } else if encoding.isPresent {
-      try encoding.check(fields)
+      try encoding.check(head.fields)
       body = .chunked
     } else {
       body = length.map { .length($0) } ?? .untilClose
@@ -68,7 +68,7 @@ struct MessageFraming {
   }
 
   // These end with the head "regardless of the header fields" (9112 §6.3, 1), so that those aren't read.
-  private static func isBodiless(_ head: ResponseHead, method: String) -> Bool {
+  private static func isBodiless(_ head: borrowing ResponseHead, method: String) -> Bool {
     method == "HEAD" || head.status == 204 || head.status == 304
   }
 

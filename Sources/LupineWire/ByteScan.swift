@@ -10,18 +10,65 @@ enum ByteScan {
     // SAFETY: each load reads 8 bytes at `index`, and the loop's condition keeps index + 8 within the span.
     bytes.withUnsafeBufferPointer { buffer in
       let raw = UnsafeRawBufferPointer(buffer)
-      while index + 8 <= count {
+      while index <= count - 8 {
         let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
-        let marks = bytesBelow0x20(word) | zeroBytes(word ^ 0x7F7F_7F7F_7F7F_7F7F)
-        if marks != 0 {
-          index += marks.trailingZeroBitCount / 8
-          return
+        if mayHaveControl(word) {
+          let marks = bytesBelow0x20(word) | zeroBytes(word ^ 0x7F7F_7F7F_7F7F_7F7F)
+          if marks != 0 {
+            index += marks.trailingZeroBitCount / 8
+            return
+          }
         }
-        index += 8
+        index &+= 8
       }
       while index < count, buffer[index] >= 0x20, buffer[index] != 0x7F { index += 1 }
     }
     return index
+  }
+
+  /// The index of the first byte at or behind `start` that no token has (RFC 9110 §5.6.2), or `bytes.count`.
+  static func firstNonToken(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    while true {
+      index = firstUnusual(in: bytes, from: index)
+      guard index < bytes.count, CharacterClass.token.contains(bytes[index]) else { return index }
+      index += 1
+    }
+  }
+
+  // Skips letters and "-", eight at a time: nearly all names consist of them. Stops at anything else, and near the end.
+  @inline(__always)
+  private static func firstUnusual(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
+    var index = start
+    // SAFETY: as above.
+    bytes.withUnsafeBufferPointer { buffer in
+      let raw = UnsafeRawBufferPointer(buffer)
+      while index <= buffer.count - 8 {
+        let marks = unusualBytes(UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self)))
+        if marks != 0 {
+          index += marks.trailingZeroBitCount / 8
+          return
+        }
+        index &+= 8
+      }
+    }
+    return index
+  }
+
+  // Sums of 7-bit numbers, whose highest bit says whether a byte has reached a bound; none carries into its neighbour.
+  @inline(__always)
+  private static func unusualBytes(_ word: UInt64) -> UInt64 {
+    let ascii = word & 0x7F7F_7F7F_7F7F_7F7F
+    let lowercase = ascii | 0x2020_2020_2020_2020
+    let letters = (lowercase &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(lowercase &+ 0x0505_0505_0505_0505)  // "a"..."z"
+    let hyphens = ~((ascii ^ 0x2D2D_2D2D_2D2D_2D2D) &+ 0x7F7F_7F7F_7F7F_7F7F)
+    return (word | ~(letters | hyphens)) & 0x8080_8080_8080_8080
+  }
+
+  // False for visible ASCII and spaces, which is nearly everything, in fewer steps; true also for what isn't ASCII.
+  @inline(__always)
+  private static func mayHaveControl(_ word: UInt64) -> Bool {
+    ((word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 != 0
   }
 
   // The classic word tricks: the lowest mark is exact, marks above it may be borrow artefacts.

@@ -1,19 +1,11 @@
 // The character classes of RFC 9110 §5.6 and RFC 3986 §2 as bit maps over ASCII.
 
 /// A set of ASCII characters; a byte above 0x7F is never a member.
+///
+/// The classes are written as numbers, so that they are constants, and no access asks whether they were made yet.
 struct CharacterClass: Sendable {
-  private let low: UInt64  // 0x00...0x3F
-  private let high: UInt64  // 0x40...0x7F
-
-  init(_ characters: String) {
-    var low: UInt64 = 0
-    var high: UInt64 = 0
-    for byte in characters.utf8 {
-      if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte & 63) }
-    }
-    self.low = low
-    self.high = high
-  }
+  let low: UInt64  // 0x00...0x3F
+  let high: UInt64  // 0x40...0x7F
 
   @inline(__always)
   func contains(_ byte: UInt8) -> Bool {
@@ -21,22 +13,21 @@ struct CharacterClass: Sendable {
     return ((byte < 64 ? low : high) >> UInt64(byte & 63)) & 1 == 1
   }
 
-  private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-
   /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
-  static let token = CharacterClass(alphanumerics + "!#$%&'*+-.^_`|~")
+  static let token = CharacterClass(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
 
   /// ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/": what a token68 has in front of its padding (RFC 9110 §11.2).
-  static let token68 = CharacterClass(alphanumerics + "-._~+/")
+  static let token68 = CharacterClass(low: 0x03FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
   /// unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3)
-  static let unreserved = CharacterClass(alphanumerics + "-._~")
+  static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
   /// unreserved / sub-delims: what a registered name may hold beside percent-encodings (RFC 3986 §3.2.2).
-  static let registeredName = CharacterClass(alphanumerics + "-._~!$&'()*+,;=")
+  static let registeredName = CharacterClass(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// What a path or a query holds unescaped; "%" because encoded bytes stay as they are (RFC 3986 §3.3, §3.4).
-  static let pathOrQuery = CharacterClass(alphanumerics + "-._~!$&'()*+,;=:@/?%[]")
+  /// unreserved / sub-delims / ":" / "@" / "/" / "?" / "%" / "[" / "]": what a path or a query holds unescaped; "%"
+  /// because encoded bytes stay as they are (RFC 3986 §3.3, §3.4).
+  static let pathOrQuery = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF)
 }
 
 /// The control bytes that decide about lines and values.

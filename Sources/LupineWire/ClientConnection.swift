@@ -144,7 +144,7 @@ public struct ClientConnection: ~Copyable {
     }
   }
 
-  private mutating func readHead(_ head: ResponseHead) throws(WireError) -> Event {
+  private mutating func readHead(_ head: consuming ResponseHead) throws(WireError) -> Event {
     let opensTunnel = method == "CONNECT" && 200..<300 ~= head.status
     if opensTunnel || (head.status == 101 && upgrades) {
       state = .closed

@@ -17,6 +17,8 @@ public struct Fields: Sendable {
   struct Line: Sendable {
     let name: Range<UInt32>
     let value: Range<UInt32>
+
+    var nameCount: UInt32 { name.upperBound - name.lowerBound }
   }
 
   private(set) var bytes: [UInt8]

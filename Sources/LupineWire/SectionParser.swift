@@ -21,6 +21,9 @@ package struct SectionParser: Sendable {
     case section(Section)
   }
 
+  /// Room that is made at a section's first field line; more than most responses have.
+  private static let linesExpected = 16
+
   private let kind: Kind
   private let limits: Limits
   private let bytesMax: Int
@@ -104,31 +107,31 @@ package struct SectionParser: Sendable {
   ) throws(WireError) -> Bool {
     if startLine == nil, kind != .trailers {
       if kind == .response { try StatusLine.check(bytes, line) }
-      startLine = UInt32(line.lowerBound)..<UInt32(line.upperBound)
+      startLine = place(of: line)
     } else if line.isEmpty {
       return true
     } else if bytes[line.lowerBound] == Byte.space || bytes[line.lowerBound] == Byte.tab {
       try continueLine(bytes, line)
     } else {
       guard lines.count < limits.fieldLinesMax else { throw .tooManyFields(limit: limits.fieldLinesMax) }
+      if lines.isEmpty { lines.reserveCapacity(Self.linesExpected) }
       lines.append(try fieldLine(bytes, line))
     }
     return false
   }
 
   // field-line = field-name ":" OWS field-value OWS (9112 §5)
+  @inline(__always)
   private func fieldLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Fields.Line {
-    var colon = line.lowerBound
-    while colon < line.upperBound, CharacterClass.token.contains(bytes[colon]) { colon += 1 }
+    // What ends the line isn't in a token either.
+    let colon = ByteScan.firstNonToken(in: bytes, from: line.lowerBound)
     guard colon < line.upperBound, bytes[colon] == Byte.colon, colon > line.lowerBound else {
       let isSpace = colon < line.upperBound && (bytes[colon] == Byte.space || bytes[colon] == Byte.tab)
       throw isSpace && colon > line.lowerBound
         ? .spaceBeforeColon(offset: colon) : .malformedFieldName(offset: colon)
     }
     let value = trim(bytes, colon + 1..<line.upperBound)
-    return Fields.Line(
-      name: UInt32(line.lowerBound)..<UInt32(colon),
-      value: UInt32(value.lowerBound)..<UInt32(value.upperBound))
+    return Fields.Line(name: place(of: line.lowerBound..<colon), value: place(of: value))
   }
 
   // obs-fold = OWS CRLF RWS: a user agent reads it as spaces (9112 §5.2).
@@ -139,7 +142,7 @@ package struct SectionParser: Sendable {
       lines.append(last)
     } else {
       if last.value.isEmpty {
-        lines.append(Fields.Line(name: last.name, value: UInt32(rest.lowerBound)..<UInt32(rest.upperBound)))
+        lines.append(Fields.Line(name: last.name, value: place(of: rest)))
       } else {
         folds.append(Int(last.value.upperBound)..<rest.lowerBound)
         lines.append(Fields.Line(name: last.name, value: last.value.lowerBound..<UInt32(rest.upperBound)))
@@ -147,6 +150,13 @@ package struct SectionParser: Sendable {
     }
   }
 
+  // 32 bits hold it, since a section has at most `bytesMax` bytes.
+  @inline(__always)
+  private func place(of range: Range<Int>) -> Range<UInt32> {
+    UInt32(truncatingIfNeeded: range.lowerBound)..<UInt32(truncatingIfNeeded: range.upperBound)
+  }
+
+  @inline(__always)
   private func trim(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high, bytes[low] == Byte.space || bytes[low] == Byte.tab { low += 1 }
@@ -154,17 +164,20 @@ package struct SectionParser: Sendable {
     return low..<high
   }
 
-  private mutating func finish(_ bytes: [UInt8]) -> Section {
-    var unfolded = bytes
-    for fold in folds { for index in fold { unfolded[index] = Byte.space } }
-    let section = Section(
-      startLine: startLine ?? 0..<0, fields: Fields(bytes: unfolded, lines: lines),
-      folded: folds.isEmpty ? nil : bytes, byteCount: bytes.count)
+  private mutating func finish(_ bytes: consuming [UInt8]) -> Section {
     // The next section starts afresh.
-    (scanned, lineStart, startLine) = (0, 0, nil)
-    lines = []
-    folds = []
-    return section
+    defer { (scanned, lineStart, startLine, folds) = (0, 0, nil, []) }
+    var taken: [Fields.Line] = []
+    swap(&taken, &lines)
+    let (startLine, byteCount) = (startLine ?? 0..<0, bytes.count)
+    guard !folds.isEmpty else {
+      return Section(
+        startLine: startLine, fields: Fields(bytes: bytes, lines: taken), folded: nil, byteCount: byteCount)
+    }
+    var unfolded = copy bytes
+    for fold in folds { for index in fold { unfolded[index] = Byte.space } }
+    return Section(
+      startLine: startLine, fields: Fields(bytes: unfolded, lines: taken), folded: bytes, byteCount: byteCount)
   }
 
   private var tooLarge: WireError {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ByteScan")
 struct ByteScanTests {
-  @Test("the first control character is found for each byte at each position of 0 to 40 bytes")
+  @Test("the first control character, and what first ends a token, are found for each byte at each of 40 positions")
   func everyByteEverywhere() {
     for count in 0...40 {
       var bytes = [UInt8](repeating: 0x61, count: count)
@@ -51,10 +51,21 @@ struct ByteScanTests {
     }
   }
 
+  @Test("names of letters, digits and signs are gone through to what ends them")
+  func names() {
+    for name in ["A", "ETag", "Content-Type", "X-Request-Id-64", "p3p", "!#$%&'*+-.^_`|~", "a_long.name~With*all+"] {
+      for end in [":", " ", "\r\n", "(", "\u{7F}", "é"] { expectAgreement(Array("\(name)\(end): value".utf8)) }
+    }
+  }
+
   private func expectAgreement(_ bytes: [UInt8], from start: Int = 0) {
-    let expected = bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x7F } ?? bytes.count
-    let found = ByteScan.firstControl(in: bytes.span, from: start)
+    let control = bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x7F } ?? bytes.count
+    let nonToken = bytes[start...].firstIndex { !CharacterClass.token.contains($0) } ?? bytes.count
+    let span = bytes.span
+    let found = (ByteScan.firstControl(in: span, from: start), ByteScan.firstNonToken(in: span, from: start))
     // #expect costs more than the scan itself, and there are 210,000 of them.
-    if found != expected { Issue.record("\(found) instead of \(expected) from \(start) in \(bytes)") }
+    if found != (control, nonToken) {
+      Issue.record("\(found) instead of \((control, nonToken)) from \(start) in \(bytes)")
+    }
   }
 }

@@ -1,0 +1,23 @@
+// The character classes against the characters that the grammars list.
+
+@testable import LupineWire
+import Testing
+
+@Suite("CharacterClass")
+struct CharactersTests {
+  private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+  @Test(
+    "a class has exactly the characters of its grammar",
+    arguments: [
+      (CharacterClass.token, "!#$%&'*+-.^_`|~"),
+      (.token68, "-._~+/"),
+      (.unreserved, "-._~"),
+      (.registeredName, "-._~!$&'()*+,;="),
+      (.pathOrQuery, "-._~!$&'()*+,;=:@/?%[]"),
+    ])
+  func members(of characters: CharacterClass, besideAlphanumerics: String) {
+    let expected = Set((Self.alphanumerics + besideAlphanumerics).utf8)
+    #expect(Set((UInt8.min...UInt8.max).filter(characters.contains)) == expected)
+  }
+}
