@@ -19,7 +19,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces lint format \
-  tsan asan linkage bench micro example docs clean
+  tsan asan linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -93,13 +93,17 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 bench: deps ## compare with libcurl and wrk, and write Benchmarks/README.md
 	Benchmarks/run --readme
 
-# Beside http-parser if it is there (libhttp-parser-dev).
+# Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
+counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
+	sh .ci/packages valgrind libc6-dbg nginx
+	Benchmarks/counts
+
 PEER := Benchmarks/.build/http-parser.so
-micro: deps ## time the parts of a request that need no network: parser, fields, chunks, forms, timers
+micro: deps ## time the parts of a request that need no network, the parser beside Debian's http-parser
+	sh .ci/packages libhttp-parser-dev
 	$(SWIFT) build -c release --package-path Benchmarks --product micro
-	@rm -f $(PEER)
-	-$(CLANG) -O2 -shared -fPIC -o $(PEER) Benchmarks/peers/http-parser.c -lhttp_parser
-	Benchmarks/.build/release/micro $$([ ! -e $(PEER) ] || echo --peer $(PEER))
+	$(CLANG) -O2 -shared -fPIC -o $(PEER) Benchmarks/peers/http-parser.c -lhttp_parser
+	Benchmarks/.build/release/micro --peer $(PEER)
 
 namespaces: deps ## try Happy Eyeballs and timeouts on networks that lose packets (as root or by sudo)
 	sh .ci/packages iproute2 python3-minimal

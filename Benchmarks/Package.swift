@@ -21,6 +21,7 @@ let package = Package(
     .executableTarget(name: "load-engine-async", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "load-engine-callback", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "micro", dependencies: [lupine, engine], swiftSettings: strict),
+    .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
