@@ -107,7 +107,7 @@ package struct SectionParser: Sendable {
   ) throws(WireError) -> Bool {
     if startLine == nil, kind != .trailers {
       if kind == .response { try StatusLine.check(bytes, line) }
-      startLine = UInt32(line.lowerBound)..<UInt32(line.upperBound)
+      startLine = place(of: line)
     } else if line.isEmpty {
       return true
     } else if bytes[line.lowerBound] == Byte.space || bytes[line.lowerBound] == Byte.tab {
@@ -131,9 +131,7 @@ package struct SectionParser: Sendable {
         ? .spaceBeforeColon(offset: colon) : .malformedFieldName(offset: colon)
     }
     let value = trim(bytes, colon + 1..<line.upperBound)
-    return Fields.Line(
-      name: UInt32(line.lowerBound)..<UInt32(colon),
-      value: UInt32(value.lowerBound)..<UInt32(value.upperBound))
+    return Fields.Line(name: place(of: line.lowerBound..<colon), value: place(of: value))
   }
 
   // obs-fold = OWS CRLF RWS: a user agent reads it as spaces (9112 §5.2).
@@ -144,12 +142,18 @@ package struct SectionParser: Sendable {
       lines.append(last)
     } else {
       if last.value.isEmpty {
-        lines.append(Fields.Line(name: last.name, value: UInt32(rest.lowerBound)..<UInt32(rest.upperBound)))
+        lines.append(Fields.Line(name: last.name, value: place(of: rest)))
       } else {
         folds.append(Int(last.value.upperBound)..<rest.lowerBound)
         lines.append(Fields.Line(name: last.name, value: last.value.lowerBound..<UInt32(rest.upperBound)))
       }
     }
+  }
+
+  // 32 bits hold it, since a section has at most `bytesMax` bytes.
+  @inline(__always)
+  private func place(of range: Range<Int>) -> Range<UInt32> {
+    UInt32(truncatingIfNeeded: range.lowerBound)..<UInt32(truncatingIfNeeded: range.upperBound)
   }
 
   @inline(__always)

@@ -1,8 +1,9 @@
 // Times the parts of a request that need no network, each by itself, and the parser beside Debian's http-parser.
 
+import Glibc
 import LupineEngine
 
-let usage = "usage: micro [--peer LIBRARY] [--only TEXT] [--operations N]"
+let usage = "usage: micro [--peer LIBRARY] [--only NAME] [--operations N]"
 var (peerPath, only, operations) = ("", "", 0)
 var rest = CommandLine.arguments.dropFirst()
 while let argument = rest.popFirst() {
@@ -10,12 +11,12 @@ while let argument = rest.popFirst() {
   case ("--peer", let value?): peerPath = value
   case ("--only", let value?): only = value
   case ("--operations", let value?): operations = Int(value) ?? 0
-  default: fatalError(usage)
+  default: stop(usage)
   }
 }
 
 let peer = peerPath.isEmpty ? nil : HTTPParser(path: peerPath)
-if !peerPath.isEmpty, peer == nil { fatalError("\(peerPath) can't be loaded") }
+if !peerPath.isEmpty, peer == nil { stop("\(peerPath) can't be loaded; its path needs a slash") }
 let groups = [WireBenchmarks.heads(peer)] + (WireBenchmarks.others() + OtherBenchmarks.all()).map { [$0] }
 for group in groups {
   let chosen = group.filter { only.isEmpty || $0.name == only }
@@ -25,6 +26,11 @@ for group in groups {
   } else {
     for (benchmark, figures) in zip(chosen, Benchmark.measure(chosen)) { report(benchmark, figures) }
   }
+}
+
+nonisolated func stop(_ reason: String) -> Never {
+  print(reason)
+  exit(2)
 }
 
 nonisolated func report(_ benchmark: Benchmark, _ figures: Figures) {
