@@ -15,7 +15,7 @@ struct Campaign {
   let growth: Int
 
   /// How many wrong runs are looked at before it is given up.
-  private static let problemsMax = 20
+  private static let problemsMax = 4
 
   /// Returns the status to exit with.
   func run() async throws -> CInt {
@@ -154,7 +154,7 @@ struct Left: CustomStringConvertible {
 
 /// Whether the condition comes to hold while other threads run; no event tells.
 private func settles(_ condition: () -> Bool) async -> Bool {
-  let deadline = ContinuousClock.now + .seconds(30)
+  let deadline = ContinuousClock.now + .seconds(15)
   while ContinuousClock.now < deadline {
     if condition() { return true }
     await withCheckedContinuation { continuation in
