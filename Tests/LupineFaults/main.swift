@@ -31,4 +31,6 @@ setenv("TMPDIR", folder.path, 1)
 
 let status = try await Campaign(kind: kind, scenario: scenario, folder: folder, growth: growth).run()
 try FileManager.default.removeItem(at: folder)
+// OpenSSL itself loses memory where it lacks some, which a sanitizer would report at the exit.
+if kind == .openssl { _exit(status) }
 exit(status)

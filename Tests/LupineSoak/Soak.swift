@@ -12,6 +12,8 @@ final class Soak: Sendable {
   private static let clientCount = 16
   /// How long a client waits between two requests, so that others on the machine can work, too.
   private static let pauseMicroseconds = 2_000
+  /// How long requests may take to end when the time is over: longer than their own limit, and the end of a session.
+  private static let graceSeconds = 90
 
   let samples: Samples
   /// Seconds that the process is given until it may not grow any more: a quarter of the time.
@@ -44,6 +46,11 @@ final class Soak: Sendable {
   func run() async -> Verdict {
     let before = ProcessState.now
     let end = ContinuousClock.now + .seconds(seconds)
+    // A request that is lost would be waited for without end.
+    DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds + Self.graceSeconds)) { [ledger] in
+      print("PROBLEM: these never ended: \(ledger.counts.open)")
+      exit(1)
+    }
     await withTaskGroup { group in
       let session = Session(configuration: Self.configuration(servers))
       for index in 0..<Self.clientCount {

@@ -4,7 +4,8 @@ import Foundation
 import Testing
 
 /// LupineFaults does the work, in a process of its own for each scenario: CLupineFaults.h says how.
-@Suite(.timeLimit(.minutes(20))) struct FaultTests {
+/// One after the other, since each is a load for a whole machine.
+@Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
   /// How large the steps become in which calls are counted, in hundredths: a sanitizer takes too long for each.
   private static let growth = ProcessInfo.processInfo.environment["LUPINE_FAULTS_GROWTH"] ?? "0"
   private static let scenarios = [
