@@ -148,6 +148,9 @@ struct HTTPURLResponseTests {
     #expect(kept.string.hasSuffix("é.tar"))
     let dotless = try #require(FileName(suggested: "a." + String(repeating: "b", count: 300)))
     #expect(dotless.string.utf8.count == 255)
+    // The cut leaves no blank at the end, and no name that is none.
+    #expect(FileName(suggested: String(repeating: "a", count: 254) + " b")?.string.utf8.count == 254)
+    #expect(FileName(suggested: ".." + String(repeating: " ", count: 300) + "x")?.string == nil)
   }
 
   @Test(

@@ -4,8 +4,8 @@ import CLibFuzzer
 import Glibc
 
 // By the environment, since libFuzzer starts this program again with its own options alone (-merge, -jobs).
-if CommandLine.arguments.count > 1, !CommandLine.arguments[1].hasPrefix("-") {
-  setenv(FuzzTarget.variable, CommandLine.arguments[1], 1)
+if CommandLine.arguments.count > 1, let target = FuzzTarget.all.first(where: { $0.name == CommandLine.arguments[1] }) {
+  setenv(FuzzTarget.variable, target.name, 1)
 }
 guard let target = FuzzTarget.ofEnvironment else {
   for target in FuzzTarget.all { print("\(target.name)  \(target.summary)") }
@@ -14,7 +14,7 @@ guard let target = FuzzTarget.ofEnvironment else {
 target.prepare()
 
 var options = CommandLine.arguments
-options.removeAll { $0 == target.name }
+if options.count > 1, options[1] == target.name { options.remove(at: 1) }
 // Once more than counted: C wants a null pointer at the end.
 let values = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: options.count + 1)
 for (index, option) in options.enumerated() { values[index] = strdup(option) }

@@ -13,9 +13,10 @@ struct FileName {
       .last ?? Substring.UnicodeScalarView()
     var visible = String.UnicodeScalarView()
     visible.append(contentsOf: component.filter { $0.properties.generalCategory != .control })
-    let name = String(visible).trimmingBlanks
+    // Once more behind the cut, which may leave a blank at the end, or nothing but dots in front of one.
+    let name = Self.shortened(String(visible).trimmingBlanks).trimmingBlanks
     guard !name.isEmpty, name != ".", name != ".." else { return nil }
-    string = Self.shortened(name)
+    string = name
   }
 
   /// Bytes in a file name at most: Linux's NAME_MAX, which every common file system shares.

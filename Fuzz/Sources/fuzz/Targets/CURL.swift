@@ -1,6 +1,7 @@
 // The curl command of a request: as a shell's own splitting into words reads it.
 
 import Foundation
+import Glibc
 @testable import Lupine
 
 extension FuzzTarget {
@@ -145,20 +146,37 @@ private final class Bash: Sendable {
     (bash.standardInput, bash.standardOutput) = (input, output)
     do { try bash.run() } catch { fatalError("there is no /bin/bash: \(error)") }
     (self.input, self.output) = (input.fileHandleForWriting, output.fileHandleForReading)
-    self.input.write(Data("curl() { printf '%s\\0' \"$#\" \"$@\"; }\n".utf8))
+    write("curl() { printf '%s\\0' \"$#\" \"$@\"; }\n")
   }
 
   func words(of command: String) -> [[UInt8]] {
-    input.write(Data((command.dropFirst("$ ".count) + "\n").utf8))
+    write(command.dropFirst("$ ".count) + "\n")
     var read: [UInt8] = []
     while true {
       let words = read.split(separator: 0, omittingEmptySubsequences: false)
       if words.count > 1, let count = Int(String(decoding: words[0], as: UTF8.self)), words.count == count + 2 {
         return words.dropFirst().dropLast().map(Array.init)
       }
-      let piece = output.availableData
-      guard !piece.isEmpty else { fatalError("bash has ended") }
-      read += piece
+      read += piece()
+    }
+  }
+
+  // By system calls, since FileHandle traps when the fuzzer's alarm interrupts it.
+  private func write(_ text: String) {
+    var rest = Array(text.utf8)
+    while !rest.isEmpty {
+      let count = Glibc.write(input.fileDescriptor, rest, rest.count)
+      guard count >= 0 || errno == EINTR else { fatalError("bash takes nothing: errno \(errno)") }
+      rest.removeFirst(max(count, 0))
+    }
+  }
+
+  private func piece() -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = Glibc.read(output.fileDescriptor, &buffer, buffer.count)
+      if count > 0 { return Array(buffer[..<count]) }
+      guard count < 0, errno == EINTR else { fatalError("bash has ended: errno \(errno)") }
     }
   }
 }
