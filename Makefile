@@ -103,12 +103,7 @@ bench: deps ## compare with other clients in all workloads, and write Benchmarks
 
 # Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
 counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
-	sh .ci/packages valgrind libc6-dbg nginx
-	Benchmarks/counts
-
-# Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
-counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
-	sh .ci/packages valgrind libc6-dbg nginx
+	sh .ci/packages valgrind libc6-dbg nginx binutils
 	Benchmarks/counts
 
 PEER := Benchmarks/.build/http-parser.so

@@ -36,7 +36,9 @@ struct BuiltRequest: URLRequestConvertible {
   ) {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?
     // Ours changes nothing without parameters; what others do is theirs.
-    if parameters != nil || type(of: encoding) != URLEncoding.self { encode = { try encoding.encode($0, with: parameters) } }
+    if parameters != nil || type(of: encoding) != URLEncoding.self {
+      encode = { try encoding.encode($0, with: parameters) }
+    }
     self.init(url, method, headers, modify, encode: encode)
   }
 

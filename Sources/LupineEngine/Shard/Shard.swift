@@ -58,7 +58,9 @@ final class Shard {
   var isPerforming = false
   /// The deadline that is set for the pool; it is too early rather than too late.
   var poolDeadline: Instant?
-  /// The key of the origin that was asked for last.
+  /// The keys of origins that were asked for, no more than the pool has origins or may remember.
+  private var keys: [Origin: PoolKey] = [:]
+  /// The one that was asked for last.
   private var latestKey: PoolKey?
   private var commands: [Command] = []
   /// Who wants to know that everything is over, if the shard is being shut down.
@@ -227,6 +229,12 @@ final class Shard {
   // One behind the other, many requests go to one origin.
   private func key(for origin: Origin) throws(Failure) -> PoolKey {
     if let latestKey, latestKey.origin == origin { return latestKey }
+    let key = if let known = keys[origin] { known } else { try makeKey(for: origin) }
+    latestKey = key
+    return key
+  }
+
+  private func makeKey(for origin: Origin) throws(Failure) -> PoolKey {
     let proxy: Proxy?
     do {
       proxy = origin.socketPath == nil && configuration.socketPath == nil ? try proxyRules.proxy(for: origin) : nil
@@ -235,7 +243,10 @@ final class Shard {
     }
     let key = PoolKey(
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    latestKey = key
+    // Those that are still wanted are soon made again.
+    let countMax = max(configuration.pool.originsRememberedMax, pool.origins.count)
+    if keys.count >= countMax { keys.removeAll(keepingCapacity: true) }
+    keys[origin] = key
     return key
   }
 
