@@ -15,11 +15,11 @@ import Testing
       // The first run opens what a process keeps: the runtime's own descriptors, the resolver's library.
       try await Load.run(count: 20)
       var left: [String] = []
-      if await !settles({ Load.loopThreadCount == 0 }) { left.append("threads of the first run") }
+      if await !settles({ loopThreadCount() == 0 }) { left.append("threads of the first run") }
       let descriptors = Load.descriptors
       let alive = try await Load.run(count: 500)
       if await !settles({ alive.allSatisfy { $0.request == nil } }) { left.append("requests") }
-      if await !settles({ Load.loopThreadCount == 0 }) { left.append("threads") }
+      if await !settles({ loopThreadCount() == 0 }) { left.append("threads") }
       if await !settles({ Load.descriptors.count <= descriptors.count }) {
         left.append("descriptors: \(Load.descriptors) instead of \(descriptors)")
       }
@@ -139,14 +139,6 @@ private enum Load {
       return ["socket:", "anon_inode:[eventpoll]", "anon_inode:[eventfd]"].contains { target?.hasPrefix($0) == true }
         ? target : nil
     }
-  }
-
-  /// The engines' threads, which bear the name of their loop.
-  static var loopThreadCount: Int {
-    names(in: "/proc/self/task").filter { thread in
-      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-      return name?.hasPrefix("lupine-loop") == true
-    }.count
   }
 
   private static func names(in folder: String) -> [String] {

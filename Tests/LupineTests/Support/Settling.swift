@@ -1,6 +1,7 @@
 // Waiting for what no event tells.
 
 import Dispatch
+import Foundation
 
 /// Whether the condition comes to hold while other threads run; they need a moment after a session's end. Looked at again
 /// every few milliseconds, so that a thread is left to the others.
@@ -13,4 +14,13 @@ func settles(_ condition: () -> Bool) async -> Bool {
     }
   }
   return condition()
+}
+
+/// How many threads of engines this process has; they bear the name of their loop.
+func loopThreadCount() -> Int {
+  let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+  return threads.filter { thread in
+    let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
+    return name?.hasPrefix("lupine-loop") == true
+  }.count
 }
