@@ -86,6 +86,7 @@ asan: deps servers-install ## run the tests under AddressSanitizer
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
 	  $(SANITIZED) --sanitize=address --scratch-path .build/asan
 
+# Seconds, for fuzz and soak.
 TIME ?= 60
 fuzz: deps ## fuzz TARGET=… for TIME=60 seconds, or TARGET=all; without a target, list them
 	SWIFT=$(SWIFT) Fuzz/run $(if $(TARGET),$(TARGET) $(TIME))
@@ -121,7 +122,6 @@ namespaces: deps ## try networks that lose, delay, reset and swallow packets (as
 
 # Optimised, as it is used, or with SANITIZE=thread or address. The picture says more than the numbers: whether a curve
 # still rises at the end.
-TIME ?= 60
 PICTURE ?= .build/soak.svg
 SOAK_BUILD = $(STRICT) --product LupineSoak \
   $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/soak-$(SANITIZE),-c release)
