@@ -15,8 +15,9 @@ package protocol LoopHandler: Actor {
 
   /// Called once for each turn of the loop: with what is ready, after something was posted, or when time has passed.
   ///
-  /// Returns when it wants to be called at the latest, or nil.
-  func turn(_ events: [Poller.Event], now: Instant) -> Instant?
+  /// What a peer has done by `fetched` is in the events of this turn or an earlier one. The system may stop the program
+  /// between that and `now`, for any time. Returns when it wants to be called at the latest, or nil.
+  func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant?
 }
 
 /// An event loop on a thread of its own.
@@ -121,10 +122,10 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
       // What the latest turn has resumed, so that what it asks of the handler is part of this turn.
       runJobs(&ready)
       let isBusy = handler.gather()
-      poll(until: deadline, mayBlock: !isBusy, into: &events)
+      let fetched = poll(until: deadline, mayBlock: !isBusy, into: &events)
       // What has woken the loop.
       runJobs(&ready)
-      deadline = handler.turn(events, now: .now)
+      deadline = handler.turn(events, fetched: fetched, now: .now)
       if !events.isEmpty { events.removeAll(keepingCapacity: true) }
     }
   }
@@ -160,7 +161,8 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
     }
   }
 
-  private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) {
+  /// Fetches what is ready, and waits for it if it may; returns since when.
+  private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) -> Instant {
     let now = Instant.now
     let sleeps =
       mayBlock
@@ -178,6 +180,7 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
       var count: UInt64 = 0
       _ = read(eventDescriptor.number, &count, 8)
     }
+    return now
   }
 
   // MARK: Executor

@@ -108,10 +108,12 @@ final class ShardStage {
     return (id, sink)
   }
 
-  /// Lets time pass, and the shard take a turn with what has happened to some sockets.
-  func turn(after time: Duration = .zero, _ sockets: ScriptedSocket...) {
+  /// Lets time pass, and the shard take a turn with what has happened to some sockets; the program is stopped in it.
+  func turn(after time: Duration = .zero, stoppedFor pause: Duration = .zero, _ sockets: ScriptedSocket...) {
     network.now = network.now + time
+    let fetched = network.now
+    network.now = network.now + pause
     _ = shard.gather()
-    _ = shard.turn(sockets.flatMap(network.event(of:)), now: network.now)
+    _ = shard.turn(sockets.flatMap(network.event(of:)), fetched: fetched, now: network.now)
   }
 }

@@ -135,6 +135,21 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
+  @Test("a program that was stopped takes what has come meanwhile before it finds that the time has passed")
+  func stopped() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) })
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    stage.turn(stoppedFor: .seconds(60))
+    #expect(!sink.finished.isOpen)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8))]
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.text == "hello")
+  }
+
   @Test("another protocol's bytes stay in order when the first answer to them can't be sent")
   func handedOverInOrder() async throws {
     let stage = ShardStage()

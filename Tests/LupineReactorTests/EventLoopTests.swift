@@ -29,7 +29,7 @@ private actor Probe: LoopHandler {
   /// What is posted is looked at in the turn itself.
   func gather() -> Bool { false }
 
-  func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
+  func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     turnCount += 1
     return onTurn(events, now)
   }

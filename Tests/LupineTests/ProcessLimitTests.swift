@@ -20,7 +20,7 @@ import Testing
         let session = Session(configuration: .forTests)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url).serializingString().response
-        let error = try #require(failed.error?.underlyingError as? URLError)
+        let error = try #require(failed.error?.underlyingError as? URLError, "\(failed)")
         try #require(error.code == .cannotLoadFromNetwork)
         try #require(error.localizedDescription.contains("ulimit -n"), "\(error.localizedDescription)")
         try Descriptors.restore(limit)
@@ -65,7 +65,7 @@ import Testing
         try await Descriptors.start(session, url)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url) { $0.timeoutInterval = 0.3 }.serializingString().response
-        let error = try #require(failed.error?.underlyingError as? URLError)
+        let error = try #require(failed.error?.underlyingError as? URLError, "\(failed)")
         try #require([.timedOut, .cannotLoadFromNetwork].contains(error.code), "\(error)")
         try #require(error.localizedDescription.contains("connection"), "\(error.localizedDescription)")
         try Descriptors.restore(limit)
@@ -85,7 +85,7 @@ import Testing
         var small = rlimit(rlim_cur: 100_000, rlim_max: limit.rlim_max)
         try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small) == 0)
         let failed = await session.download(url).serializingDownloadedFileURL().response
-        let error = try #require(failed.error?.underlyingError as? URLError)
+        let error = try #require(failed.error?.underlyingError as? URLError, "\(failed)")
         try #require(error.code == .cannotWriteToFile && error.localizedDescription.contains("ulimit -f"), "\(error)")
         try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
         let file = try await session.download(url).serializingDownloadedFileURL().value
@@ -147,7 +147,7 @@ private enum Descriptors {
     let before = sockets
     let text = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
     try #require(text == "here")
-    try #require(await settles { sockets <= before })
+    try #require(await settles { sockets <= before }, "the connection isn't closed")
   }
 
   private static var sockets: Int { Left.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }

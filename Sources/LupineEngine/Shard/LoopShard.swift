@@ -24,7 +24,7 @@ actor LoopShard: LoopHandler {
 
   func gather() -> Bool { shard.gather() }
 
-  func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
-    shard.turn(events, now: now)
+  func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
+    shard.turn(events, fetched: fetched, now: now)
   }
 }

@@ -33,10 +33,10 @@ extension Shard {
     deadlines.remove(.connection(connection.id))
   }
 
-  /// Does what was to be done by now.
+  /// Does what was to be done by the time when the events were fetched.
   func expireDeadlines() {
-    guard let earliest = deadlines.earliest, earliest <= now else { return }
-    while let key = deadlines.popExpired(now: now) {
+    guard let earliest = deadlines.earliest, earliest <= fetched else { return }
+    while let key = deadlines.popExpired(now: fetched) {
       switch key {
       case .exchange(let id):
         guard let exchange = exchanges[id] else { continue }
@@ -58,18 +58,18 @@ extension Shard {
 
   private func expire(_ connection: Connection) {
     if let end = connection.drainingEnd {
-      if end <= now { stopDraining(connection) } else { watch(connection, until: end) }
+      if end <= fetched { stopDraining(connection) } else { watch(connection, until: end) }
     } else if let exchange = connection.exchange {
       expire(exchange)
     }
   }
 
   private func expire(_ exchange: Exchange) {
-    guard let deadline = exchange.deadline, deadline <= now else { return rearm(exchange) }
-    if exchange.phase == .awaitContinue, !exchange.hasPassedTotal(now: now) {
+    guard let deadline = exchange.deadline, deadline <= fetched else { return rearm(exchange) }
+    if exchange.phase == .awaitContinue, !exchange.hasPassedTotal(now: fetched) {
       sendUnasked(exchange)
     } else {
-      fail(exchange, .timedOut, cause: exchange.passedLimit(now: now))
+      fail(exchange, .timedOut, cause: exchange.passedLimit(now: fetched))
     }
   }
 }

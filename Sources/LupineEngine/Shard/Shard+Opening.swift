@@ -218,7 +218,7 @@ extension Shard {
 
   /// A phase took too long, or the next address is to be tried.
   func expire(_ opening: Opening) {
-    if let deadline = opening.phaseDeadline, deadline <= now {
+    if let deadline = opening.phaseDeadline, deadline <= fetched {
       // The host may have moved away from addresses that say nothing.
       if opening.phase == .connect { resolver.forget(opening.host) }
       let limit = opening.timeouts.limit(of: opening.phase)

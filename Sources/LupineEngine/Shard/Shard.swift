@@ -40,6 +40,9 @@ final class Shard {
   let inbox: Inbox
 
   var now: Instant
+  /// Since when the turn's events were fetched. What should have come by then and didn't is late; of what should have
+  /// come since, nobody knows yet, for the program may have been stopped in between.
+  private(set) var fetched: Instant
   var pool: PoolState
   var deadlines = DeadlineQueue<DeadlineKey>()
   var exchanges = SerialTable<Exchange>()
@@ -79,6 +82,7 @@ final class Shard {
     self.tlsContexts = tlsContexts
     self.inbox = inbox
     now = network.now
+    fetched = now
     pool = PoolState(configuration.pool)
   }
 
@@ -92,8 +96,8 @@ final class Shard {
   }
 
   /// Does what has become due; returns when it wants to be called again at the latest.
-  func turn(_ events: [Poller.Event], now: Instant) -> Instant? {
-    self.now = now
+  func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
+    (self.fetched, self.now) = (fetched, now)
     // Before the commands, so that no connection that has ended, or said something, is given to a new request.
     for event in events { handle(event) }
     receivePostponed()

@@ -20,7 +20,7 @@ struct Invariants {
     for exchange in shard.exchanges.values { check(exchange, wakeUp) }
     for opening in shard.openings.values {
       guard let deadline = opening.phaseDeadline else { continue }
-      world.require(deadline > shard.now, "an opening's deadline has passed in the phase \(opening.phase)")
+      world.require(deadline > shard.fetched, "an opening's deadline has passed in the phase \(opening.phase)")
       world.require(wakeUp.map { $0 <= deadline } ?? false, "an opening's deadline isn't waited for")
     }
   }
@@ -64,7 +64,7 @@ struct Invariants {
         "\(name): in the phase \(exchange.phase) alone")
     }
     guard let deadline = exchange.deadline else { return }
-    world.require(deadline > shard.now, "\(name): its deadline has passed, in the phase \(exchange.phase)")
+    world.require(deadline > shard.fetched, "\(name): its deadline has passed, in the phase \(exchange.phase)")
     world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): its deadline isn't waited for")
   }
 

@@ -144,7 +144,7 @@ final class Simulation {
     let awaited = awaitedEnds
     let (now, pausing) = (world.agenda.now, pausing)
     (awaitedEnds, self.pausing) = ([], [])
-    wakeUp = shard.turn(events, now: now)
+    wakeUp = shard.turn(events, fetched: now, now: now)
     turnCount += 1
     let isIdle = before == (network.operationCount, callers.callCount, wakeUp)
     idleTurnCount = isIdle ? idleTurnCount + 1 : 0
