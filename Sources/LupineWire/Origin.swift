@@ -41,6 +41,13 @@ public struct Origin: Sendable, Hashable {
     self.socketPath = socketPath
   }
 
+  /// Hashes host and port, which tell nearly all origins apart, and the socket's path if there is one.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(host)
+    hasher.combine(port)
+    if let socketPath { hasher.combine(socketPath) }
+  }
+
   /// Host and port as they stand in a URL and in the Host field: brackets for IPv6, the default port left out.
   public var authority: String { port == scheme.defaultPort ? uriHost : "\(uriHost):\(port)" }
 

@@ -90,7 +90,7 @@ extension Request {
     // Whoever has ended the round meanwhile knew nothing of the task.
     guard let (state, monitors, handlers) = wanted else { return task.cancel() }
     task.owner = self
-    monitors?.request(self, didCreateTask: task)
+    if let monitors, monitors.hasListeners { monitors.request(self, didCreateTask: task) }
     for handler in handlers { handler(task) }
     switch state {
     case .resumed: monitors?.request(self, didResumeTask: task)

@@ -16,8 +16,8 @@ struct SerializedResponse: Sendable {
 
 /// Response handlers in the order in which they were added, and how far a round has come with them.
 struct ResponseHandlers {
-  private var handlers: [ResponseHandler] = []
-  private var completions: [@Sendable () -> Void] = []
+  private var handlers: ShortList<ResponseHandler> = []
+  private var completions: ShortList<@Sendable () -> Void> = []
 
   /// The next one to serialise with.
   var next: ResponseHandler? { completions.count < handlers.count ? handlers[completions.count] : nil }
@@ -28,7 +28,7 @@ struct ResponseHandlers {
   mutating func complete(_ completion: @escaping @Sendable () -> Void) { completions.append(completion) }
 
   /// Another round follows: what was serialised counts for nothing. Returns it, to be let go of outside the lock.
-  mutating func restart() -> [@Sendable () -> Void] {
+  mutating func restart() -> ShortList<@Sendable () -> Void> {
     defer { completions = [] }
     return completions
   }

@@ -25,7 +25,7 @@ extension Request {
   public var delegate: (any RequestDelegate)? { session }
 
   /// Every request that was built, in order, the adapted ones included.
-  public var requests: [URLRequest] { mutableState.withLock { $0.requests } }
+  public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
   /// The first of `requests`.
   public var firstRequest: URLRequest? { mutableState.withLock { $0.requests.first } }
   /// The last of `requests`.
@@ -36,7 +36,7 @@ extension Request {
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
   /// Every task, in order.
-  public var tasks: [URLSessionTask] { mutableState.withLock { $0.tasks } }
+  public var tasks: [URLSessionTask] { mutableState.withLock { Array($0.tasks) } }
   /// The first of `tasks`.
   public var firstTask: URLSessionTask? { mutableState.withLock { $0.tasks.first } }
   /// The last of `tasks`.
@@ -47,11 +47,11 @@ extension Request {
   public var response: HTTPURLResponse? { lastTask?.httpResponse }
 
   /// The measurements of every task that has completed.
-  public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { $0.metrics } }
+  public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { Array($0.metrics) } }
   /// The first of `allMetrics`.
-  public var firstMetrics: URLSessionTaskMetrics? { allMetrics.first }
+  public var firstMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.first } }
   /// The last of `allMetrics`.
-  public var lastMetrics: URLSessionTaskMetrics? { allMetrics.last }
+  public var lastMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.last } }
   /// The last of `allMetrics`.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 

@@ -109,7 +109,7 @@ extension Request {
 
   /// Forgets what this round has serialised, unless the request was cancelled; returns whether another one may follow.
   private func dropResponses() -> Bool {
-    let dropped = mutableState.withLock { state -> [@Sendable () -> Void]? in
+    let dropped = mutableState.withLock { state -> ShortList<@Sendable () -> Void>? in
       guard state.state != .cancelled else { return nil }
       state.stage = .completing
       return state.responses.restart()

@@ -43,9 +43,9 @@ public class Request: @unchecked Sendable {
     var stage = Stage.unbuilt
     var error: AFError?
     var retryCount = 0
-    var requests: [URLRequest] = []
-    var tasks: [URLSessionTask] = []
-    var metrics: [URLSessionTaskMetrics] = []
+    var requests: ShortList<URLRequest> = []
+    var tasks: ShortList<URLSessionTask> = []
+    var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
     /// What retriers were asked and haven't answered.

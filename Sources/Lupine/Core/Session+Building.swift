@@ -8,7 +8,7 @@ extension Session {
   /// A round that has ended meanwhile, because the request was cancelled or its session has gone, goes no further.
   func build(_ request: Request, round: Int) {
     if session.isValid, let task = request.makeReadyTask(in: session) { return request.didCreate(task, round) }
-    onRequestQueue { self.make(request, round) }
+    if requestQueue === rootQueue { make(request, round) } else { requestQueue.async { self.make(request, round) } }
   }
 
   private func onRequestQueue(_ work: @escaping @Sendable () -> Void) {
@@ -58,7 +58,9 @@ extension Session {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
       return session.delivery.performHere { request.didFail(round, with: error) }
     }
-    session.delivery.performHere { self.makeTask(request, round, urlRequest) }
+    // By hand, since a closure would be allocated for every request.
+    if session.delivery.isHere { return makeTask(request, round, urlRequest) }
+    session.delivery.perform { self.makeTask(request, round, urlRequest) }
   }
 
   private func makeTask(_ request: Request, _ round: Int, _ urlRequest: URLRequest) {

@@ -136,9 +136,19 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Whether somebody may want to know that a response would be stored: a handler, a monitor, or a subclass.
+  /// Whether anybody has something to say about a response whose head came.
+  func isAsked(aboutResponseOf task: URLSessionTask) -> Bool {
+    isHeardOf(task) || task.owner?.responseDecision != nil
+  }
+
+  /// Whether somebody may want to know that a response would be stored.
   func isAsked(aboutStoringResponseOf task: URLSessionTask) -> Bool {
-    type(of: self) != SessionDelegate.self || monitors(of: task) != nil || cachedResponseHandler(for: task) != nil
+    isHeardOf(task) || cachedResponseHandler(for: task) != nil
+  }
+
+  /// Whether somebody hears of everything about a task: a subclass, or a monitor.
+  private func isHeardOf(_ task: URLSessionTask) -> Bool {
+    type(of: self) != SessionDelegate.self || monitors(of: task) != nil
   }
 
   private func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {

@@ -31,8 +31,11 @@ final class DeliveryQueue: Sendable {
 
   /// Does something at once if this is the queue's turn already, otherwise behind all that was asked for before.
   func performHere(_ work: @escaping @Sendable () -> Void) {
-    if DispatchQueue.getSpecific(key: key) == true { work() } else { perform(work) }
+    if isHere { work() } else { perform(work) }
   }
+
+  /// Whether this is the queue's turn.
+  var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
 
   /// Does something behind all that was asked for before.
   func perform(_ work: @escaping @Sendable () -> Void) {

@@ -5,7 +5,7 @@ import LupineEngine
 
 extension URLSessionTaskMetrics {
   /// The measurements of a transfer, converted when somebody asks for them.
-  convenience init(_ attempts: [Transfer.Attempt]) {
+  convenience init(_ attempts: ShortList<Transfer.Attempt>) {
     self.init {
       let metrics = attempts.map(\.metrics)
       let clock = WallClock()

@@ -77,12 +77,14 @@ extension Transfer {
   private func present(isLast: Bool) {
     let (observer, response) = state.withLock { ($0.observer, $0.response) }
     guard let observer, let response else { return }
-    ask {
-      observer.transfer(didReceive: response, answer: $0)
-    } then: { [self] isWanted in
-      if !isWanted { abandon() }
-      return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
+    let question = ask()
+    observer.transfer(didReceive: response) { isWanted in
+      self.answer(question) {
+        if !isWanted { self.abandon() }
+        return isLast ? .complete(isWanted ? nil : URLError(.cancelled)) : nil
+      }
     }
+    holdUntilAnswered(question)
   }
 
   private func abandon() {
@@ -128,32 +130,37 @@ extension Transfer {
     observer?.transferDidComplete(error)
   }
 
-  /// Puts a question; the steps go on once it is answered. Only the first answer counts.
-  private func ask<Answer: Sendable>(
-    _ question: (@escaping @Sendable (Answer) -> Void) -> Void, then decide: @escaping @Sendable (Answer) -> Step?
-  ) {
-    let number = state.withLock { state in
+  // MARK: Questions
+
+  /// Begins a question, which is to be put to the observer now; the steps go on once it is answered. Returns its number.
+  private func ask() -> Int {
+    state.withLock { state in
       state.questionCount += 1
       state.question = Question(number: state.questionCount)
       return state.questionCount
     }
-    question { answer in
-      guard self.state.withLock({ $0.claim(question: number) }) else { return }
-      let step = decide(answer)
-      let (isWanted, hasWaited) = self.state.withLock { state in
-        // The transfer may have been cancelled meanwhile.
-        guard state.question?.number == number else { return (false, false) }
-        state.question = nil
-        state.decided = step
-        defer { state.isWaiting = false }
-        return (true, state.isWaiting)
-      }
-      if hasWaited { self.steer() }
-      if isWanted { self.schedule() }
+  }
+
+  /// The observer has answered: goes on with the step that is decided on. Only the first answer to a question counts.
+  private func answer(_ question: Int, _ decide: () -> Step?) {
+    guard state.withLock({ $0.claim(question: question) }) else { return }
+    let step = decide()
+    let (isWanted, hasWaited) = state.withLock { state in
+      // The transfer may have been cancelled meanwhile.
+      guard state.question?.number == question else { return (false, false) }
+      state.question = nil
+      state.decided = step
+      defer { state.isWaiting = false }
+      return (true, state.isWaiting)
     }
-    // Not answered at once: what comes meanwhile waits in the kernel.
+    if hasWaited { steer() }
+    if isWanted { schedule() }
+  }
+
+  /// If a question wasn't answered at once, what comes meanwhile waits in the kernel.
+  private func holdUntilAnswered(_ question: Int) {
     let isWaiting = state.withLock { state in
-      state.isWaiting = state.question?.number == number
+      state.isWaiting = state.question?.number == question
       return state.isWaiting
     }
     if isWaiting { steer() }
@@ -166,23 +173,28 @@ extension Transfer {
       (state.observer, state.response, state.urlRequest.redirected(to: next))
     }
     guard let observer, let response else { return }
-    ask {
-      observer.transfer(isRedirectedTo: proposed, by: response, answer: $0)
-    } then: { [self] chosen in
-      guard let chosen else { return .present(isLast: true) }
-      do {
-        let request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
-        state.withLock { state in
-          state.urlRequest = chosen
-          state.response = nil
-          // Who asks there has refused nothing yet.
-          state.challengeCount = 0
-          state.redirectCount += 1
-        }
-        return .send(request)
-      } catch {
-        return .complete(error as? URLError ?? URLError(.unknown))
+    let question = ask()
+    observer.transfer(isRedirectedTo: proposed, by: response) { chosen in
+      self.answer(question) { self.step(to: chosen, insteadOf: proposed, next) }
+    }
+    holdUntilAnswered(question)
+  }
+
+  /// What follows the observer's choice of where to go on, if anywhere.
+  private func step(to chosen: URLRequest?, insteadOf proposed: URLRequest, _ next: EngineRequest) -> Step {
+    guard let chosen else { return .present(isLast: true) }
+    do {
+      let request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
+      state.withLock { state in
+        state.urlRequest = chosen
+        state.response = nil
+        // Who asks there has refused nothing yet.
+        state.challengeCount = 0
+        state.redirectCount += 1
       }
+      return .send(request)
+    } catch {
+      return .complete(error as? URLError ?? URLError(.unknown))
     }
   }
 
@@ -195,27 +207,32 @@ extension Transfer {
       status: head.status, fields: head.fields, from: uri, previousFailureCount: count,
       storage: client.settings.credentialStorage, response: response)
     guard let observer, let challenge else { return false }
-    ask {
-      observer.transfer(isAskedFor: challenge, answer: $0)
-    } then: { [self] answer in
-      switch answer {
-      case .stand: return .present(isLast: false)
-      case .cancel:
-        abandon()
-        return nil
-      case .authorize(let value):
-        state.withLock { state in
-          state.challengeCount += 1
-          var request = state.request
-          request.fields.remove("Authorization")
-          request.fields.append(name: "Authorization", value: value)
-          state.successor = .replacement(request, state.urlRequest)
-        }
-        discardBody()
-        return nil
-      }
+    let question = ask()
+    observer.transfer(isAskedFor: challenge) { outcome in
+      self.answer(question) { self.step(after: outcome) }
     }
+    holdUntilAnswered(question)
     return true
+  }
+
+  /// What follows a challenge; nil if it is the end of this exchange.
+  private func step(after outcome: URLAuthenticationChallenge.Outcome) -> Step? {
+    switch outcome {
+    case .stand: return .present(isLast: false)
+    case .cancel:
+      abandon()
+      return nil
+    case .authorize(let value):
+      state.withLock { state in
+        state.challengeCount += 1
+        var request = state.request
+        request.fields.remove("Authorization")
+        request.fields.append(name: "Authorization", value: value)
+        state.successor = .replacement(request, state.urlRequest)
+      }
+      discardBody()
+      return nil
+    }
   }
 
   /// Sends another request, in what time the others have left.

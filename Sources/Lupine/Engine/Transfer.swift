@@ -111,7 +111,7 @@ final class Transfer: ResponseSink {
     var sentByteCount: Int64 = 0
     var successor: Successor?
     var challengeCount = 0
-    var attempts: [Attempt] = []
+    var attempts: ShortList<Attempt> = []
 
     var isHeld: Bool { isPaused || isWaiting }
 
@@ -218,7 +218,7 @@ final class Transfer: ResponseSink {
   /// redirect, a challenge or a connection that was found closed, only what comes behind the bytes that were counted counts.
   var sentByteCount: Int64 { state.withLock { $0.sentByteCount } }
   /// The requests that were sent, in order.
-  var attempts: [Attempt] { state.withLock { $0.attempts } }
+  var attempts: ShortList<Attempt> { state.withLock { $0.attempts } }
 
   // MARK: What the engine says, on the loop
 

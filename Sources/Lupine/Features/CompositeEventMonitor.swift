@@ -28,7 +28,7 @@ public final class CompositeEventMonitor: EventMonitor {
     for monitor in listeners { monitor.queue.async { event(monitor) } }
   }
 
-  /// The same for an event that notifications are posted of.
+  /// The same for an event that notifications are posted of. Those of every request make no closure for nobody.
   private func post(_ event: @escaping @Sendable (any EventMonitor) -> Void) {
     for monitor in notifications { event(monitor) }
     tell(event)
@@ -183,7 +183,9 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?) {
-    post { $0.request(request, didCompleteTask: task, with: error) }
+    for monitor in notifications { monitor.request(request, didCompleteTask: task, with: error) }
+    guard hasListeners else { return }
+    tell { $0.request(request, didCompleteTask: task, with: error) }
   }
 
   /// Tells the monitors.
@@ -203,7 +205,9 @@ public final class CompositeEventMonitor: EventMonitor {
 
   /// Tells the monitors.
   public func request(_ request: Request, didResumeTask task: URLSessionTask) {
-    post { $0.request(request, didResumeTask: task) }
+    for monitor in notifications { monitor.request(request, didResumeTask: task) }
+    guard hasListeners else { return }
+    tell { $0.request(request, didResumeTask: task) }
   }
 
   /// Tells the monitors.

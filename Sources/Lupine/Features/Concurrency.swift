@@ -24,22 +24,23 @@ public struct DataTask<Value: Sendable>: Sendable {
   /// If the task that awaits it is cancelled, the request is cancelled too, unless the `DataTask` was made without
   /// `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
   public var response: DataResponse<Value, AFError> {
-    get async {
-      await box.value(cancelling: shouldAutomaticallyCancel ? request : nil)
-    }
+    get async { await box.value(cancelling: requestToCancel) }
   }
 
   /// The result of the response, once it has come.
   public var result: Result<Value, AFError> {
-    get async { await response.result }
+    get async { await box.value(cancelling: requestToCancel).result }
   }
 
   /// The value of the response, once it has come.
   ///
   /// - Throws: the response's `AFError`.
   public var value: Value {
-    get async throws { try await result.get() }
+    get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
+
+  /// The request, if it is to be cancelled along with the task that awaits it.
+  private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
   public func cancel() {
@@ -158,7 +159,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
 private struct Gate: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
-    var waiting: [CheckedContinuation<Void, Never>] = []
+    var waiting: ShortList<CheckedContinuation<Void, Never>> = []
   }
 
   private let state = Mutex(State())

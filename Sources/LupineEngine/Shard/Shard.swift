@@ -249,7 +249,7 @@ final class Shard {
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
     // Those that are still wanted are soon made again.
     let countMax = max(configuration.pool.originsRememberedMax, pool.origins.count)
-    if keys.count >= countMax { keys.removeAll(keepingCapacity: true) }
+    if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
     keys[origin] = key
     return key
   }

@@ -23,6 +23,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 
   override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     guard let session, let delegate = session.delegates?.data else { return answer(true) }
+    if let delegate = delegate as? SessionDelegate, !delegate.isAsked(aboutResponseOf: self) { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }
 

@@ -98,13 +98,14 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override func delivery(of session: URLSession) -> DeliveryQueue { session.fileDelivery }
 
-  override func prepare(in session: URLSession, send: @escaping @Sendable (Result<URLRequest?, URLError>) -> Void) {
-    guard isResuming else { return super.prepare(in: session, send: send) }
-    if let error = progress.withLock({ $0.resumeDataError }) { return send(.failure(error)) }
-    delivery(of: session).perform { [originalRequest] in
-      send(
+  override func start(in session: URLSession) {
+    guard isResuming else { return super.start(in: session) }
+    if let error = progress.withLock({ $0.resumeDataError }) { return begin(session, .failure(error)) }
+    delivery(of: session).perform {
+      self.begin(
+        session,
         Result { () throws(URLError) in
-          try self.writer.withLock { writer throws(URLError) in try writer.open() } ?? originalRequest
+          try self.writer.withLock { writer throws(URLError) in try writer.open() } ?? self.originalRequest
         })
     }
   }

@@ -66,10 +66,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// What is sent in place of the request's own body.
   var content: UploadContent? { nil }
 
-  /// Calls `send`, at once or later, with the request to send.
-  func prepare(in session: URLSession, send: @escaping @Sendable (Result<URLRequest?, URLError>) -> Void) {
-    send(.success(originalRequest))
-  }
+  /// Calls `begin`, at once or later, with the request to send.
+  func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
@@ -100,7 +98,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       }
     }
     switch action {
-    case .begin(let session): prepare(in: session) { self.begin(session, $0) }
+    case .begin(let session): start(in: session)
     case .steer(let transfer): steer(transfer)
     case .nothing: break
     }
@@ -132,7 +130,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  private func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
+  /// Sends the request, or fails for what was in its way.
+  func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.badURL) }
       guard session.owns(self) else {
@@ -287,7 +286,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     guard isNew else { return }
     conclude(error) { error in
       guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
-      self.onDelegateQueue(of: session) { self.complete(error, in: session, telling: delegate) }
+      if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
+      session.delivery.perform { self.complete(error, in: session, telling: delegate) }
     }
   }
 
@@ -303,16 +303,15 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     complete(error)
   }
 
-  /// Does something on the delegate's queue, at once if this is where the work is done anyway.
-  private func onDelegateQueue(of session: URLSession, _ work: @escaping @Sendable () -> Void) {
-    if delivery(of: session) === session.delivery { work() } else { session.delivery.perform(work) }
-  }
+  /// Whether what comes is dealt with where the delegate is called.
+  private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
   private func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
     guard let session, let delegate = session.delegates?.task else { return otherwise() }
-    onDelegateQueue(of: session) { call(session, delegate) }
+    if isDelegateQueueHere(session) { return call(session, delegate) }
+    session.delivery.perform { call(session, delegate) }
   }
 
   private func complete(_ error: (any Error)?) {

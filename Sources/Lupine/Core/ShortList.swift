@@ -1,0 +1,44 @@
+// A list of what there is one of as a rule: requests, tasks and measurements of a request that isn't retried, its handlers.
+
+/// An array that allocates nothing as long as it has one element.
+enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
+  case none
+  case one(Element)
+  case more([Element])
+
+  init(arrayLiteral elements: Element...) {
+    self = elements.isEmpty ? .none : .more(elements)
+  }
+
+  var startIndex: Int { 0 }
+
+  var endIndex: Int {
+    switch self {
+    case .none: 0
+    case .one: 1
+    case .more(let elements): elements.count
+    }
+  }
+
+  subscript(index: Int) -> Element {
+    switch self {
+    case .one(let element) where index == 0: element
+    case .more(let elements): elements[index]
+    case .none, .one: preconditionFailure("no element \(index) in a list of \(count)")
+    }
+  }
+
+  mutating func append(_ element: Element) {
+    switch self {
+    case .none: self = .one(element)
+    case .one(let first): self = .more([first, element])
+    case .more(var elements):
+      // Held by nobody else meanwhile, so that it isn't copied.
+      self = .none
+      elements.append(element)
+      self = .more(elements)
+    }
+  }
+}
+
+extension ShortList: Sendable where Element: Sendable {}
