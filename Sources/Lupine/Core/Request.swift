@@ -35,12 +35,23 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
+  /// A change of what the user wants, with the task that was running then.
+  enum Transition {
+    /// The work begins with it if `isFirst`.
+    case resumed(URLSessionTask?, isFirst: Bool)
+    case suspended(URLSessionTask?)
+    /// Nobody else goes on with the request if it `isWaiting`.
+    case cancelled(URLSessionTask?, isWaiting: Bool)
+  }
+
   /// What is looked at and changed by several threads.
   struct MutableState {
     weak var session: Session?
     var id: UUID?
     var state = State.initialized
     var stage = Stage.unbuilt
+    /// Those that nobody has heard of yet, in the order in which they were made.
+    var transitions: ShortList<Transition> = []
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
@@ -130,21 +141,16 @@ public class Request: @unchecked Sendable {
   /// Starts the request, or goes on with it; does nothing if it was cancelled or has finished.
   @discardableResult
   public func resume() -> Self {
-    let task = mutableState.withLock { state -> URLSessionTask? in
-      guard state.state.canTransition(to: .resumed) else { return nil }
+    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
+      guard state.state.canTransition(to: .resumed) else { return (nil, false) }
       state.state = .resumed
       let isUnbuilt = if case .unbuilt = state.stage { true } else { false }
       if isUnbuilt { state.stage = .building }
-      // Queued under the lock, so that monitors hear of transitions in the order in which they were made.
       let task = state.runningTask
-      if isUnbuilt || state.eventMonitor != nil {
-        underlyingQueue.async {
-          self.didResume(task)
-          if isUnbuilt { self.build() }
-        }
-      }
-      return task
+      guard isUnbuilt || state.eventMonitor != nil else { return (task, false) }
+      return (task, state.note(.resumed(task, isFirst: isUnbuilt)))
     }
+    if isNews { tellTransitions() }
     if let task { steer(task) }
     return self
   }
@@ -152,13 +158,14 @@ public class Request: @unchecked Sendable {
   /// Stops the request; does nothing if it was cancelled or has finished.
   @discardableResult
   public func suspend() -> Self {
-    let task = mutableState.withLock { state -> URLSessionTask? in
-      guard state.state.canTransition(to: .suspended) else { return nil }
+    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
+      guard state.state.canTransition(to: .suspended) else { return (nil, false) }
       state.state = .suspended
       let task = state.runningTask
-      if state.eventMonitor != nil { underlyingQueue.async { self.didSuspend(task) } }
-      return task
+      guard state.eventMonitor != nil else { return (task, false) }
+      return (task, state.note(.suspended(task)))
     }
+    if isNews { tellTransitions() }
     if let task { steer(task) }
     return self
   }
@@ -173,10 +180,10 @@ public class Request: @unchecked Sendable {
   /// Cancels the request; `note` is called under the lock, with whether it is this that cancels it, and whether its task
   /// runs.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
-    let task = mutableState.withLock { state -> URLSessionTask? in
+    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       let isFirst = state.state.canTransition(to: .cancelled)
       note(isFirst, state.runningTask != nil)
-      guard isFirst else { return nil }
+      guard isFirst else { return (nil, false) }
       state.state = .cancelled
       state.error = state.error ?? .explicitlyCancelled
       let task = state.runningTask
@@ -186,15 +193,32 @@ public class Request: @unchecked Sendable {
       case .running, .completing, .finishing, .done: break
       }
       let isWaiting = task == nil && !state.isDone
-      if isWaiting || state.eventMonitor != nil {
-        underlyingQueue.async {
+      guard isWaiting || state.eventMonitor != nil else { return (task, false) }
+      return (task, state.note(.cancelled(task, isWaiting: isWaiting)))
+    }
+    if isNews { tellTransitions() }
+    if let task { steer(task) }
+  }
+
+  /// Has the transitions told on the underlying queue, in the order in which they were made, whichever thread is quicker.
+  private func tellTransitions() {
+    underlyingQueue.async {
+      let transitions = self.mutableState.withLock { state in
+        defer { state.transitions = [] }
+        return state.transitions
+      }
+      for transition in transitions {
+        switch transition {
+        case .resumed(let task, let isFirst):
+          self.didResume(task)
+          if isFirst { self.build() }
+        case .suspended(let task): self.didSuspend(task)
+        case .cancelled(let task, let isWaiting):
           self.didCancel(task)
           if isWaiting { self.stopWaiting() }
         }
       }
-      return task
     }
-    if let task { steer(task) }
   }
 
   /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.
@@ -216,6 +240,12 @@ public class Request: @unchecked Sendable {
 }
 
 extension Request.MutableState {
+  /// Notes a transition; whether it is to be told of, or will be along with one that nobody has heard of yet.
+  fileprivate mutating func note(_ transition: Request.Transition) -> Bool {
+    defer { transitions.append(transition) }
+    return transitions.isEmpty
+  }
+
   /// The task, if there is one that hasn't ended.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }

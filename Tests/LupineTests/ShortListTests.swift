@@ -1,0 +1,53 @@
+// The list that keeps its only element without an array, against an array.
+
+import Testing
+
+@testable import Lupine
+
+@Suite("ShortList")
+struct ShortListTests {
+  @Test("it has what was appended to it, in order, as an array has", arguments: 0...4)
+  func appended(count: Int) {
+    var list: ShortList<String> = []
+    var array: [String] = []
+    for number in 0..<count {
+      list.append("\(number)")
+      array.append("\(number)")
+    }
+    #expect(Array(list) == array)
+    #expect(list.count == count)
+    #expect(list.indices.map { list[$0] } == array)
+    #expect(list.first == array.first)
+    #expect(list.last == array.last)
+    #expect(list.isEmpty == array.isEmpty)
+  }
+
+  @Test("a copy keeps what it has when more is appended to the other", arguments: 0...3)
+  func copied(count: Int) {
+    var list: ShortList<Int> = []
+    for number in 0..<count { list.append(number) }
+    let copy = list
+    list.append(-1)
+    #expect(Array(copy) == Array(0..<count))
+    #expect(Array(list) == Array(0..<count) + [-1])
+  }
+
+  @Test("a literal is a list of its elements")
+  func literal() {
+    #expect(Array(["a"] as ShortList) == ["a"])
+    #expect(Array(["a", "b"] as ShortList) == ["a", "b"])
+  }
+
+  @Test("there is no element outside of it")
+  func outside() async {
+    await #expect(processExitsWith: .failure) {
+      let list: ShortList<Int> = []
+      _ = list[0]
+    }
+    await #expect(processExitsWith: .failure) {
+      var list: ShortList<Int> = []
+      list.append(1)
+      _ = list[1]
+    }
+  }
+}
