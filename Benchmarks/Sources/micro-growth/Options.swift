@@ -6,6 +6,8 @@ internal import Glibc
 struct Options {
   private(set) var origins = 1
   private(set) var connections = 64
+  /// Loops that share the requests, those to one origin too.
+  private(set) var loops = 1
   private(set) var requests = 1000
   private(set) var inFlight = 64
   /// Where the server listens on 127.0.0.1.
@@ -19,6 +21,7 @@ struct Options {
       switch name {
       case "--origins": origins = value
       case "--connections": connections = value
+      case "--loops": loops = value
       case "--requests": requests = value
       case "--in-flight": inFlight = value
       case "--port": port = value
@@ -29,7 +32,7 @@ struct Options {
   }
 
   private static func usage() -> Never {
-    print("usage: micro-growth [--origins N] [--connections N] [--requests N] [--in-flight N] --port N")
+    print("usage: micro-growth [--origins N] [--connections N] [--loops N] [--requests N] [--in-flight N] --port N")
     exit(2)
   }
 }

@@ -1,4 +1,4 @@
-// Requests among many origins and connections that are open anyway. For Benchmarks/counts, which counts what one costs.
+// Requests among many origins and connections that are open anyway, or on several loops. For Benchmarks/counts, which counts what one costs.
 
 import LupineEngine
 
@@ -13,6 +13,7 @@ struct LoopbackResolver: HostResolver {
 
 var configuration = EngineConfiguration()
 configuration.resolver.resolver = LoopbackResolver()
+(configuration.loopCount, configuration.loopsPerOrigin) = (options.loops, options.loops)
 configuration.pool.connectionsPerOriginMax = options.connections
 configuration.pool.connectionsMax = .max
 configuration.pool.idlePerOriginMax = options.connections

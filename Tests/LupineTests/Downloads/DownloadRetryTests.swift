@@ -171,9 +171,12 @@ import Testing
 
   @Test("a suspended download goes on when it is resumed, and can be cancelled by its task")
   func control() async throws {
-    let resource = Resource()
-    try await withServer { _ in
-      Reply(.pattern(byteCount: UInt64(resource.byteCount)))
+    let (resource, mayAnswer) = (Resource(), Gate())
+    try await withOrigin { peer in
+      try peer.serve { _ in
+        try peer.wait(for: mayAnswer)
+        return Reply(.pattern(byteCount: UInt64(resource.byteCount)))
+      }
     } _: { origin in
       try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
@@ -182,6 +185,7 @@ import Testing
           download.resume()
           download.suspend()
           #expect(request.isSuspended)
+          mayAnswer.open()
           download.resume()
           let isIntact = try await download.value == resource.bytes
           #expect(isIntact)
