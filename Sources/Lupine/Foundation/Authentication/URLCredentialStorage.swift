@@ -62,7 +62,9 @@ public final class URLCredentialStorage: NSObject, Sendable {
   ///   - credential: what is removed.
   ///   - space: where it is removed.
   ///   - options: whether copies on other devices go as well; without effect, since there are none.
-  public func remove(_ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]?) {
+  public func remove(
+    _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
+  ) {
     guard let user = credential.user else { return }
     spaces.withLock { spaces in
       guard var kept = spaces[space], kept.credentials[user]?.password == credential.password else { return }
