@@ -76,12 +76,9 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
 	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
 
-# Those of parts that have no threads: races have no place in them. The command is a process for each of its tests, with
-# little in it that others haven't tried already.
-UNTHREADED := LupineWireTests|LupineCodingTests|LupineCommandTests|TidyTests|LupineEngineTests.Pool
-tsan: deps servers-install $(TSAN_MUTEX) ## run the tests of what has threads under ThreadSanitizer
+tsan: deps servers-install $(TSAN_MUTEX) ## run the tests under ThreadSanitizer
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) \
-	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan --skip '$(UNTHREADED)'
+	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan
 
 # Freed memory is kept back for a while; less of it than usual, since a test looks at how much is in use.
 asan: deps servers-install ## run the tests under AddressSanitizer
