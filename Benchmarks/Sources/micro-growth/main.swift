@@ -1,4 +1,5 @@
-// Requests among many origins and connections that are open anyway, or on several loops. For Benchmarks/counts, which counts what one costs.
+// Requests among many origins and connections that are open anyway, or on several loops. For Benchmarks/counts, which counts
+// what one costs.
 
 import LupineEngine
 

@@ -35,13 +35,15 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
-  /// A change of what the user wants, with the task that was running then.
-  enum Transition {
-    /// The work begins with it if `isFirst`.
-    case resumed(URLSessionTask?, isFirst: Bool)
-    case suspended(URLSessionTask?)
-    /// Nobody else goes on with the request if it `isWaiting`.
-    case cancelled(URLSessionTask?, isWaiting: Bool)
+  /// A change of what the user wants.
+  struct Transition {
+    let state: State
+    /// The task that was running then.
+    let task: URLSessionTask?
+    /// What has to be done besides telling of it, if anything.
+    let work: Work?
+
+    enum Work { case build, stopWaiting }
   }
 
   /// What is looked at and changed by several threads.
@@ -141,32 +143,22 @@ public class Request: @unchecked Sendable {
   /// Starts the request, or goes on with it; does nothing if it was cancelled or has finished.
   @discardableResult
   public func resume() -> Self {
-    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
-      guard state.state.canTransition(to: .resumed) else { return (nil, false) }
-      state.state = .resumed
-      let isUnbuilt = if case .unbuilt = state.stage { true } else { false }
-      if isUnbuilt { state.stage = .building }
-      let task = state.runningTask
-      guard isUnbuilt || state.eventMonitor != nil else { return (task, false) }
-      return (task, state.note(.resumed(task, isFirst: isUnbuilt)))
+    move { state in
+      guard state.state.canTransition(to: .resumed) else { return nil }
+      guard case .unbuilt = state.stage else { return Transition(state: .resumed, task: state.runningTask, work: nil) }
+      state.stage = .building
+      return Transition(state: .resumed, task: nil, work: .build)
     }
-    if isNews { tellTransitions() }
-    if let task { steer(task) }
     return self
   }
 
   /// Stops the request; does nothing if it was cancelled or has finished.
   @discardableResult
   public func suspend() -> Self {
-    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
-      guard state.state.canTransition(to: .suspended) else { return (nil, false) }
-      state.state = .suspended
-      let task = state.runningTask
-      guard state.eventMonitor != nil else { return (task, false) }
-      return (task, state.note(.suspended(task)))
+    move { state in
+      guard state.state.canTransition(to: .suspended) else { return nil }
+      return Transition(state: .suspended, task: state.runningTask, work: nil)
     }
-    if isNews { tellTransitions() }
-    if let task { steer(task) }
     return self
   }
 
@@ -180,21 +172,29 @@ public class Request: @unchecked Sendable {
   /// Cancels the request; `note` is called under the lock, with whether it is this that cancels it, and whether its task
   /// runs.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
-    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
-      let isFirst = state.state.canTransition(to: .cancelled)
-      note(isFirst, state.runningTask != nil)
-      guard isFirst else { return (nil, false) }
-      state.state = .cancelled
+    move { state in
+      let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
+      note(isFirst, task != nil)
+      guard isFirst else { return nil }
       state.error = state.error ?? .explicitlyCancelled
-      let task = state.runningTask
       switch state.stage {
       // Nobody else may go on with it.
       case .unbuilt, .building, .waiting: state.stage = .completing
       case .running, .completing, .finishing, .done: break
       }
-      let isWaiting = task == nil && !state.isDone
-      guard isWaiting || state.eventMonitor != nil else { return (task, false) }
-      return (task, state.note(.cancelled(task, isWaiting: isWaiting)))
+      return Transition(state: .cancelled, task: task, work: task == nil && !state.isDone ? .stopWaiting : nil)
+    }
+  }
+
+  /// Makes the transition that `change` asks for, if any; `change` is called under the lock.
+  private func move(_ change: (inout MutableState) -> Transition?) {
+    let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
+      guard let transition = change(&state) else { return (nil, false) }
+      state.state = transition.state
+      guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
+      // Along with those that nobody has heard of yet.
+      defer { state.transitions.append(transition) }
+      return (transition.task, state.transitions.isEmpty)
     }
     if isNews { tellTransitions() }
     if let task { steer(task) }
@@ -208,14 +208,16 @@ public class Request: @unchecked Sendable {
         return state.transitions
       }
       for transition in transitions {
-        switch transition {
-        case .resumed(let task, let isFirst):
-          self.didResume(task)
-          if isFirst { self.build() }
-        case .suspended(let task): self.didSuspend(task)
-        case .cancelled(let task, let isWaiting):
-          self.didCancel(task)
-          if isWaiting { self.stopWaiting() }
+        switch transition.state {
+        case .resumed: self.didResume(transition.task)
+        case .suspended: self.didSuspend(transition.task)
+        case .cancelled: self.didCancel(transition.task)
+        case .initialized, .finished: break
+        }
+        switch transition.work {
+        case .build: self.build()
+        case .stopWaiting: self.stopWaiting()
+        case nil: break
         }
       }
     }
@@ -240,12 +242,6 @@ public class Request: @unchecked Sendable {
 }
 
 extension Request.MutableState {
-  /// Notes a transition; whether it is to be told of, or will be along with one that nobody has heard of yet.
-  fileprivate mutating func note(_ transition: Request.Transition) -> Bool {
-    defer { transitions.append(transition) }
-    return transitions.isEmpty
-  }
-
   /// The task, if there is one that hasn't ended.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
