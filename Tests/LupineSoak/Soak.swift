@@ -11,7 +11,7 @@ final class Soak: Sendable {
   /// How many send at a time.
   private static let clientCount = 16
   /// How long a client waits between two requests, so that others on the machine can work, too.
-  private static let pauseMicroseconds = 2_000
+  private static let pauseMicroseconds = 25_000
   /// How long requests may take to end when the time is over: longer than their own limit, and the end of a session.
   private static let graceSeconds = 90
 
