@@ -17,6 +17,8 @@ final class ScriptedSocket: StreamSocket {
   let peerAddress: SocketAddress? = nil
   /// What is there to be received.
   var arrivals: [Arrival] = []
+  /// How many bytes each read got.
+  private(set) var reads: [Int] = []
   /// What was sent.
   var sent: [UInt8] = []
   /// How many more bytes are taken.
@@ -35,6 +37,7 @@ final class ScriptedSocket: StreamSocket {
     case .bytes(let bytes):
       let count = min(bytes.count, buffer.count - offset)
       buffer.replaceSubrange(offset..<offset + count, with: bytes[..<count])
+      reads.append(count)
       arrivals.removeFirst()
       if count < bytes.count { arrivals.insert(.bytes(Array(bytes[count...])), at: 0) }
       return count

@@ -47,6 +47,23 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
+  @Test("a long body is read in pieces as large as its sink takes, of 256 KiB at the most")
+  func pieces() throws {
+    for (credit, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
+      let stage = ShardStage()
+      let (_, sink) = stage.submit(try request(), credit: credit)
+      stage.turn()
+      let socket = try #require(stage.network.sockets.first)
+      stage.turn(socket)
+      // The first read has the head in it, of 77 bytes, and nobody knows yet what follows.
+      let head = "HTTP/1.1 200 OK\r\nContent-Type: application/binary\r\nContent-Length: 589924\r\n\r\n"
+      socket.arrivals = [.bytes(Array(head.utf8) + [UInt8](repeating: 7, count: 589_924))]
+      stage.turn(socket)
+      #expect(socket.reads == reads)
+      #expect(sink.receivedCount == reads.reduce(-77, +))
+    }
+  }
+
   @Test("a connection whose end lies ready behind a response is not used again")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }

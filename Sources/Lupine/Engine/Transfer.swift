@@ -43,6 +43,10 @@ final class Transfer: ResponseSink {
     var body = Data()
     var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
 
+    mutating func append(body piece: Data) {
+      if body.isEmpty { body = piece } else { body.append(piece) }
+    }
+
     /// What is dealt with first of it.
     var step: Step? {
       if sentByteCount != nil { return .sent }
@@ -84,8 +88,9 @@ final class Transfer: ResponseSink {
     var request: EngineRequest
     var urlRequest: URLRequest
     var handle: ExchangeHandle?
-    /// What was granted, and whether the rest of the body was given up, before the handle was here.
+    /// What the engine wasn't granted yet.
     var owedByteCount = 0
+    /// Whether the rest of the body was given up, maybe before the handle was here.
     var isDiscarding = false
     var isExchanging = false
     /// The number of the exchange that is under way or was the last.
@@ -187,14 +192,17 @@ final class Transfer: ResponseSink {
     steer()
   }
 
-  /// Lets that many more bytes of the body come.
+  /// Lets that many more bytes of the body come, once they are half a window: a piece for each piece would become ever
+  /// smaller ones.
   func grant(_ byteCount: Int) {
-    guard windowBytes != nil else { return }
-    let handle = state.withLock { state in
-      if state.handle == nil { state.owedByteCount += byteCount }
-      return state.handle
+    guard let windowBytes else { return }
+    let granted = state.withLock { state -> (ExchangeHandle, Int)? in
+      state.owedByteCount += byteCount
+      guard let handle = state.handle, state.owedByteCount >= windowBytes / 2 else { return nil }
+      defer { state.owedByteCount = 0 }
+      return (handle, state.owedByteCount)
     }
-    handle?.grant(byteCount)
+    if let (handle, byteCount) = granted { handle.grant(byteCount) }
   }
 
   /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.
@@ -244,7 +252,10 @@ final class Transfer: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    state.withLock { $0.batch.body.append(copying: bytes, 0..<bytes.count) }
+    // Copied before the lock is taken, which the session's queue wants as well.
+    var piece = Data()
+    piece.append(copying: bytes, 0..<bytes.count)
+    state.withLock { $0.batch.append(body: piece) }
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {

@@ -99,11 +99,11 @@ struct Transport: ~Copyable {
     return 0
   }
 
-  /// Receives plaintext into `buffer`; `ciphertext` is room for what arrives through TLS.
+  /// Receives plaintext into `buffer`, without TLS from `offset` on; `ciphertext` is room for what arrives through TLS.
   mutating func receive(
-    into buffer: inout [UInt8], ciphertext: inout [UInt8]
+    into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
-    guard tls != nil else { return try receiveFromSocket(into: &buffer) }
+    guard tls != nil else { return try receiveFromSocket(into: &buffer, from: offset) }
     while true {
       let step: TLSSession.ReadStep?
       do {
@@ -174,7 +174,7 @@ struct Transport: ~Copyable {
   }
 
   private mutating func feedTLS(_ ciphertext: inout [UInt8]) throws(Failure) -> Bool {
-    switch try receiveFromSocket(into: &ciphertext) {
+    switch try receiveFromSocket(into: &ciphertext, from: 0) {
     case .bytes(let count): tls?.receive(ciphertext.span.extracting(0..<count).bytes)
     case .end: tls?.receiveEnd()
     case .nothing: return false
@@ -182,9 +182,9 @@ struct Transport: ~Copyable {
     return true
   }
 
-  private func receiveFromSocket(into buffer: inout [UInt8]) throws(Failure) -> Received {
+  private func receiveFromSocket(into buffer: inout [UInt8], from offset: Int) throws(Failure) -> Received {
     do {
-      return switch try socket.receive(into: &buffer) {
+      return switch try socket.receive(into: &buffer, from: offset) {
       case nil: .nothing
       case 0: .end
       case let count?: .bytes(count)

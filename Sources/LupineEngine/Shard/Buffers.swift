@@ -4,6 +4,8 @@
 struct Buffers {
   /// 64 KiB: four TLS records, or what a loopback socket usually has at once.
   static let byteCount = 64 * 1024
+  /// 256 KiB, for bodies in clear that are longer: a quarter of the system calls, and of the hand-overs to other threads.
+  static let bulkByteCount = 256 * 1024
   /// As deep as uses are nested, but for rare chains of connections that turn out to be closed.
   private static let freeCountMax = 8
 
@@ -12,16 +14,24 @@ struct Buffers {
   private static let headCountMax = 64
 
   private var free: [[UInt8]] = []
+  private var bulk: [UInt8]?
   private var heads: [[UInt8]] = []
 
-  /// Room to read into, taken while it is in use, so that a nested use gets its own.
-  mutating func take() -> [UInt8] {
-    free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
+  /// Room for at least so many bytes that are read, `bulkByteCount` at the most; taken while it is in use, so that a nested
+  /// use gets its own.
+  mutating func take(_ count: Int = byteCount) -> [UInt8] {
+    count > Self.byteCount
+      ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)
+      : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
   /// Takes the room back.
   mutating func put(_ buffer: consuming [UInt8]) {
-    if free.count < Self.freeCountMax { free.append(buffer) }
+    if buffer.count == Self.bulkByteCount {
+      bulk = buffer
+    } else if free.count < Self.freeCountMax {
+      free.append(buffer)
+    }
   }
 
   /// Room to write a head into.

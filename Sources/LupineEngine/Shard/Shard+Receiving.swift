@@ -6,22 +6,22 @@ internal import LupineWire
 extension Shard {
   /// Reads what has arrived. `isFailing`: nothing can be sent any more, so that nothing is answered.
   func receive(_ connection: Connection, isFailing: Bool = false) {
-    var buffer = buffers.take()
     var ciphertext = ciphertextBuffer(for: connection)
-    defer {
-      buffers.put(buffer)
-      giveBack(ciphertext)
-    }
+    defer { giveBack(ciphertext) }
     var total = 0
     while total < Self.bytesPerTurnMax {
       do {
-        switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
+        let room = room(on: connection)
+        var buffer = buffers.take(room)
+        defer { buffers.put(buffer) }
+        let start = buffer.count - room
+        switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
         case .nothing: return isFailing ? () : flushAnswers(connection)
         case .end: return receiveEnd(connection)
         case .bytes(let count):
           total += count
-          connection.mayHoldMore = count == buffer.count
-          process(connection, buffer.span.extracting(0..<count))
+          connection.mayHoldMore = count == room
+          process(connection, buffer.span.extracting(start..<start + count))
           // Of the kernel's bytes a read that doesn't fill its buffer has got all.
           let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
           guard mayHoldMore, readsOn(connection) else {
@@ -184,6 +184,15 @@ extension Shard {
     // Released before the sink hears the end, so that its next request finds the connection idle.
     release(connection, closing: reason)
     finish(exchange, .success(trailers))
+  }
+
+  /// How much is read at a time: of a body in clear as much as its sink takes, in few pieces. TLS gives a record at a time,
+  /// whatever the room.
+  private func room(on connection: Connection) -> Int {
+    guard let exchange = connection.exchange, exchange.hasHead, !connection.key.isEncrypted else {
+      return Buffers.byteCount
+    }
+    return min(max(exchange.credit, Buffers.byteCount), Buffers.bulkByteCount)
   }
 
   /// Room for what arrives through TLS.
