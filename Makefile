@@ -38,8 +38,9 @@ build: deps ## build everything, for debugging
 release: deps ## build everything, optimised
 	$(SWIFT) build -c release $(STRICT)
 
+# All of them at once would keep each other from what they wait for, up to their time limits on a busy machine.
 test: deps servers-install ## run the tests, with their servers
-	$(SERVERS) run $(SWIFT) test $(STRICT)
+	$(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
 
 servers-install: ## install what the test servers need and is missing
 	@$(SERVERS) install
