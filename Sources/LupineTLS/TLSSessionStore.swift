@@ -30,8 +30,9 @@ public final class TLSSessionStore: Sendable {
 
   /// Hosts by default; OpenSSL's own cache has 20480 sessions, but a client rarely meets as many servers.
   public static let defaultHostsMax = 256
-  /// Sessions of a host by default; a server gives 2 (OpenSSL), and a browser keeps 6 connections to a host.
-  public static let defaultSessionsPerHostMax = 6
+  /// Sessions of a host by default: as many connections can be opened at once without a full handshake. A server gives 2
+  /// with each (OpenSSL).
+  public static let defaultSessionsPerHostMax = 16
 
   /// Hosts, each port and configuration counted on its own. Beyond it, the one whose sessions changed least lately goes.
   public let hostsMax: Int
