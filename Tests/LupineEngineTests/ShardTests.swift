@@ -187,6 +187,29 @@ struct ShardTests {
     #expect(await sink.outcome.text == "firstsecond")
   }
 
+  @Test("a connection that floods its loop gives way to others after 1 MiB, and is gone on with")
+  func flood() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    let body = [UInt8](repeating: 7, count: 6 << 20)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
+    // What its last read brings beyond; once for the event, and once for what is left behind the others' events.
+    let bytesMax = Shard.bytesPerTurnMax + Buffers.bulkByteCount
+    stage.turn(socket)
+    #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * bytesMax)
+    // It needs no other event, and no time has to pass.
+    while !sink.finished.isOpen {
+      let before = sink.receivedCount
+      #expect(before > 0 && stage.network.now == Instant(nanoseconds: 0))
+      stage.turn()
+      try #require(sink.receivedCount > before && sink.receivedCount <= before + bytesMax)
+    }
+    #expect(await sink.outcome.body == body)
+  }
+
   @Test("waiting for descriptors counts as waiting, however often one is tried for")
   func descriptors() async throws {
     let stage = ShardStage()

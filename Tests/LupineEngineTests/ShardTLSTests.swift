@@ -1,0 +1,93 @@
+// A shard whose connections go through TLS, which may hold what no event of a socket announces.
+
+import LupineOrigin
+import LupineReactor
+import LupineTLS
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard through TLS", .timeLimit(.minutes(10)))
+struct ShardTLSTests {
+  private let stage = ShardStage {
+    $0.tls.verification = .none
+    $0.pool.connectionsPerOriginMax = 1
+  }
+
+  @Test("goes on with a connection that TLS alone holds bytes of, when its turn was over")
+  func endOfTurn() async throws {
+    let (_, sink) = stage.submit(try request)
+    var server = try server()
+    let socket = try connect(&server)
+    // Two records more than are read before others get their turn, all of which the last read of the socket's brings;
+    // and as much before that as the same turn goes on with.
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: "
+    let bodyCount = 2 * Shard.bytesPerTurnMax + 2 * 16 * 1024 - head.utf8.count - 7 - 4
+    let body = [UInt8](repeating: 7, count: bodyCount)
+    try write(Array("\(head)\(bodyCount)\r\n\r\n".utf8) + body, &server, socket)
+    stage.turn(socket)
+    #expect(sink.receivedCount < bodyCount)
+    try #require(socket.arrivals.isEmpty)
+    stage.turn()
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.body == body)
+  }
+
+  @Test("takes a record behind a response for no response of the next request, which gets a connection of its own")
+  func surplus() async throws {
+    let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
+    var server = try server()
+    let socket = try connect(&server)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
+    stage.turn(socket)
+    let first = await sinks[0].outcome
+    #expect(first.text == "ok")
+    #expect(first.metrics?.closeReason == .unsolicitedBytes)
+    #expect(sinks[1].receivedCount == 0)
+    #expect(stage.network.sockets.count == 2)
+  }
+
+  private var request: EngineRequest {
+    get throws { EngineRequest(uri: try URI("https://127.0.0.1/")) }
+  }
+
+  private func server() throws -> TLSSession {
+    let identity = try ThrowawayAuthority().issue(names: ["localhost"], addresses: [])
+    return try TLSSession(
+      server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
+  }
+
+  /// Takes turns until the handshake is done and the first request is sent.
+  private func connect(_ server: inout TLSSession) throws -> ScriptedSocket {
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    var isDone = false
+    while !isDone {
+      stage.turn(socket)
+      server.receive(socket.sent.span.bytes)
+      socket.sent = []
+      isDone = try server.handshake() == .done
+      deliver(&server, socket)
+    }
+    stage.turn(socket)
+    return socket
+  }
+
+  private func write(_ bytes: [UInt8], _ server: inout TLSSession, _ socket: ScriptedSocket) throws {
+    try server.write(bytes.span.bytes)
+    deliver(&server, socket)
+  }
+
+  /// All that is there is read at once, as far as the buffer goes.
+  private func deliver(_ server: inout TLSSession, _ socket: ScriptedSocket) {
+    var output: [UInt8] = []
+    if case .bytes(let before) = socket.arrivals.last {
+      output = before
+      socket.arrivals.removeLast()
+    }
+    server.drainOutput(into: &output)
+    if !output.isEmpty { socket.arrivals.append(.bytes(output)) }
+  }
+}
