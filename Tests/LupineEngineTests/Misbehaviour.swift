@@ -29,7 +29,8 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     case opened
     /// As `opened`, behind a first request that was answered well.
     case used
-    /// Behind a first request too, but before "/main" is sent. The script doesn't get to see it.
+    /// Behind a first request too, when the client has taken its response and keeps the connection, but before "/main" is
+    /// sent. The script doesn't get to see it.
     case idle
   }
 

@@ -82,20 +82,22 @@ private struct Stage {
   let engine: Engine
   /// Opened when the client has closed the connection on which the peer misbehaved.
   let left: Gate
+  /// Opened when the first request has ended, so that its connection is idle.
+  let rested: Gate
 
   init(_ misbehaviour: Misbehaviour, through way: Misbehaviour.Way) throws {
     self.misbehaviour = misbehaviour
     self.way = way
     let identity = try TestAuthority.identity()
-    let left = Gate()
-    self.left = left
+    let (left, rested) = (Gate(), Gate())
+    (self.left, self.rested) = (left, rested)
     origin = try OriginServer { peer in
       if peer.connectionIndex >= misbehaviour.connectionCount {
         try peer.open(way, identity)
         return try peer.behave()
       }
       do {
-        try peer.misbehave(misbehaviour, way, identity)
+        try peer.misbehave(misbehaviour, way, identity, whenIdle: rested)
       } catch OriginError.stopped {
         // The client kept its connection until the end.
       } catch {
@@ -124,6 +126,7 @@ private struct Stage {
     if [.used, .idle].contains(misbehaviour.stage) {
       #expect(await engine.record(try request("first")).text == "clean first")
     }
+    rested.open()
     if misbehaviour.stage == .idle { await awaitLeft() }
     var main = try request("main")
     misbehaviour.prepare(&main)
@@ -240,13 +243,15 @@ extension Peer {
 
   /// Plays a misbehaviour up to the client's end of the connection, or until that can't be seen any more.
   fileprivate func misbehave(
-    _ misbehaviour: Misbehaviour, _ way: Misbehaviour.Way, _ identity: ServerIdentity
+    _ misbehaviour: Misbehaviour, _ way: Misbehaviour.Way, _ identity: ServerIdentity, whenIdle rested: Gate
   ) throws {
     if misbehaviour.stage != .connected { try open(way, identity) }
     if [.used, .idle].contains(misbehaviour.stage) {
       guard try readRequest() != nil else { throw OriginError.truncatedRequest }
       try respond(body: Array("clean first".utf8))
     }
+    // Before that, what it says would stand right behind the first response.
+    if misbehaviour.stage == .idle { try wait(for: rested) }
     try misbehaviour.script(self)
     switch misbehaviour.ending {
     case .serves:
