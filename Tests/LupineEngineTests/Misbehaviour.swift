@@ -134,9 +134,11 @@ extension EngineRequest {
 }
 
 extension String {
-  /// Whether an error's text is one line that begins with its place and says what to do in a sentence behind the first.
+  /// Whether an error's text is one line that begins with its place and says what to do in a sentence behind the first,
+  /// without what would steer a terminal.
   func isOneLine(at place: String) -> Bool {
     hasPrefix("\(place): ") && hasSuffix(".") && !contains(where: \.isNewline)
+      && !unicodeScalars.contains { $0.properties.generalCategory == .control }
       && split(separator: ". ").dropFirst().contains { $0.first?.isUppercase == true }
   }
 }
