@@ -271,6 +271,7 @@ final class SimulatedServer {
         // In the middle of another response it would be a part of that.
         guard isAtRest && attempt?.reply?.framing != .untilClose || attempt?.reply == nil else { return }
         stream.hasSpokenUnasked = true
+        stream.idleSpeechStart = stream.idleSpeechStart ?? stream.arrivedCount
         stream.deliver(ArraySlice("nobody asked\r\n".utf8))
       }
     }

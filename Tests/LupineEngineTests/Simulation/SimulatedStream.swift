@@ -50,6 +50,8 @@ final class SimulatedStream {
   /// Whether the server has ended or cut it.
   var wasCut: Bool { isAtEnd || isReset }
   var hasSpokenUnasked = false
+  /// Where the first bytes begin that the server sent while nothing was asked for.
+  var idleSpeechStart: Int?
   /// Why no other request may come on it, once the client knows that.
   var finality: String?
 
@@ -104,6 +106,8 @@ final class SimulatedStream {
   func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
     if isReset { throw SystemError(call: "send", code: ErrorCode.brokenPipe) }
     checkReuse()
+    let hasHeard = idleSpeechStart.map { $0 < readCount } ?? false
+    world.require(!hasHeard, "\(name): used again though bytes were read that nobody had asked for")
     var count = min(bytes.count - offset, capacity - outgoing.count)
     guard count > 0, !random.chance(5) else { return nil }
     if random.chance(15) { count = random.number(1...count) }
