@@ -8,6 +8,8 @@ import Testing
 
 @Suite("PoolKey")
 struct PoolKeyTests {
+  private static let verifiers = (0..<2).map { _ in CertificateVerifier { _ in .asFound } }
+
   /// Ways to one server that differ in one thing each.
   private static func keys() throws -> [(name: String, key: PoolKey)] {
     let origin = Origin(scheme: .https, host: "a.example", port: 443)
@@ -24,6 +26,10 @@ struct PoolKeyTests {
     stapled.ocspStapling = .required
     var named = tls
     named.serverName = "b.example"
+    var asked = tls
+    asked.verifier = verifiers[0]
+    var askedAnother = tls
+    askedAnother.verifier = verifiers[1]
     let proxy = try Proxy(.http, host: "proxy.example", port: 3128)
     let known = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "p")
     let otherPassword = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "q")
@@ -45,6 +51,8 @@ struct PoolKeyTests {
       ("more trust", PoolKey(origin: origin, tls: both)),
       ("stapling required", PoolKey(origin: origin, tls: stapled)),
       ("another name in TLS", PoolKey(origin: origin, tls: named)),
+      ("with a verifier", PoolKey(origin: origin, tls: asked)),
+      ("with another verifier", PoolKey(origin: origin, tls: askedAnother)),
       ("through a proxy", PoolKey(origin: origin, route: .tunnel(proxy), tls: tls)),
       ("forwarded by a proxy", PoolKey(origin: origin, route: .forward(proxy), tls: tls)),
       ("through it with credentials", PoolKey(origin: origin, route: .tunnel(known), tls: tls)),
