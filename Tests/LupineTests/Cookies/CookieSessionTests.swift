@@ -173,6 +173,7 @@ import Testing
       try await withAnswers(tls: identity) { origin, session in
         _ = try await get(plainURL + query(("set", "a=plain; Secure"), ("set", "__Host-b=1; Path=/")), session)
         try await expect("", at: plainURL, session)
+        try await expect("", at: origin.url, session)
         _ = try await get(origin.url + query(("set", "a=safe; Secure"), ("set", "__Host-b=1; Path=/; Secure")), session)
         try await expect("a=safe; __Host-b=1", at: origin.url, session)
         _ = try await get(plainURL + "/x/y" + query(("set", "a=evil"), ("set", "a=evil; Path=/; Max-Age=0")), session)
