@@ -23,7 +23,7 @@ import Testing
     arguments: [
       Case(method: .get, query: "", headers: [:], body: nil),
       Case(
-        method: .get, query: "?a=b%20c&list%5B%5D=1&x=$HOME", headers: ["X-Own": "a \"b\" $HOME `id` 'c' \\ !"],
+        method: .get, query: "?a=b%20c&list%5B%5D=1&x=$HOME", headers: ["X-Own": "a \"b\" $HOME `id` 'c' \\ !id"],
         body: nil),
       Case(method: .delete, query: "?a=1", headers: ["Authorization": "Bearer abc"], body: nil),
       Case(
@@ -96,7 +96,8 @@ import Testing
   private func run(_ command: String) throws -> Data {
     let bash = Process()
     bash.executableURL = URL(filePath: "/bin/bash")
-    bash.arguments = ["--norc", "-s"]
+    // What only a shell with a prompt does of its own accord.
+    bash.arguments = ["--norc", "-o", "history", "-o", "histexpand", "-s"]
     let (input, output) = (Pipe(), Pipe())
     (bash.standardInput, bash.standardOutput) = (input, output)
     bash.standardError = FileHandle.nullDevice
