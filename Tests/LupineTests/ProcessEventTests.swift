@@ -59,19 +59,32 @@ import Testing
       Reply(.pattern(byteCount: 2_000_000))
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        // Without SA_RESTART every call that waits answers EINTR. The timer's signal goes to any thread.
+        // Without SA_RESTART every call that waits answers EINTR.
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
         sigaction(SIGALRM, &action, nil)
-        var often = itimerval(
-          it_interval: timeval(tv_sec: 0, tv_usec: 500), it_value: timeval(tv_sec: 0, tv_usec: 500))
-        try #require(setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &often, nil) == 0)
-        let session = Session(configuration: .forTests)
+        var configuration = EngineConfiguration()
+        configuration.proxy = .none
+        let engine = try Engine(configuration: configuration)
+        let request = EngineRequest(uri: try URI(url))
+        // To the loop's own thread: the system would choose another, and a thread that Dispatch's start blocks signals.
+        let loop = await Task(executorPreference: engine.executor(for: request.uri.origin)) {
+          UInt(unblock(SIGALRM))
+        }.value
+        let often = DispatchSource.makeTimerSource()
+        often.schedule(deadline: .now(), repeating: .microseconds(500))
+        often.setEventHandler { pthread_kill(pthread_t(loop), SIGALRM) }
+        often.resume()
         for _ in 0..<20 {
-          let data = try await session.request(url).serializingData().value
-          try #require(data.count == 2_000_000)
+          let response = try await engine.collect(request)
+          try #require(response.body.count == 2_000_000)
         }
-        _ = withExtendedLifetime(session) { 0 }
+        // The thread may be gone later.
+        await withCheckedContinuation { continuation in
+          often.setCancelHandler { continuation.resume() }
+          often.cancel()
+        }
+        _ = withExtendedLifetime(engine) { 0 }
       }
     }
   }
@@ -150,6 +163,15 @@ private func inherited(_ folder: String) throws -> [String] {
   return list.split(separator: "\n").map(String.init).filter {
     ["socket:", "anon_inode:", folder + "/lupine"].contains(where: $0.hasPrefix)
   }
+}
+
+/// Lets a signal reach this thread, and returns which one it is.
+private func unblock(_ signal: CInt) -> pthread_t {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, signal)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  return pthread_self()
 }
 
 /// Whether a process has been stopped by a signal (proc_pid_stat(5)).
