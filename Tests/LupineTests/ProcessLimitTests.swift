@@ -84,6 +84,7 @@ import Testing
         getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         var small = rlimit(rlim_cur: 100_000, rlim_max: limit.rlim_max)
         try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small) == 0)
+        try writeTooMuch()
         let failed = await session.download(url).serializingDownloadedFileURL().response
         let error = try #require(failed.error?.underlyingError as? URLError, "\(failed)")
         try #require(error.code == .cannotWriteToFile && error.localizedDescription.contains("ulimit -f"), "\(error)")
@@ -138,6 +139,19 @@ import Testing
       }
     }
   }
+}
+
+/// Writes more than the process may, on a thread that the signal would reach: Dispatch has its own threads block it.
+private func writeTooMuch() throws {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGXFSZ)
+  var before = sigset_t()
+  pthread_sigmask(SIG_UNBLOCK, &signals, &before)
+  defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+  let file = try DownloadFile.create(from: nil)
+  try file.write(Data(count: 100_000))
+  try #require(throws: URLError.self) { try file.write(Data(count: 1)) }
 }
 
 /// The descriptors of this process.
