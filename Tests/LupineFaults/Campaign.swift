@@ -11,9 +11,11 @@ struct Campaign {
   let kind: FaultKind
   let scenario: Scenario
   let folder: URL
-  /// How large the steps of n become, in hundredths of n.
+  /// How large the steps of n become, in hundredths of n, up to `stepMax`.
   let growth: Int
 
+  /// What one call of OpenSSL's allocates in more pieces than this is failed in one of them at least.
+  private static let stepMax = 16
   /// How many wrong runs are looked at before it is given up.
   private static let problemsMax = 4
 
@@ -58,7 +60,7 @@ struct Campaign {
         struck += 1
         variant += 1
       } while variant < lupine_faults_struck_variants()
-      n += 1 + n * growth / 100
+      n += min(1 + n * growth / 100, Self.stepMax)
     }
   }
 }

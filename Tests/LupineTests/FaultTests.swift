@@ -21,7 +21,7 @@ import Testing
     for call in ["epoll_wait", "connect", "send", "recv"] { #expect(output.contains("\(call) "), "\(output)") }
   }
 
-  // Every allocation takes 20 s; from the twentieth on, each step is a twentieth longer than the one before.
+  // Every allocation takes 20 s; from the twentieth on, each step is a twentieth longer than the one before, up to 16.
   @Test("the n-th allocation of OpenSSL fails", arguments: ["secure", "tunnel"])
   func openSSL(scenario: String) async throws {
     let (status, output) = try await runProgram(["LupineFaults", "openssl", scenario, "5"])
