@@ -5,7 +5,7 @@ import Testing
 
 @testable import Lupine
 
-@Suite struct PropertyListCheckTests {
+@Suite(.timeLimit(.minutes(10))) struct PropertyListCheckTests {
   private static let list: [String: any Sendable] = [
     "values": [1, 2.5, true, "text", "é😀", Date(timeIntervalSince1970: 1e9), Data([1, 2, 3])] as [any Sendable],
     "nested": ["c": ["d": [[1], [2, 3], []]]], "long": String(repeating: "x", count: 40), "least": Int.min,
