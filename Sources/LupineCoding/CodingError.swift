@@ -51,10 +51,16 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     return "\(subject)\(what)\(place). \(remedy)"
   }
 
+  /// A name from the peer without what could steer a terminal or break a line of a log. Names of codings are ASCII.
+  private static func quoted(_ name: String) -> String {
+    var ascii = ""
+    ascii.unicodeScalars.append(contentsOf: name.unicodeScalars.lazy.map { $0.isASCII ? $0 : "?" })
+    return ascii.debugDescription
+  }
+
   private var what: String {
     switch cause {
-    // debugDescription escapes control characters, as the name comes from the peer and may end up in a log.
-    case .unknownCoding(let name): "The content coding \(name.debugDescription) is unknown (RFC 9110 §8.4)"
+    case .unknownCoding(let name): "The content coding \(Self.quoted(name)) is unknown (RFC 9110 §8.4)"
     case .tooManyLayers(let max): "The body has more than \(max) content codings"
     case .corrupt(let text): "The coded data is invalid (\(text))"
     case .checksum(let text): "The decoded bytes do not match the checksum or length sent with them (\(text))"
