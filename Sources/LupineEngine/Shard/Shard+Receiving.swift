@@ -186,10 +186,10 @@ extension Shard {
     finish(exchange, .success(trailers))
   }
 
-  /// How much is read at a time: of a body in clear as much as its sink takes, in few pieces. TLS gives a record at a time,
-  /// whatever the room.
+  /// How much is read at a time: of a body that is handed over as it came, as much as its sink takes, in few pieces. TLS
+  /// gives a record at a time whatever the room, and a decoder works in pieces of its own.
   private func room(on connection: Connection) -> Int {
-    guard let exchange = connection.exchange, exchange.hasHead, !connection.key.isEncrypted else {
+    guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
     }
     return min(max(exchange.credit, Buffers.byteCount), Buffers.bulkByteCount)
