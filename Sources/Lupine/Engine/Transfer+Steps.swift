@@ -64,8 +64,7 @@ extension Transfer {
 
   private func takeBody() {
     let (observer, body) = state.withLock { state -> ((any TransferObserver)?, Data) in
-      var body = Data()
-      swap(&body, &state.batch.body)
+      let body = state.batch.takePiece()
       guard !state.isCancelled, state.successor == nil else { return (nil, body) }
       state.receivedByteCount += Int64(body.count)
       return (state.observer, body)

@@ -40,11 +40,30 @@ final class Transfer: ResponseSink {
   struct Batch {
     var sentByteCount: Int64?
     var head: ResponseHead?
+    /// The latest piece of the body; and those before it.
     var body = Data()
+    var earlierPieces: [Data] = []
     var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
 
-    mutating func append(body piece: Data) {
-      if body.isEmpty { body = piece } else { body.append(piece) }
+    /// Up to how many bytes pieces are joined: 64 KiB. Small ones, such as chunks, are cheaper together; joining large ones
+    /// would copy them once more.
+    private static let joinedBytesMax = 64 * 1024
+
+    /// Adds a piece of the body, to the latest one if both are small or all of it is wanted in one piece.
+    mutating func append(body bytes: borrowing Span<UInt8>, joiningAll: Bool) {
+      if !joiningAll, !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
+        earlierPieces.append(body)
+        body = Data()
+      }
+      body.append(copying: bytes, 0..<bytes.count)
+    }
+
+    /// Takes the piece of the body that came first.
+    mutating func takePiece() -> Data {
+      guard earlierPieces.isEmpty else { return earlierPieces.removeFirst() }
+      var piece = Data()
+      swap(&piece, &body)
+      return piece
     }
 
     /// What is dealt with first of it.
@@ -252,10 +271,7 @@ final class Transfer: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    // Copied before the lock is taken, which the session's queue wants as well.
-    var piece = Data()
-    piece.append(copying: bytes, 0..<bytes.count)
-    state.withLock { $0.batch.append(body: piece) }
+    state.withLock { $0.batch.append(body: bytes, joiningAll: windowBytes == nil) }
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
