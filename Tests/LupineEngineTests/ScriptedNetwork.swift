@@ -104,6 +104,12 @@ final class ShardStage {
       resolver: NameService(configuration.resolver), tlsContexts: TLSContexts(), inbox: inbox)
   }
 
+  /// Ends what a test has left under way, which holds on to itself until then.
+  deinit {
+    inbox.send(.shutDown(isGraceful: false, completion: nil))
+    turn()
+  }
+
   /// Sends a request to the shard, which takes it in its next turn.
   func submit(_ request: EngineRequest, credit: Int = .max) -> (ExchangeID, RecordingSink) {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
