@@ -64,21 +64,30 @@ let package = Package(
 
     // And one that sends requests for hours: make soak.
     .executableTarget(
-      name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], path: "Tests/LupineSoak",
-      swiftSettings: strict),
+      name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      path: "Tests/LupineSoak", swiftSettings: strict),
 
-    .testTarget(name: "LupineWireTests", dependencies: ["LupineWire"], swiftSettings: strict),
+    // What tests of several targets need.
+    .target(name: "LupineTestSupport", path: "Tests/LupineTestSupport", swiftSettings: strict),
+
+    .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
-    .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS"], swiftSettings: strict),
-    .testTarget(name: "LupineReactorTests", dependencies: ["LupineReactor"], swiftSettings: strict),
+    .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineOriginTests",
       dependencies: ["LupineOrigin", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
-    .testTarget(name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
-    .testTarget(name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin"], swiftSettings: strict),
     .testTarget(
-      name: "LupineTests", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineMainQueue", "LupineFaults"],
+      name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineTests",
+      dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue", "LupineFaults"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin"], swiftSettings: strict

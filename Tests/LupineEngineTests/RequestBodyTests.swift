@@ -2,29 +2,13 @@
 
 import Glibc
 import LupineReactor
+import LupineTestSupport
 import Testing
 
 @testable import LupineEngine
 
 @Suite("RequestBody")
 struct RequestBodyTests {
-  /// A file with given bytes, removed at the end.
-  private final class TemporaryFile {
-    let path: String
-
-    init(_ bytes: [UInt8]) throws {
-      var template = Array("/tmp/lupine-test-XXXXXX".utf8CString)
-      let number = mkstemp(&template)
-      try #require(number >= 0)
-      path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-      let count = write(number, bytes, bytes.count)
-      close(number)
-      try #require(count == bytes.count)
-    }
-
-    deinit { unlink(path) }
-  }
-
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
   /// Everything, pulled so many bytes at a time; never more than asked for, and never nothing before the end.

@@ -1,6 +1,7 @@
 // Deadlines by key: a table of small histories, and long random ones against a dictionary.
 
 @_spi(Loop) import LupineReactor
+import LupineTestSupport
 import Testing
 
 @Suite("DeadlineQueue")

@@ -36,23 +36,6 @@ final class SocketPair: Sendable {
   }
 }
 
-/// A file with given bytes, removed at the end.
-final class TemporaryFile: Sendable {
-  let path: String
-
-  init(_ bytes: [UInt8]) throws {
-    var template = Array("/tmp/lupine-test-XXXXXX".utf8CString)
-    let number = mkstemp(&template)
-    try #require(number >= 0)
-    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    let count = write(number, bytes, bytes.count)
-    close(number)
-    try #require(count == bytes.count)
-  }
-
-  deinit { unlink(path) }
-}
-
 /// A folder for sockets, removed at the end with what was listened on in it.
 final class TemporaryFolder: Sendable {
   let path: String

@@ -2,6 +2,7 @@
 
 import Glibc
 import LupineReactor
+import LupineTestSupport
 import Testing
 
 @Suite("File")

@@ -1,6 +1,7 @@
 // Files that the kernel sends by itself.
 
 import Glibc
+import LupineTestSupport
 import Testing
 
 @testable import LupineReactor

@@ -4,6 +4,7 @@ import Foundation
 import Lupine
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 
 /// Mixed traffic for a time, and its verdict.

@@ -2,6 +2,7 @@
 
 import Glibc
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @Suite("A client's certificate")
@@ -222,30 +223,5 @@ struct IdentityTests {
       }
       #expect(error?.message.contains("identity") == true)
     }
-  }
-}
-
-/// A file that goes with its owner.
-final class TemporaryFile {
-  let path: String
-
-  init(_ bytes: [UInt8] = []) throws {
-    path = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
-    let file = try #require(fopen(path, "w"))
-    fwrite(bytes, 1, bytes.count, file)
-    fclose(file)
-  }
-
-  deinit { unlink(path) }
-
-  /// Makes sure that there is none.
-  func remove() { unlink(path) }
-
-  var text: String {
-    guard let file = fopen(path, "r") else { return "" }
-    defer { fclose(file) }
-    var bytes = [UInt8](repeating: 0, count: 1 << 20)
-    let count = fread(&bytes, 1, bytes.count, file)
-    return String(decoding: bytes[..<count], as: UTF8.self)
   }
 }

@@ -2,6 +2,7 @@
 
 import Glibc
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @Suite("TLS settings at work")
@@ -200,7 +201,7 @@ struct SettingsTests {
   @Test("a key log is made for its owner alone")
   func keyLogMode() throws {
     let file = try TemporaryFile()
-    file.remove()
+    unlink(file.path)
     let fixture = try Fixture()
     var configuration = fixture.trusting
     configuration.keyLogFile = file.path
@@ -227,5 +228,16 @@ struct SettingsTests {
       TLSConfiguration(trustRoots: [.der([2])]),
     ]
     #expect(all.count == 11)
+  }
+}
+
+extension TemporaryFile {
+  /// What is in it by now, or as much as fits a MiB.
+  fileprivate var text: String {
+    guard let file = fopen(path, "r") else { return "" }
+    defer { fclose(file) }
+    var bytes = [UInt8](repeating: 0, count: 1 << 20)
+    let count = fread(&bytes, 1, bytes.count, file)
+    return String(decoding: bytes[..<count], as: UTF8.self)
   }
 }

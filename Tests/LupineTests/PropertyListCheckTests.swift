@@ -1,6 +1,7 @@
 // What the check of property lists refuses, and that Foundation reads the rest without a crash.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -172,42 +172,4 @@ import Testing
       }
     }
   }
-
-  @Test("what TLS had decrypted when the loop turned to others isn't forgotten")
-  func endOfTurn() async throws {
-    let identity = try ServerIdentity.throwaway()
-    // A little more than the loop reads in one turn, which is 1 MiB, and what it may have had before it was suspended.
-    for extra in [81_920, 86_016, 102_400, 106_496] {
-      let sent = Gate()
-      try await withOrigin(tls: identity) { peer in
-        // Also if the client gives up, for which the test would wait in vain.
-        defer { sent.open() }
-        guard let request = try peer.readRequest() else { return }
-        try peer.send(Reply(.pattern(byteCount: UInt64(1 << 20 + extra))), to: request)
-        sent.open()
-        _ = try peer.awaitClose()
-      } _: { origin in
-        try await withSession {
-          $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
-          // A sanitizer makes the encryption of a large write take seconds.
-          $0.timeoutIntervalForRequest = 20
-        } _: { session in
-          let suspended = Gate()
-          let request = session.request(origin.url)
-          request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
-            guard !suspended.isOpen else { return }
-            request?.suspend()
-            suspended.open()
-          }
-          request.response(queue: .global()) { _ in suspended.open() }
-          async let response = request.outcome()
-          await suspended.wait()
-          await sent.wait()
-          request.resume()
-          let error = await response.error
-          #expect(error == nil, "1 MiB and \(extra) bytes: \(error?.localizedDescription ?? "")")
-        }
-      }
-    }
-  }
 }

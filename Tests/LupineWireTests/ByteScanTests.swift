@@ -1,7 +1,9 @@
 // ByteScan against a loop that looks at each byte.
 
-@testable import LupineWire
+import LupineTestSupport
 import Testing
+
+@testable import LupineWire
 
 @Suite("ByteScan")
 struct ByteScanTests {

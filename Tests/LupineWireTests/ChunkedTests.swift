@@ -1,7 +1,9 @@
 // ChunkedEncoder's bytes, and that ChunkedDecoder takes them back (RFC 9112 §7.1).
 
-@testable import LupineWire
+import LupineTestSupport
 import Testing
+
+@testable import LupineWire
 
 @Suite("Chunked coding")
 struct ChunkedTests {

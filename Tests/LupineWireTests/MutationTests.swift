@@ -1,10 +1,15 @@
 // Mutated responses: however the bytes are split, the outcome is the same, nothing traps, and memory stays bounded.
 
-@testable import LupineWire
+import LupineTestSupport
 import Testing
+
+@testable import LupineWire
 
 @Suite("Mutated responses")
 struct MutationTests {
+  /// What means something in a head or a chunk.
+  private let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
+
   // Each seed makes 2,500 inputs.
   @Test(
     "a mutated response says the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>
@@ -14,7 +19,7 @@ struct MutationTests {
     let originals = ResponseVector.all.filter { $0.bytes.count < 512 }
     for _ in 0..<2500 {
       guard let vector = originals.randomElement(using: &random) else { return }
-      let bytes = mutated(vector.bytes, using: &random)
+      let bytes = random.mutate(vector.bytes, inserting: telling)
       let whole = transcript(of: [bytes[...]], like: vector)
       let single = transcript(of: bytes.singly, like: vector)
       let pieces = transcript(of: randomPieces(bytes, using: &random), like: vector)
@@ -31,7 +36,7 @@ struct MutationTests {
     let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (60, 40, 2) }
     for _ in 0..<1000 {
       guard let vector = ResponseVector.all.randomElement(using: &random) else { return }
-      let bytes = mutated(vector.bytes, using: &random)
+      let bytes = random.mutate(vector.bytes, inserting: telling)
       expectBounded(SectionParser(.response, limits: limits), bytes, limit: 60)
       expectBounded(SectionParser(.request, limits: limits), bytes, limit: 60)
       expectBounded(SectionParser(.trailers, limits: limits), bytes, limit: 40)
@@ -57,29 +62,6 @@ struct MutationTests {
       }
       if parser.pendingCount > limit { Issue.record("\(parser.pendingCount) bytes were kept") }
     }
-  }
-
-  /// One to four changes; inserted bytes come from those that mean something more often than not.
-  private func mutated(_ original: [UInt8], using random: inout SplitMix64) -> [UInt8] {
-    let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
-    var bytes = original
-    for _ in 0..<Int.random(in: 1...4, using: &random) {
-      let position = Int.random(in: 0...bytes.count, using: &random)
-      let noise =
-        Bool.random(using: &random)
-        ? telling[Int.random(in: telling.indices, using: &random)]
-        : UInt8.random(in: .min ... .max, using: &random)
-      let end = min(bytes.count, position + Int.random(in: 1...12, using: &random))
-      switch Int.random(in: 0..<6, using: &random) {
-      case 0 where position < bytes.count: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-      case 1 where position < bytes.count: bytes[position] = noise
-      case 2: bytes.insert(noise, at: position)
-      case 3: bytes.removeSubrange(position..<end)
-      case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
-      default: bytes.removeSubrange(position...)
-      }
-    }
-    return bytes
   }
 
   private func randomPieces(_ bytes: [UInt8], using random: inout SplitMix64) -> [ArraySlice<UInt8>] {

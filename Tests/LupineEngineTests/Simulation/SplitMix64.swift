@@ -1,4 +1,5 @@
-// Random numbers that follow from one seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+// Random numbers that follow from one seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014). The fuzzer, which links the
+// simulation's other files, puts a generator of its own in the place of this one.
 
 /// The source of every decision in a simulated run.
 struct SplitMix64: RandomNumberGenerator {

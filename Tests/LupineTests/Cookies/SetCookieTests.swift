@@ -1,6 +1,7 @@
 // Set-Cookie lines from their bytes to the cookie: tables of vectors, and what chance makes of them.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -40,9 +41,10 @@ import Testing
     var random = SplitMix64(seed: seed)
     let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))
     let lines = SetCookieVector.all.map(\.line) + CookieDateVectors.all.map { Array("a=b;expires=\($0.text)".utf8) }
+    let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
     var keptCount = 0
     for _ in 0..<5000 {
-      let line = mutated(lines[Int.random(in: lines.indices, using: &random)], using: &random)
+      let line = random.mutate(lines[Int.random(in: lines.indices, using: &random)], inserting: telling)
       for part in JoinedSetCookie.lines(of: line) { _ = try? SetCookie(part) }
       guard let wish = try? SetCookie(line) else { continue }
       let cookie = try? Cookie(
@@ -59,27 +61,5 @@ import Testing
       if !isSound { Issue.record("\(SetCookieVector.text(cookie)) from \(line)") }
     }
     #expect(keptCount > 500)
-  }
-
-  /// One to four changes; inserted bytes come from those that mean something more often than not.
-  private func mutated(_ original: [UInt8], using random: inout SplitMix64) -> [UInt8] {
-    let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
-    var bytes = original
-    for _ in 0..<Int.random(in: 1...4, using: &random) {
-      let position = Int.random(in: 0...bytes.count, using: &random)
-      let noise =
-        Bool.random(using: &random)
-        ? telling[Int.random(in: telling.indices, using: &random)] : UInt8.random(in: .min ... .max, using: &random)
-      let end = min(bytes.count, position + Int.random(in: 1...12, using: &random))
-      switch Int.random(in: 0..<6, using: &random) {
-      case 0 where position < bytes.count: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &random)
-      case 1 where position < bytes.count: bytes[position] = noise
-      case 2: bytes.insert(noise, at: position)
-      case 3: bytes.removeSubrange(position..<end)
-      case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
-      default: bytes.removeSubrange(position...)
-      }
-    }
-    return bytes
   }
 }

@@ -1,6 +1,7 @@
 // Resume data as its caller keeps it: it comes back whole, and nothing else is taken for it.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

@@ -1,0 +1,40 @@
+// Random numbers that are the same in every run: Steele, Lea and Flood, "Fast splittable pseudorandom number
+// generators" (OOPSLA 2014).
+
+/// A generator whose sequence follows from its seed.
+package struct SplitMix64: RandomNumberGenerator {
+  private var state: UInt64
+
+  package init(seed: UInt64) { state = seed }
+
+  package mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}
+
+extension SplitMix64 {
+  /// One to four changes to some bytes; inserted ones are from the `telling` more often than not.
+  package mutating func mutate(_ original: [UInt8], inserting telling: [UInt8]) -> [UInt8] {
+    var bytes = original
+    for _ in 0..<Int.random(in: 1...4, using: &self) {
+      let position = Int.random(in: 0...bytes.count, using: &self)
+      let noise =
+        Bool.random(using: &self)
+        ? telling[Int.random(in: telling.indices, using: &self)] : UInt8.random(in: .min ... .max, using: &self)
+      let end = min(bytes.count, position + Int.random(in: 1...12, using: &self))
+      switch Int.random(in: 0..<6, using: &self) {
+      case 0 where position < bytes.count: bytes[position] ^= 1 << UInt8.random(in: 0..<8, using: &self)
+      case 1 where position < bytes.count: bytes[position] = noise
+      case 2: bytes.insert(noise, at: position)
+      case 3: bytes.removeSubrange(position..<end)
+      case 4: bytes.insert(contentsOf: bytes[position..<end], at: position)
+      default: bytes.removeSubrange(position...)
+      }
+    }
+    return bytes
+  }
+}

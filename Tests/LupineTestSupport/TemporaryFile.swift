@@ -1,0 +1,25 @@
+// A file for a test, removed when the test is done with it.
+
+internal import Glibc
+
+package final class TemporaryFile: Sendable {
+  /// Why there is none, as errno says.
+  package struct Failure: Error {
+    package let code: CInt
+  }
+
+  package let path: String
+
+  package init(_ bytes: [UInt8] = []) throws(Failure) {
+    var template = Array("/tmp/lupine-test-XXXXXX".utf8CString)
+    let number = mkstemp(&template)
+    guard number >= 0 else { throw Failure(code: errno) }
+    path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    let count = write(number, bytes, bytes.count)
+    let code = errno
+    close(number)
+    guard count == bytes.count else { throw Failure(code: code) }
+  }
+
+  deinit { unlink(path) }
+}
