@@ -1,4 +1,5 @@
-// Finding the next byte that matters, eight at a time. The wire layer's only unchecked memory access.
+// Finding the next byte that matters, and comparing names, eight bytes at a time. The wire layer's only unchecked memory
+// access.
 
 enum ByteScan {
   /// The index of the first control character (below 0x20, or 0x7F) at or behind `start`, or `bytes.count`.
@@ -36,6 +37,26 @@ enum ByteScan {
     }
   }
 
+  /// Whether the bytes at `start` are those of a name in lower case and ASCII, but for the case of their letters.
+  static func matches(_ bytes: borrowing Span<UInt8>, at start: Int, _ name: StaticString) -> Bool {
+    let found = bytes.extracting(start..<start + name.utf8CodeUnitCount)
+    // SAFETY: both buffers have as many bytes, and no load starts behind the eighth from their end.
+    return found.withUnsafeBufferPointer { buffer in
+      let raw = UnsafeRawBufferPointer(buffer)
+      let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: raw.count)
+      let last = raw.count - 8
+      guard last >= 0 else { return raw.indices.allSatisfy { Byte.lowercased(raw[$0]) == expected[$0] } }
+      var index = 0
+      while true {
+        let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        let wanted = UInt64(littleEndian: expected.loadUnaligned(fromByteOffset: index, as: UInt64.self))
+        guard lowercased(word) == wanted else { return false }
+        guard index < last else { return true }
+        index = min(index &+ 8, last)
+      }
+    }
+  }
+
   // Skips letters and "-", eight at a time: nearly all names consist of them. Stops at anything else, and near the end.
   @inline(__always)
   private static func firstUnusual(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
@@ -63,6 +84,14 @@ enum ByteScan {
     let letters = (lowercase &+ 0x1F1F_1F1F_1F1F_1F1F) & ~(lowercase &+ 0x0505_0505_0505_0505)  // "a"..."z"
     let hyphens = ~((ascii ^ 0x2D2D_2D2D_2D2D_2D2D) &+ 0x7F7F_7F7F_7F7F_7F7F)
     return (word | ~(letters | hyphens)) & 0x8080_8080_8080_8080
+  }
+
+  // Eight bytes with "A"..."Z" as "a"..."z".
+  @inline(__always)
+  private static func lowercased(_ word: UInt64) -> UInt64 {
+    let ascii = word & 0x7F7F_7F7F_7F7F_7F7F
+    let letters = (ascii &+ 0x3F3F_3F3F_3F3F_3F3F) & ~(ascii &+ 0x2525_2525_2525_2525) & ~word
+    return word | (letters & 0x8080_8080_8080_8080) >> 2
   }
 
   // False for visible ASCII and spaces, which is nearly everything, in fewer steps; true also for what isn't ASCII.

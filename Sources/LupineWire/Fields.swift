@@ -113,15 +113,7 @@ public struct Fields: Sendable {
 
   /// `name` must be in lower case and ASCII.
   func matches(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
-    guard range.count == name.utf8CodeUnitCount else { return false }
-    var index = Int(range.lowerBound)
-    return name.withUTF8Buffer { expected in
-      for byte in expected {
-        if Byte.lowercased(bytes[index]) != byte { return false }
-        index += 1
-      }
-      return true
-    }
+    range.count == name.utf8CodeUnitCount && ByteScan.matches(bytes.span, at: Int(range.lowerBound), name)
   }
 
   func content(_ range: Range<UInt32>) -> ArraySlice<UInt8> {

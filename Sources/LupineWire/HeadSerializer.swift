@@ -82,9 +82,8 @@ public enum HeadSerializer {
 
   // token = 1*tchar
   private static func isToken(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> Bool {
-    let token = CharacterClass.token
-    for index in range where !token.contains(bytes[index]) { return false }
-    return !range.isEmpty
+    let name = bytes.extracting(range)
+    return !name.isEmpty && ByteScan.firstNonToken(in: name, from: 0) == name.count
   }
 
   /// Where the first byte is that isn't visible ASCII, or nil.

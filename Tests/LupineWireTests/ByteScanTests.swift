@@ -60,6 +60,27 @@ struct ByteScanTests {
     }
   }
 
+  @Test(
+    "a name is matched whatever the case of its letters, and by nothing else",
+    arguments: [
+      "", "a", "upgrade", "trailers", "forwarded", "content-length", "`{|}~@[1-_", "transfer-encoding",
+      "strict-transport-security",
+    ] as [StaticString])
+  func matching(name: StaticString) {
+    let expected = name.withUTF8Buffer { Array($0) }
+    // With something on both sides, which doesn't count.
+    var bytes = Array("xy".utf8) + expected + Array("zz".utf8)
+    if !ByteScan.matches(bytes.span, at: 2, name) { Issue.record("\(name) isn't matched by itself") }
+    for position in expected.indices {
+      for byte in UInt8.min...UInt8.max {
+        bytes[2 + position] = byte
+        let isSame = Byte.lowercased(byte) == expected[position]
+        if ByteScan.matches(bytes.span, at: 2, name) != isSame { Issue.record("\(byte) at \(position) of \(name)") }
+      }
+      bytes[2 + position] = expected[position]
+    }
+  }
+
   private func expectAgreement(_ bytes: [UInt8], from start: Int = 0) {
     let control = bytes[start...].firstIndex { $0 < 0x20 || $0 == 0x7F } ?? bytes.count
     let nonToken = bytes[start...].firstIndex { !CharacterClass.token.contains($0) } ?? bytes.count

@@ -77,11 +77,12 @@ final class Exchange {
   }
 
   /// Throws if the request can't be written. The head takes the room of `headBuffer`.
+  ///
+  /// The submission is shared: of one that it consumed, an initialiser would copy the request, a large value.
   init(
-    _ submission: Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox, headBuffer: consuming [UInt8],
-    now: Instant
+    _ submission: __shared Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox,
+    headBuffer: consuming [UInt8], now: Instant
   ) throws(Failure) {
-    let request = submission.request
     id = submission.id
     self.submission = submission
     self.key = key
@@ -89,14 +90,15 @@ final class Exchange {
     credit = submission.credit
     self.inbox = inbox
     self.codingLimits = codingLimits
-    manner = request.manner
+    manner = submission.request.manner
     isExpecting = manner.expectsContinue
-    headBytes = try Self.head(of: request, manner, isExpecting: manner.expectsContinue, for: key, into: headBuffer)
+    headBytes = try Self.head(
+      of: submission.request, manner, isExpecting: manner.expectsContinue, for: key, into: headBuffer)
     expectation = manner.offersUpgrade ? .upgrade : manner.expectsContinue ? .waiting : .none
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
-    hasBody = !request.body.isEmpty || manner.offersUpgrade
-    body = try Self.source(of: request, manner, id, inbox)
+    hasBody = !submission.request.body.isEmpty || manner.offersUpgrade
+    body = try Self.source(of: submission.request, manner, id, inbox)
   }
 
   /// What is asked for.

@@ -213,9 +213,8 @@ final class Shard {
   }
 
   private func submit(_ submission: Submission) {
-    let origin = submission.request.uri.origin
     do {
-      var key = try key(for: origin)
+      var key = try key(for: submission.request.uri.origin)
       if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
         submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.takeHead(),
@@ -226,6 +225,7 @@ final class Shard {
     } catch {
       var metrics = ExchangeMetrics(start: now)
       metrics.end = now
+      let origin = submission.request.uri.origin
       submission.sink.finish(.failure(EngineError(error.code, .setup, origin, cause: error.cause)), metrics)
     }
   }
