@@ -55,7 +55,9 @@ public final class Engine: Sendable {
   /// credit nothing is read, the head included. The request is sent to its origin as it is: redirects are the caller's, by
   /// `RedirectRule`. Keep the engine until `finish`, since releasing it ends the exchange.
   @discardableResult
-  public func submit(_ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max) -> ExchangeHandle {
+  public func submit(
+    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max
+  ) -> ExchangeHandle {
     precondition(credit >= 0, "a credit counts bytes")
     if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
     let shard = shard(for: request.uri.origin)
