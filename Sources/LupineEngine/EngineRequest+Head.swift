@@ -14,6 +14,8 @@ extension EngineRequest {
     fileprivate(set) var asksForClose = false
     /// Where the caller's Host stands.
     fileprivate var hostPosition: Int?
+    /// Whether any line is more to the engine than bytes to send.
+    fileprivate var hasRoles = false
   }
 
   /// How it is treated; found in one look at each line.
@@ -21,7 +23,9 @@ extension EngineRequest {
     var manner = Manner()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
     for position in fields.indices {
-      switch fields.role(at: position) {
+      guard let role = fields.role(at: position) else { continue }
+      manner.hasRoles = true
+      switch role {
       case .host: manner.hostPosition = manner.hostPosition ?? position
       case .expect: hasExpect = true
       case .upgrade: hasUpgrade = true
@@ -54,7 +58,8 @@ extension EngineRequest {
     } else {
       bytes += try key.hostLine.get()
     }
-    for position in fields.indices where isSent(fields.role(at: position), isExpecting: isExpecting) {
+    for position in fields.indices
+    where !manner.hasRoles || isSent(fields.role(at: position), isExpecting: isExpecting) {
       try HeadSerializer.appendLine(position, of: fields, to: &bytes)
     }
     if !manner.offersUpgrade { try writeFraming(sentCoding(manner), to: &bytes) }
