@@ -78,7 +78,7 @@ public final class Engine: Sendable {
   /// A task that prefers it (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so that
   /// its requests to that origin need no hand-over between threads. It must not block, since the loop serves nobody else
   /// meanwhile.
-  public func executor(for origin: Origin) -> any TaskExecutor { shards[index(of: origin)].loop }
+  public func executor(for origin: Origin) -> any TaskExecutor { shards[index(of: origin)].taskExecutor }
 
   /// Ends the engine; returns when its connections are closed. Requests that come later fail with `.shutDown`.
   ///

@@ -1,4 +1,4 @@
-// One thread with one epoll: it runs its handler, and as an executor the actors and tasks that are bound to it.
+// One thread with one epoll: it runs its handler, and the actors and tasks that are bound to it.
 
 internal import CLupineLinux
 internal import Glibc
@@ -25,7 +25,7 @@ package protocol LoopHandler: Actor {
 /// The loop keeps itself and its handler alive until `stop`. Jobs that are enqueued behind that still run, on a thread
 /// that is started for them. `wake` and `enqueue` may be called from any thread; the
 /// other calls belong to the loop's thread.
-package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked Sendable {
+package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   /// What the loop is doing, so that a sender pays for a system call only if the loop sleeps.
   private enum Activity {
     static let awake = 0
@@ -35,13 +35,19 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
     static let ended = 3
   }
 
+  /// A job of an actor, or of a task if it has an executor for it.
+  private struct Job {
+    let job: UnownedJob
+    let taskExecutor: UnownedTaskExecutor?
+  }
+
   // Guarded by: the loop's thread. `poller` is touched by that thread alone once the loop has started.
   private var poller: Poller
   let eventDescriptor: FileDescriptor
   private let activity = Atomic<Int>(Activity.awake)
   private let isStopped = Atomic<Bool>(false)
   private let threadID = Atomic<UInt>(0)
-  private let jobs = Mailbox<UnownedJob>()
+  private let jobs = Mailbox<Job>()
 
   private static let wakeToken = UInt64.max
 
@@ -116,7 +122,7 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
 
   private func takeTurns(_ handler: isolated some LoopHandler) {
     var events: [Poller.Event] = []
-    var ready: [UnownedJob] = []
+    var ready: [Job] = []
     var deadline: Instant?
     while !isStopped.load(ordering: .acquiring) {
       // What the latest turn has resumed, so that what it asks of the handler is part of this turn.
@@ -132,7 +138,7 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
 
   /// Runs the jobs that are left, and what they enqueue in turn, since a task that waits for them would hang.
   private func finish() {
-    var ready: [UnownedJob] = []
+    var ready: [Job] = []
     repeat {
       activity.store(Activity.awake, ordering: .releasing)
       threadID.store(UInt(pthread_self()), ordering: .relaxed)
@@ -154,10 +160,14 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
     }
   }
 
-  private func runJobs(_ ready: inout [UnownedJob]) {
+  private func runJobs(_ ready: inout [Job]) {
     jobs.take(into: &ready)
-    for job in ready {
-      job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+    for entry in ready {
+      if let taskExecutor = entry.taskExecutor {
+        entry.job.runSynchronously(on: taskExecutor)
+      } else {
+        entry.job.runSynchronously(on: asUnownedSerialExecutor())
+      }
     }
   }
 
@@ -185,12 +195,13 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
 
   // MARK: Executor
 
-  /// Takes a job of an actor or a task bound to this loop.
-  ///
-  /// From the loop's own thread it costs no system call. The job runs in the next turn, for which the sockets are
-  /// looked at anew, so that jobs which enqueue one another for ever don't keep them waiting.
-  package func enqueue(_ job: consuming ExecutorJob) {
-    if jobs.post(UnownedJob(job)) { wake() }
+  /// Takes a job of an actor bound to this loop.
+  package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), of: nil) }
+
+  // From the loop's own thread it costs no system call. The job runs in the next turn, for which the sockets are
+  // looked at anew, so that jobs which enqueue one another for ever don't keep them waiting.
+  fileprivate func enqueue(_ job: UnownedJob, of taskExecutor: UnownedTaskExecutor?) {
+    if jobs.post(Job(job: job, taskExecutor: taskExecutor)) { wake() }
   }
 
   /// Lets `assumeIsolated` trust the loop's thread.
@@ -200,4 +211,19 @@ package final class EventLoop: Network, SerialExecutor, TaskExecutor, @unchecked
 
   /// Lets the runtime skip a hop for code that is on the loop's thread already.
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
+}
+
+/// Runs tasks on a loop's thread.
+///
+/// Not the loop itself, whose jobs are isolated to its actors: a task would leave them at each call of a function that
+/// isn't, and come back to the same thread in another turn.
+package final class LoopTaskExecutor: TaskExecutor {
+  private let loop: EventLoop
+
+  package init(_ loop: EventLoop) { self.loop = loop }
+
+  /// Takes a task's job, which runs in the loop's next turn.
+  package func enqueue(_ job: consuming ExecutorJob) {
+    loop.enqueue(UnownedJob(job), of: asUnownedTaskExecutor())
+  }
 }

@@ -52,6 +52,17 @@ private final class JobCount: Sendable {
   let running = Atomic<Int>(0)
 }
 
+/// Who has taken a step, in order.
+private final class StepLog: Sendable {
+  private let numbers = Mutex<[Int]>([])
+
+  var all: [Int] { numbers.withLock { $0 } }
+
+  /// A call of a function that is bound to no actor.
+  @inline(never)
+  func step(_ number: Int) async { numbers.withLock { $0.append(number) } }
+}
+
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
   /// The thread of a loop, asked from a job on it.
@@ -210,7 +221,7 @@ struct EventLoopTests {
     let probe = Probe(loop)
     try loop.start(name: "lupine-test", handler: probe)
     let expected = await thread(of: probe)
-    let task = Task(executorPreference: loop) { () -> [Bool] in
+    let task = Task(executorPreference: LoopTaskExecutor(loop)) { () -> [Bool] in
       var isThere = [isOnLoop(loop, expected)]
       for _ in 0..<10 {
         await Task.yield()
@@ -226,12 +237,31 @@ struct EventLoopTests {
     loop.stop()
   }
 
+  @Test("a task on the loop leaves it for others only where it waits")
+  func callsStay() async throws {
+    let loop = try EventLoop()
+    try loop.start(name: "lupine-test", handler: Probe(loop))
+    let tasks = LoopTaskExecutor(loop)
+    let log = StepLog()
+    // Both are there before either begins.
+    let both = await Task(executorPreference: tasks) {
+      (0..<2).map { number in
+        Task(executorPreference: tasks) {
+          for _ in 0..<5 { await log.step(number) }
+        }
+      }
+    }.value
+    for task in both { await task.value }
+    #expect(log.all == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
+    loop.stop()
+  }
+
   @Test("a loop says of its own thread alone that it is current")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
     for (index, loop) in loops.enumerated() {
-      let isCurrent = await Task(executorPreference: loop) { loops.map(\.isCurrent) }.value
+      let isCurrent = await Task(executorPreference: LoopTaskExecutor(loop)) { loops.map(\.isCurrent) }.value
       #expect(isCurrent == [index == 0, index == 1])
     }
     #expect(loops.map(\.isCurrent) == [false, false])
@@ -272,7 +302,7 @@ struct EventLoopTests {
     var iterator = entered.makeAsyncIterator()
     await iterator.next()
     // Enqueued while the loop is in its last turn; it needs several jobs to end.
-    let task = Task(executorPreference: loop) {
+    let task = Task(executorPreference: LoopTaskExecutor(loop)) {
       for _ in 0..<5 { await Task.yield() }
       return await probe.add(7).sum
     }
@@ -293,7 +323,7 @@ struct EventLoopTests {
     try start()
     let (gates, gate) = AsyncStream.makeStream(of: Void.self)
     let (waiting, isWaiting) = AsyncStream.makeStream(of: Void.self)
-    let task = Task(executorPreference: loop) {
+    let task = Task(executorPreference: LoopTaskExecutor(loop)) {
       isWaiting.yield()
       for await _ in gates {}
       return loop.isCurrent
@@ -308,7 +338,7 @@ struct EventLoopTests {
     let count = JobCount()
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<100 {
-        group.addTask(executorPreference: loop) {
+        group.addTask(executorPreference: LoopTaskExecutor(loop)) {
           #expect(count.running.add(1, ordering: .relaxed).newValue == 1)
           #expect(loop.isCurrent)
           count.running.subtract(1, ordering: .relaxed)
@@ -333,7 +363,7 @@ struct EventLoopTests {
     try loop.start(name: "lupine-test", handler: probe)
     try await probe.watch(pair.first, .readable, token: 5)
     let (yields, yielded) = AsyncStream.makeStream(of: Void.self)
-    let task = Task(executorPreference: loop) {
+    let task = Task(executorPreference: LoopTaskExecutor(loop)) {
       while !Task.isCancelled {
         await Task.yield()
         yielded.yield()
@@ -355,8 +385,8 @@ struct EventLoopTests {
   func noWakeUp() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
-    let (count, after) = await Task(executorPreference: loop) {
-      let task = Task(executorPreference: loop) { loop.isCurrent }
+    let (count, after) = await Task(executorPreference: LoopTaskExecutor(loop)) {
+      let task = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
       // Nobody reads the counter before this job has ended.
       return (wakeUpCount(of: loop), task)
     }.value
@@ -369,7 +399,7 @@ struct EventLoopTests {
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
-    let answers = await Task(executorPreference: loops[0]) {
+    let answers = await Task(executorPreference: LoopTaskExecutor(loops[0])) {
       loops[0].checkIsolated()
       return loops.map { $0.isIsolatingCurrentContext() }
     }.value

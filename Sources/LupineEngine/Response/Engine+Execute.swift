@@ -54,14 +54,15 @@ extension Engine {
   ///
   /// One hand-over from the loop in place of one for each piece. A body larger than the request's `bodyBytesMax`, or
   /// than `collectedBytesMax` if none was set, is an error. Cancelling the task ends the exchange with `.cancelled`.
-  public func collect(
-    _ request: EngineRequest, redirects: RedirectRule? = nil
+  public nonisolated(nonsending) func collect(
+    _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {
     var request = request
     if request.bodyBytesMax == .max { request.bodyBytesMax = Self.collectedBytesMax }
     var metrics: [ExchangeMetrics] = []
     while true {
-      let collector = ResponseCollector(request, redirects: redirects, redirectCount: metrics.count)
+      let collector = ResponseCollector(
+        redirecting: redirects.map { .init(rule: $0, request: request, count: metrics.count) })
       let (result, measured) = await collector.run(request, on: self)
       metrics.append(measured)
       let response = try result.get()

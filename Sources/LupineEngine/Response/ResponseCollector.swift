@@ -20,11 +20,12 @@ final class ResponseCollector: ResponseSink {
     var head: ResponseHead?
     var next: Result<EngineRequest, EngineError>?
     var body: [UInt8] = []
-    var continuation: CheckedContinuation<Outcome, Never>?
+    var outcome: Outcome?
+    var continuation: CheckedContinuation<Void, Never>?
   }
 
   /// What redirects are followed by: the rule, and the request that they are seen from.
-  private struct Redirecting {
+  struct Redirecting {
     let rule: RedirectRule
     let request: EngineRequest
     let count: Int
@@ -33,11 +34,9 @@ final class ResponseCollector: ResponseSink {
   private let redirecting: Redirecting?
   private let state = Mutex(State())
 
-  init(_ request: EngineRequest, redirects: RedirectRule?, redirectCount: Int) {
-    redirecting = redirects.map { Redirecting(rule: $0, request: request, count: redirectCount) }
-  }
+  init(redirecting: Redirecting?) { self.redirecting = redirecting }
 
-  func run(_ request: EngineRequest, on engine: Engine) async -> Outcome {
+  nonisolated(nonsending) func run(_ request: EngineRequest, on engine: Engine) async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.continuation = continuation }
@@ -55,6 +54,10 @@ final class ResponseCollector: ResponseSink {
       }
       handle?.cancel()
     }
+    guard let outcome = state.withLock({ $0.outcome.take() }) else {
+      preconditionFailure("a response's end was told without it")
+    }
+    return outcome
   }
 
   func receive(head: ResponseHead) -> BodyDisposition {
@@ -74,16 +77,17 @@ final class ResponseCollector: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     // Nothing comes behind it, so that everything can be taken out.
-    let (continuation, outcome) = state.withLock { state in
-      let outcome = result.map { trailers -> Collected in
+    let continuation = state.withLock { state in
+      let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
         var body: [UInt8] = []
         swap(&body, &state.body)
         return Collected(head: head, body: body, trailers: trailers, next: state.next.take())
       }
-      return (state.continuation.take(), outcome)
+      state.outcome = (collected, metrics)
+      return state.continuation.take()
     }
-    continuation?.resume(returning: (outcome, metrics))
+    continuation?.resume()
   }
 }
 

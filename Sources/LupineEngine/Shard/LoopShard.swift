@@ -6,6 +6,8 @@ internal import LupineTLS
 /// The actor that a loop drives; its executor is that loop, so that the shard is touched on the loop's thread alone.
 actor LoopShard: LoopHandler {
   nonisolated let loop: EventLoop
+  /// For tasks that prefer the loop's thread.
+  nonisolated let taskExecutor: LoopTaskExecutor
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -16,6 +18,7 @@ actor LoopShard: LoopHandler {
     tlsContexts: TLSContexts
   ) {
     self.loop = loop
+    taskExecutor = LoopTaskExecutor(loop)
     inbox = Inbox { loop.wake() }
     shard = Shard(
       configuration, index: index, proxyRules: proxyRules, network: loop, resolver: resolver, tlsContexts: tlsContexts,
