@@ -59,8 +59,15 @@ public final class Engine: Sendable {
     _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max
   ) -> ExchangeHandle {
     precondition(credit >= 0, "a credit counts bytes")
-    if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
     let shard = shard(for: request.uri.origin)
+    return submit(request, to: sink, credit: credit, on: shard)
+  }
+
+  /// The same on a loop that was chosen by `shard(for:)`.
+  func submit(
+    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max, on shard: LoopShard
+  ) -> ExchangeHandle {
+    if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
     let id = shard.inbox.nextExchangeID()
     shard.inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
     return ExchangeHandle(id: id, inbox: shard.inbox)
@@ -112,7 +119,8 @@ public final class Engine: Sendable {
     shards.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
-  private func shard(for origin: Origin) -> LoopShard {
+  /// The loop for a request to that origin.
+  func shard(for origin: Origin) -> LoopShard {
     let first = index(of: origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
     let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }

@@ -62,8 +62,9 @@ extension Engine {
     var metrics: [ExchangeMetrics] = []
     while true {
       let collector = ResponseCollector(
+        on: shard(for: request.uri.origin),
         redirecting: redirects.map { .init(rule: $0, request: request, count: metrics.count) })
-      let (result, measured) = await collector.run(request, on: self)
+      let (result, measured) = await collector.run(request, by: self)
       metrics.append(measured)
       let response = try result.get()
       guard let next = response.next else {

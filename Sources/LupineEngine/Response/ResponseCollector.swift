@@ -32,15 +32,22 @@ final class ResponseCollector: ResponseSink {
   }
 
   private let redirecting: Redirecting?
+  private let shard: LoopShard
+  /// Whether the caller runs on the loop itself, where nobody has to be woken.
+  private let isOnLoop: Bool
   private let state = Mutex(State())
 
-  init(redirecting: Redirecting?) { self.redirecting = redirecting }
+  init(on shard: LoopShard, redirecting: Redirecting?) {
+    self.shard = shard
+    self.redirecting = redirecting
+    isOnLoop = shard.loop.isCurrent
+  }
 
-  nonisolated(nonsending) func run(_ request: EngineRequest, on engine: Engine) async -> Outcome {
+  nonisolated(nonsending) func run(_ request: EngineRequest, by engine: Engine) async -> Outcome {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         state.withLock { $0.continuation = continuation }
-        let handle = engine.submit(request, to: self)
+        let handle = engine.submit(request, to: self, on: shard)
         let isCancelled = state.withLock { state in
           state.handle = handle
           return state.isCancelled
@@ -87,7 +94,8 @@ final class ResponseCollector: ResponseSink {
       state.outcome = (collected, metrics)
       return state.continuation.take()
     }
-    continuation?.resume()
+    guard let continuation else { return }
+    if isOnLoop { continuation.resume() } else { shard.resumptions.resume(continuation) }
   }
 }
 

@@ -8,6 +8,8 @@ actor LoopShard: LoopHandler {
   nonisolated let loop: EventLoop
   /// For tasks that prefer the loop's thread.
   nonisolated let taskExecutor: LoopTaskExecutor
+  /// For tasks that wait elsewhere.
+  nonisolated let resumptions = Resumptions()
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
 
@@ -28,6 +30,8 @@ actor LoopShard: LoopHandler {
   func gather() -> Bool { shard.gather() }
 
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
-    shard.turn(events, fetched: fetched, now: now)
+    resumptions.open()
+    defer { resumptions.close() }
+    return shard.turn(events, fetched: fetched, now: now)
   }
 }
