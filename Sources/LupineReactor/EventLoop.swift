@@ -200,7 +200,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   // From the loop's own thread it costs no system call. The job runs in the next turn, for which the sockets are
   // looked at anew, so that jobs which enqueue one another for ever don't keep them waiting.
-  fileprivate func enqueue(_ job: UnownedJob, of taskExecutor: UnownedTaskExecutor?) {
+  func enqueue(_ job: UnownedJob, of taskExecutor: UnownedTaskExecutor?) {
     if jobs.post(Job(job: job, taskExecutor: taskExecutor)) { wake() }
   }
 
@@ -211,19 +211,4 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   /// Lets the runtime skip a hop for code that is on the loop's thread already.
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
-}
-
-/// Runs tasks on a loop's thread.
-///
-/// Not the loop itself, whose jobs are isolated to its actors: a task would leave them at each call of a function that
-/// isn't, and come back to the same thread in another turn.
-package final class LoopTaskExecutor: TaskExecutor {
-  private let loop: EventLoop
-
-  package init(_ loop: EventLoop) { self.loop = loop }
-
-  /// Takes a task's job, which runs in the loop's next turn.
-  package func enqueue(_ job: consuming ExecutorJob) {
-    loop.enqueue(UnownedJob(job), of: asUnownedTaskExecutor())
-  }
 }

@@ -22,8 +22,8 @@ struct ResumptionsTests {
     /// Starts a task that is resumed as soon as it waits.
     func start(_ number: Int) -> Task<Void, Never> {
       let task = Task(executorPreference: executor) {
-        await withCheckedContinuation { resumptions.resume($0) }
-        resumed.withLock { $0.append(number) }
+        await withCheckedContinuation { self.resumptions.resume($0) }
+        self.resumed.withLock { $0.append(number) }
       }
       executor.run(Agenda())
       return task

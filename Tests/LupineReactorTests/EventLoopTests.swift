@@ -8,7 +8,7 @@ import Testing
 @testable @_spi(Loop) import LupineReactor
 
 /// The handler of the tests: an actor on the loop that hands each turn to a closure.
-private actor Probe: LoopHandler {
+actor Probe: LoopHandler {
   typealias Turn = @Sendable ([Poller.Event], Instant) -> Instant?
 
   nonisolated let loop: EventLoop
@@ -52,22 +52,8 @@ private final class JobCount: Sendable {
   let running = Atomic<Int>(0)
 }
 
-/// Who has taken a step, in order.
-private final class StepLog: Sendable {
-  private let numbers = Mutex<[Int]>([])
-
-  var all: [Int] { numbers.withLock { $0 } }
-
-  /// A call of a function that is bound to no actor.
-  @inline(never)
-  func step(_ number: Int) async { numbers.withLock { $0.append(number) } }
-}
-
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
-  /// The thread of a loop, asked from a job on it.
-  private func thread(of probe: Probe) async -> pthread_t { await probe.add(0).thread }
-
   @Test("readiness comes as events with their token")
   func events() async throws {
     let loop = try EventLoop()
@@ -215,47 +201,6 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a task that prefers the loop runs on its thread, also after it has waited")
-  func taskExecutor() async throws {
-    let loop = try EventLoop()
-    let probe = Probe(loop)
-    try loop.start(name: "lupine-test", handler: probe)
-    let expected = await thread(of: probe)
-    let task = Task(executorPreference: LoopTaskExecutor(loop)) { () -> [Bool] in
-      var isThere = [isOnLoop(loop, expected)]
-      for _ in 0..<10 {
-        await Task.yield()
-        isThere.append(isOnLoop(loop, expected))
-        _ = await probe.add(1)
-        isThere.append(isOnLoop(loop, expected))
-      }
-      return isThere
-    }
-    let isThere = await task.value
-    #expect(isThere.count == 21 && isThere.allSatisfy(\.self))
-    #expect(!loop.isCurrent)
-    loop.stop()
-  }
-
-  @Test("a task on the loop leaves it for others only where it waits")
-  func callsStay() async throws {
-    let loop = try EventLoop()
-    try loop.start(name: "lupine-test", handler: Probe(loop))
-    let tasks = LoopTaskExecutor(loop)
-    let log = StepLog()
-    // Both are there before either begins.
-    let both = await Task(executorPreference: tasks) {
-      (0..<2).map { number in
-        Task(executorPreference: tasks) {
-          for _ in 0..<5 { await log.step(number) }
-        }
-      }
-    }.value
-    for task in both { await task.value }
-    #expect(log.all == [0, 0, 0, 0, 0, 1, 1, 1, 1, 1])
-    loop.stop()
-  }
-
   @Test("a loop says of its own thread alone that it is current")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
@@ -348,53 +293,6 @@ struct EventLoopTests {
     #expect(!loop.isCurrent)
   }
 
-  @Test("a task that enqueues itself for ever doesn't keep sockets waiting")
-  func fairness() async throws {
-    let loop = try EventLoop()
-    let pair = try SocketPair()
-    let (tokens, continuation) = AsyncStream.makeStream(of: UInt64.self)
-    let probe = Probe(loop) { events, _ in
-      for event in events {
-        pair.drain()
-        continuation.yield(event.token)
-      }
-      return nil
-    }
-    try loop.start(name: "lupine-test", handler: probe)
-    try await probe.watch(pair.first, .readable, token: 5)
-    let (yields, yielded) = AsyncStream.makeStream(of: Void.self)
-    let task = Task(executorPreference: LoopTaskExecutor(loop)) {
-      while !Task.isCancelled {
-        await Task.yield()
-        yielded.yield()
-      }
-    }
-    var spin = yields.makeAsyncIterator()
-    await spin.next()
-    var iterator = tokens.makeAsyncIterator()
-    for _ in 0..<10 {
-      pair.write()
-      #expect(await iterator.next() == 5)
-    }
-    task.cancel()
-    await task.value
-    loop.stop()
-  }
-
-  @Test("a job that is enqueued on the loop's own thread needs no wake-up")
-  func noWakeUp() async throws {
-    let loop = try EventLoop()
-    try loop.start(name: "lupine-test", handler: Probe(loop))
-    let (count, after) = await Task(executorPreference: LoopTaskExecutor(loop)) {
-      let task = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
-      // Nobody reads the counter before this job has ended.
-      return (wakeUpCount(of: loop), task)
-    }.value
-    #expect(count == 0)
-    #expect(await after.value)
-    loop.stop()
-  }
-
   @Test("code on the loop's thread is isolated to the loop's actors, and no other code")
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
@@ -408,16 +306,3 @@ struct EventLoopTests {
     for loop in loops { loop.stop() }
   }
 }
-
-/// How many wake-ups the loop's eventfd holds.
-private func wakeUpCount(of loop: EventLoop) -> Int? {
-  let file = open("/proc/self/fdinfo/\(loop.eventDescriptor.number)", O_RDONLY)
-  var text = [UInt8](repeating: 0, count: 1_024)
-  let count = read(file, &text, text.count)
-  close(file)
-  let line = String(decoding: text.prefix(max(count, 0)), as: UTF8.self).split(separator: "\n")
-    .first { $0.hasPrefix("eventfd-count:") }
-  return line.flatMap { $0.split(separator: " ").last }.flatMap { Int($0, radix: 16) }
-}
-
-private func isOnLoop(_ loop: EventLoop, _ thread: pthread_t) -> Bool { loop.isCurrent && pthread_self() == thread }
