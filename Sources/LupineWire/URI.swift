@@ -138,8 +138,8 @@ public struct URI: Sendable, Hashable {
   }
 
   private static func known(_ scheme: Bytes) throws(URIError) -> (Scheme, isSocket: Bool) {
-    if scheme.elementsEqual("http".utf8) { return (.http, false) }
-    if scheme.elementsEqual("https".utf8) { return (.https, false) }
+    if scheme.count == 4, ByteScan.matches(scheme.span, at: 0, "http") { return (.http, false) }
+    if scheme.count == 5, ByteScan.matches(scheme.span, at: 0, "https") { return (.https, false) }
     let name = lowercased(scheme)
     let isSocket = name.hasSuffix("+unix")
     guard let known = Scheme(rawValue: isSocket ? String(name.dropLast(5)) : name) else {
@@ -189,9 +189,12 @@ public struct URI: Sendable, Hashable {
 
   private static func number(_ port: Bytes) throws(URIError) -> UInt16? {
     guard !port.isEmpty else { return nil }
-    guard port.allSatisfy(isDigit), let number = UInt16(text(port)), number > 0 else {
-      throw .malformedPort(text(port))
+    var number = 0
+    for byte in port {
+      guard isDigit(byte), number <= UInt16.max else { throw .malformedPort(text(port)) }
+      number = number * 10 + Int(byte & 0x0F)
     }
+    guard let number = UInt16(exactly: number), number > 0 else { throw .malformedPort(text(port)) }
     return number
   }
 
@@ -208,7 +211,10 @@ public struct URI: Sendable, Hashable {
 
   private static func text(_ bytes: Bytes) -> String { String(decoding: bytes, as: UTF8.self) }
 
-  private static func lowercased(_ bytes: Bytes) -> String { text(Bytes(bytes.map(Byte.lowercased))) }
+  private static func lowercased(_ bytes: Bytes) -> String {
+    let isLowercase = bytes.allSatisfy { Byte.lowercased($0) == $0 }
+    return text(isLowercase ? bytes : Bytes(bytes.map(Byte.lowercased)))
+  }
 
   private static func isLetter(_ byte: UInt8) -> Bool { Byte.lowercased(byte) &- 0x61 < 26 }
 
