@@ -78,24 +78,13 @@ struct MessageFraming {
   ) throws(WireError) -> UInt64 {
     var result = earlier
     try fields.forEachElement(of: value) { element throws(WireError) in
-      guard let number = number(fields.content(element)) else { throw .malformedContentLength(fields.string(value)) }
+      guard let number = Digits.value(of: fields.content(element)) else {
+        throw .malformedContentLength(fields.string(value))
+      }
       if let result, result != number { throw .conflictingContentLength(String(result), String(number)) }
       result = number
     }
     guard let result else { throw .malformedContentLength(fields.string(value)) }
     return result
-  }
-
-  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
-    guard !digits.isEmpty else { return nil }
-    var number: UInt64 = 0
-    for byte in digits {
-      guard byte &- 0x30 < 10 else { return nil }
-      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-      let (sum, carry) = product.addingReportingOverflow(UInt64(byte &- 0x30))
-      guard !overflow, !carry else { return nil }
-      number = sum
-    }
-    return number
   }
 }

@@ -37,11 +37,11 @@ enum ByteScan {
     }
   }
 
-  /// Whether the bytes at `start` are those of a name in lower case and ASCII, but for the case of their letters.
-  static func matches(_ bytes: borrowing Span<UInt8>, at start: Int, _ name: StaticString) -> Bool {
-    let found = bytes.extracting(start..<start + name.utf8CodeUnitCount)
+  /// Whether the bytes are those of a name in lower case and ASCII, but for the case of their letters.
+  static func matches(_ bytes: borrowing Span<UInt8>, _ name: StaticString) -> Bool {
+    guard bytes.count == name.utf8CodeUnitCount else { return false }
     // SAFETY: both buffers have as many bytes, and no load starts behind the eighth from their end.
-    return found.withUnsafeBufferPointer { buffer in
+    return bytes.withUnsafeBufferPointer { buffer in
       let raw = UnsafeRawBufferPointer(buffer)
       let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: raw.count)
       let last = raw.count - 8

@@ -66,6 +66,23 @@ enum Byte {
   }
 }
 
+/// 1*DIGIT (RFC 5234 §B.1)
+enum Digits {
+  /// The number that the bytes say, leading zeros allowed; nil if there are none, others, or more than 64 bits.
+  static func value(of bytes: some Collection<UInt8>) -> UInt64? {
+    guard !bytes.isEmpty else { return nil }
+    var value: UInt64 = 0
+    for byte in bytes {
+      guard byte &- 0x30 < 10 else { return nil }
+      let (product, overflow) = value.multipliedReportingOverflow(by: 10)
+      let (sum, carry) = product.addingReportingOverflow(UInt64(byte &- 0x30))
+      guard !overflow, !carry else { return nil }
+      value = sum
+    }
+    return value
+  }
+}
+
 /// pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1)
 enum PercentEncoding {
   /// The bytes with each that isn't in the class encoded.

@@ -55,14 +55,7 @@ private struct RangeReader {
   // first-pos = last-pos = complete-length = 1*DIGIT; leading zeros are allowed.
   mutating func number() -> UInt64? {
     let digits = rest.prefix { $0 &- 0x30 < 10 }
-    guard !digits.isEmpty else { return nil }
-    var number: UInt64 = 0
-    for digit in digits {
-      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-      let next = product.addingReportingOverflow(UInt64(digit &- 0x30))
-      guard !overflow, !next.overflow, next.partialValue <= UInt64(Int64.max) else { return nil }
-      number = next.partialValue
-    }
+    guard let number = Digits.value(of: digits), number <= UInt64(Int64.max) else { return nil }
     rest = rest.dropFirst(digits.count)
     return number
   }

@@ -113,7 +113,7 @@ public struct Fields: Sendable {
 
   /// `name` must be in lower case and ASCII.
   func matches(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
-    range.count == name.utf8CodeUnitCount && ByteScan.matches(bytes.span, at: Int(range.lowerBound), name)
+    ByteScan.matches(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), name)
   }
 
   func content(_ range: Range<UInt32>) -> ArraySlice<UInt8> {

@@ -138,8 +138,8 @@ public struct URI: Sendable, Hashable {
   }
 
   private static func known(_ scheme: Bytes) throws(URIError) -> (Scheme, isSocket: Bool) {
-    if scheme.count == 4, ByteScan.matches(scheme.span, at: 0, "http") { return (.http, false) }
-    if scheme.count == 5, ByteScan.matches(scheme.span, at: 0, "https") { return (.https, false) }
+    if ByteScan.matches(scheme.span, "http") { return (.http, false) }
+    if ByteScan.matches(scheme.span, "https") { return (.https, false) }
     let name = lowercased(scheme)
     let isSocket = name.hasSuffix("+unix")
     guard let known = Scheme(rawValue: isSocket ? String(name.dropLast(5)) : name) else {
@@ -189,12 +189,9 @@ public struct URI: Sendable, Hashable {
 
   private static func number(_ port: Bytes) throws(URIError) -> UInt16? {
     guard !port.isEmpty else { return nil }
-    var number = 0
-    for byte in port {
-      guard isDigit(byte), number <= UInt16.max else { throw .malformedPort(text(port)) }
-      number = number * 10 + Int(byte & 0x0F)
+    guard let number = Digits.value(of: port).flatMap(UInt16.init(exactly:)), number > 0 else {
+      throw .malformedPort(text(port))
     }
-    guard let number = UInt16(exactly: number), number > 0 else { throw .malformedPort(text(port)) }
     return number
   }
 

@@ -19,15 +19,12 @@ private final class StepLog: Sendable {
 
 @Suite("LoopTaskExecutor", .timeLimit(.minutes(10)))
 struct LoopTaskExecutorTests {
-  /// The thread of a loop, asked from a job on it.
-  private func thread(of probe: Probe) async -> pthread_t { await probe.add(0).thread }
-
   @Test("a task that prefers the loop runs on its thread, also after it has waited")
   func taskExecutor() async throws {
     let loop = try EventLoop()
     let probe = Probe(loop)
     try loop.start(name: "lupine-test", handler: probe)
-    let expected = await thread(of: probe)
+    let expected = await probe.add(0).thread
     let task = Task(executorPreference: LoopTaskExecutor(loop)) { () -> [Bool] in
       var isThere = [isOnLoop(loop, expected)]
       for _ in 0..<10 {

@@ -17,8 +17,8 @@ package struct SplitMix64: RandomNumberGenerator {
 }
 
 extension SplitMix64 {
-  /// One to four changes to some bytes; inserted ones are from the `telling` more often than not.
-  package mutating func mutate(_ original: [UInt8], inserting telling: [UInt8]) -> [UInt8] {
+  /// The bytes with one to four changes; inserted ones are from the `telling` more often than not.
+  package mutating func mutation(of original: [UInt8], inserting telling: [UInt8]) -> [UInt8] {
     var bytes = original
     for _ in 0..<Int.random(in: 1...4, using: &self) {
       let position = Int.random(in: 0...bytes.count, using: &self)

@@ -70,15 +70,19 @@ struct ByteScanTests {
     let expected = name.withUTF8Buffer { Array($0) }
     // With something on both sides, which doesn't count.
     var bytes = Array("xy".utf8) + expected + Array("zz".utf8)
-    if !ByteScan.matches(bytes.span, at: 2, name) { Issue.record("\(name) isn't matched by itself") }
+    let place = 2..<2 + expected.count
+    if !ByteScan.matches(bytes.span.extracting(place), name) { Issue.record("\(name) isn't matched by itself") }
     for position in expected.indices {
       for byte in UInt8.min...UInt8.max {
         bytes[2 + position] = byte
         let isSame = Byte.lowercased(byte) == expected[position]
-        if ByteScan.matches(bytes.span, at: 2, name) != isSame { Issue.record("\(byte) at \(position) of \(name)") }
+        if ByteScan.matches(bytes.span.extracting(place), name) != isSame {
+          Issue.record("\(byte) at \(position) of \(name)")
+        }
       }
       bytes[2 + position] = expected[position]
     }
+    if ByteScan.matches(bytes.span.extracting(2..<3 + expected.count), name) { Issue.record("\(name) and more") }
   }
 
   private func expectAgreement(_ bytes: [UInt8], from start: Int = 0) {

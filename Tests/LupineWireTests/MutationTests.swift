@@ -19,7 +19,7 @@ struct MutationTests {
     let originals = ResponseVector.all.filter { $0.bytes.count < 512 }
     for _ in 0..<2500 {
       guard let vector = originals.randomElement(using: &random) else { return }
-      let bytes = random.mutate(vector.bytes, inserting: telling)
+      let bytes = random.mutation(of: vector.bytes, inserting: telling)
       let whole = transcript(of: [bytes[...]], like: vector)
       let single = transcript(of: bytes.singly, like: vector)
       let pieces = transcript(of: randomPieces(bytes, using: &random), like: vector)
@@ -36,7 +36,7 @@ struct MutationTests {
     let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (60, 40, 2) }
     for _ in 0..<1000 {
       guard let vector = ResponseVector.all.randomElement(using: &random) else { return }
-      let bytes = random.mutate(vector.bytes, inserting: telling)
+      let bytes = random.mutation(of: vector.bytes, inserting: telling)
       expectBounded(SectionParser(.response, limits: limits), bytes, limit: 60)
       expectBounded(SectionParser(.request, limits: limits), bytes, limit: 60)
       expectBounded(SectionParser(.trailers, limits: limits), bytes, limit: 40)

@@ -44,7 +44,7 @@ import Testing
     let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
     var keptCount = 0
     for _ in 0..<5000 {
-      let line = random.mutate(lines[Int.random(in: lines.indices, using: &random)], inserting: telling)
+      let line = random.mutation(of: lines[Int.random(in: lines.indices, using: &random)], inserting: telling)
       for part in JoinedSetCookie.lines(of: line) { _ = try? SetCookie(part) }
       guard let wish = try? SetCookie(line) else { continue }
       let cookie = try? Cookie(
