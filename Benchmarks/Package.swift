@@ -20,8 +20,9 @@ let package = Package(
   targets: [
     .target(name: "CAllocation"),
     .target(name: "LoadMeasure", dependencies: ["CAllocation"], swiftSettings: strict),
-    .executableTarget(name: "load-api", dependencies: ["LoadMeasure", lupine, engine], swiftSettings: strict),
     .target(name: "EngineLoad", dependencies: ["LoadMeasure", engine], swiftSettings: strict),
+    .executableTarget(
+      name: "load-api", dependencies: ["EngineLoad", "LoadMeasure", lupine, engine], swiftSettings: strict),
     .executableTarget(
       name: "load-engine-async", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(

@@ -13,12 +13,17 @@ def row(client, title="", name="", *arguments, path="", expected_output=None):
     return Row(found, title or found.title, name or client, arguments, path, expected_output)
 
 
+def obligations(*arguments):
+    """How cheap the API could get: the queues, the notifications, the URL and the task, and nothing else of it."""
+    return row("load-api", "What the API owes, and nothing else", "obligations", "--mode", "obligations", *arguments)
+
+
 def small(in_flight):
     """Small replies, at that many requests in flight."""
     engine_of_loop = row("load-engine-async", "Lupine's engine, async on its loop", "on-loop", "--mode", "loop")
     rows = [
-        row("load-api"), row("load-engine-async"), engine_of_loop, row("load-engine-callback"), row("curl-multi"),
-        row("hyper"), row("go"), row("async-http-client"), row("urlsession"), row("wrk"),
+        row("load-api"), obligations(), row("load-engine-async"), engine_of_loop, row("load-engine-callback"),
+        row("curl-multi"), row("hyper"), row("go"), row("async-http-client"), row("urlsession"), row("wrk"),
     ]  # fmt: skip
     targets = {
         64: (
@@ -143,7 +148,8 @@ def tls_requests(folders):
     targets = tuple(
         Target(f"{text}: requests/s to Go's", name, "rate", ("go",), at_least=1.2)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
-    return [Case("Kept connections, 64 in flight", tls_rows(folders, *names), origin=server.TLS, targets=targets)]
+    rows = [*tls_rows(folders, *names), obligations("--ca", folders.authority)]
+    return [Case("Kept connections, 64 in flight", rows, origin=server.TLS, targets=targets)]
 
 
 def tls_new(folders):

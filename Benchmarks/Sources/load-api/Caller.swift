@@ -18,6 +18,8 @@ enum Mode: String, CaseIterable {
   case download
   /// `upload()` of the file of `--upload`.
   case upload
+  /// No request of the API's, but what its contract costs at least.
+  case obligations
 }
 
 struct WrongBody: Error {
@@ -31,12 +33,14 @@ struct Caller: Sendable {
   let mode: Mode
   private let queue = DispatchQueue(label: "load-api")
   private let exact: Data?
+  private let obligations: Obligations?
 
-  init(session: Session, load: Load, mode: Mode) {
+  init(session: Session, load: Load, mode: Mode) throws {
     self.session = session
     self.load = load
     self.mode = mode
     exact = load.exactBody.map { Data($0) }
+    obligations = mode == .obligations ? try Obligations(load) : nil
   }
 
   /// Returns when the response is there and right.
@@ -51,6 +55,7 @@ struct Caller: Sendable {
     case .upload:
       let file = URL(fileURLWithPath: load.upload ?? "")
       try check(await session.upload(file, to: url).serializingData().value)
+    case .obligations: try check(await obligations?.body(of: url) ?? Data())
     }
   }
 

@@ -20,9 +20,9 @@ if load.origins > 1 {
 }
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
 if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.file(authorities)] }
-let caller = Caller(session: Session(configuration: configuration), load: load, mode: mode)
 
 do {
+  let caller = try Caller(session: Session(configuration: configuration), load: load, mode: mode)
   try await send(Tickets(load.warmUp), caller)
   let tickets = Tickets(load.requests)
   let measurement = Measurement()

@@ -1,0 +1,102 @@
+// What Alamofire's contract costs around the engine, with nothing of the API's own: how cheap an API of it could get.
+
+import EngineLoad
+import Foundation
+import LoadMeasure
+import LupineEngine
+import Synchronization
+
+/// A session's queues, as Alamofire makes them, and the engine.
+///
+/// A request is made of a string on the root queue; its response comes back there, is serialized on a queue of its own,
+/// and goes to a task that can be cancelled; four notifications tell of it. Programs rely on each of these.
+struct Obligations: Sendable {
+  private let engine: Engine
+  private let rootQueue: DispatchQueue
+  private let serializationQueue: DispatchQueue
+
+  init(_ load: Load) throws {
+    engine = try load.makeEngine()
+    rootQueue = DispatchQueue(label: "root")
+    serializationQueue = DispatchQueue(label: "serialization", target: rootQueue)
+  }
+
+  /// Returns the response's body.
+  func body(of url: String) async throws -> Data {
+    let request = BareRequest(on: rootQueue, serializationQueue)
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        request.start(url, by: engine, for: continuation)
+      }
+    } onCancel: {
+      request.cancel()
+    }
+  }
+}
+
+/// One request, from the queue it is made on to the task that awaits it.
+private final class BareRequest: ResponseSink {
+  private struct State {
+    var handle: ExchangeHandle?
+    var body: [UInt8] = []
+    var continuation: CheckedContinuation<Data, any Error>?
+  }
+
+  private let rootQueue: DispatchQueue
+  private let serializationQueue: DispatchQueue
+  private let state = Mutex(State())
+
+  init(on rootQueue: DispatchQueue, _ serializationQueue: DispatchQueue) {
+    self.rootQueue = rootQueue
+    self.serializationQueue = serializationQueue
+  }
+
+  func start(_ string: String, by engine: Engine, for continuation: CheckedContinuation<Data, any Error>) {
+    state.withLock { $0.continuation = continuation }
+    rootQueue.async { [self] in
+      do {
+        guard let url = URL(string: string) else { throw URLError(.badURL) }
+        var fields = Fields()
+        for (name, value) in Load.fields { fields.append(name: name, value: value) }
+        let request = EngineRequest(uri: try URI(url.absoluteString), fields: fields)
+        tell("didResume")
+        let handle = engine.submit(request, to: self)
+        tell("didResumeTask")
+        state.withLock { $0.handle = handle }
+      } catch {
+        resume(.failure(error))
+      }
+    }
+  }
+
+  func cancel() { state.withLock { $0.handle }?.cancel() }
+
+  func receive(head: ResponseHead) -> BodyDisposition {
+    guard head.status == 200 else { Load.fail("the status is \(head.status)") }
+    return .deliver
+  }
+
+  func receive(body bytes: borrowing Span<UInt8>) {
+    state.withLock { state in
+      for index in bytes.indices { state.body.append(bytes[index]) }
+    }
+  }
+
+  func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+    rootQueue.async { [self] in
+      tell("didCompleteTask")
+      tell("didFinish")
+      serializationQueue.async { [self] in
+        resume(result.map { _ in Data(state.withLock { $0.body }) }.mapError { $0 })
+      }
+    }
+  }
+
+  private func tell(_ event: String) {
+    NotificationCenter.default.post(name: Notification.Name(event), object: nil, userInfo: ["request": self])
+  }
+
+  private func resume(_ result: Result<Data, any Error>) {
+    state.withLock { $0.continuation.take() }?.resume(with: result)
+  }
+}
