@@ -2,7 +2,8 @@
 
 SWIFT ?= swift
 SERVERS := Tests/Servers/servers
-FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift
+FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addprefix Benchmarks/, Sources Package.swift \
+  Micro/Benchmarks Micro/Package.swift peers/AsyncHTTPClient/Sources peers/URLSession/Sources)
 
 # A warning of a newer compiler is our concern, not that of somebody who tries the demo: the demo goes without.
 # The same flags everywhere else, since other flags mean another build.
@@ -108,12 +109,10 @@ counts: deps ## check what a request costs, in instructions and allocations, aga
 	sh .ci/packages valgrind libc6-dbg nginx binutils
 	Benchmarks/counts
 
-PEER := Benchmarks/.build/http-parser.so
+# With -enable-testing the benchmarks reach what is internal, such as the pool.
 micro: deps ## time the parts of a request that need no network, the parser beside Debian's http-parser
 	sh .ci/packages libhttp-parser-dev
-	$(SWIFT) build -c release --package-path Benchmarks --product micro
-	$(CLANG) -O2 -shared -fPIC -o $(PEER) Benchmarks/peers/http-parser.c -lhttp_parser
-	Benchmarks/.build/release/micro --peer $(PEER)
+	$(SWIFT) package --package-path Benchmarks/Micro -Xswiftc -enable-testing benchmark --no-progress --grouping metric
 
 namespaces: deps ## try networks that lose, delay, reset and swallow packets (as root or by sudo)
 	sh .ci/packages iproute2 python3 openssl

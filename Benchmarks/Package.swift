@@ -14,8 +14,11 @@ let engine = Target.Dependency.product(name: "LupineEngine", package: "Lupine")
 
 let package = Package(
   name: "Benchmarks",
-  // For the peers written in Swift, each of which is a package of its own.
-  products: [.library(name: "LoadMeasure", targets: ["LoadMeasure"])],
+  // For the peers written in Swift and for Micro, each of which is a package of its own.
+  products: [
+    .library(name: "LoadMeasure", targets: ["LoadMeasure"]),
+    .library(name: "ResponseHeads", targets: ["ResponseHeads"]),
+  ],
   dependencies: [.package(name: "Lupine", path: "..")],
   targets: [
     .target(name: "CAllocation"),
@@ -28,7 +31,8 @@ let package = Package(
     .executableTarget(
       name: "load-engine-callback", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
     .executableTarget(name: "load-idle", dependencies: ["EngineLoad", "LoadMeasure", engine], swiftSettings: strict),
-    .executableTarget(name: "micro", dependencies: [lupine, engine], swiftSettings: strict),
+    .target(name: "ResponseHeads", dependencies: [engine], swiftSettings: strict),
+    .executableTarget(name: "parse-heads", dependencies: ["ResponseHeads", engine], swiftSettings: strict),
     .executableTarget(name: "micro-growth", dependencies: [engine], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,12 +1,14 @@
 // Response heads in the shapes that well-known servers and services send; the values are made up.
 
+public import LupineEngine
+
 /// One head for each kind of server.
-enum ResponseHeads {
+public enum ResponseHeads {
   /// The heads' bytes, with CRLF at each line's end, and the empty line.
-  static let all: [[UInt8]] = texts.map { bytes($0) }
+  public static let all: [[UInt8]] = texts.map { bytes($0) }
 
   /// A head of nearly that many bytes: many fields of a usual size.
-  static func large(byteCount: Int) -> [UInt8] {
+  public static func large(byteCount: Int) -> [UInt8] {
     var text = "HTTP/1.1 200 OK\nServer: nginx\nContent-Length: 13"
     var number = 0
     while text.utf8.count + 2 * number < byteCount - 1_000 {
@@ -14,6 +16,17 @@ enum ResponseHeads {
       text += "\nX-Trace-Segment-\(number): " + String(repeating: "span=4bf92f3577b34da6; ", count: 18)
     }
     return bytes(text)
+  }
+
+  /// Parses a head as a connection does: its lines, and how its body is framed.
+  public static func parse(_ bytes: [UInt8]) -> ResponseHead {
+    var connection = ClientConnection(limits: Limits())
+    connection.start(method: "GET", closes: false)
+    var cursor = 0
+    guard case .head(let head, _, _)? = try? connection.receive(bytes.span, at: &cursor), cursor == bytes.count else {
+      fatalError("a head wasn't taken: \(String(decoding: bytes, as: UTF8.self))")
+    }
+    return head
   }
 
   private static func bytes(_ text: String) -> [UInt8] {

@@ -1,7 +1,8 @@
-// Parses response heads with Debian's http-parser: the peer of our own parser in `micro`, which loads this as a library.
+// Parses response heads with Debian's http-parser.
+
+#include "peer_parse.h"
 
 #include <http_parser.h>
-#include <stddef.h>
 
 // What a client needs at the least: where each name and value lies, and where the head ends.
 typedef struct {
@@ -33,7 +34,6 @@ static int on_complete(http_parser *parser) {
   return 0;
 }
 
-// Parses one head so many times; returns the number of its field lines, or -1 if it isn't well-formed.
 long peer_parse(const char *bytes, size_t count, long repeats) {
   http_parser_settings settings;
   http_parser_settings_init(&settings);

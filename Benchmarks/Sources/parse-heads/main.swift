@@ -1,0 +1,13 @@
+// Parses the heads so many times, for callgrind to count what that costs.
+
+import LupineEngine
+import ResponseHeads
+
+guard CommandLine.arguments.count == 2, let repeats = Int(CommandLine.arguments[1]) else {
+  fatalError("usage: parse-heads REPEATS")
+}
+var count = 0
+for _ in 0..<repeats {
+  for head in ResponseHeads.all { count += ResponseHeads.parse(head).fields.count }
+}
+print(count, "fields")
