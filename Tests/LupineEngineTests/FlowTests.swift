@@ -174,11 +174,7 @@ import Testing
   @Test("a pause before the reply doesn't count as a reply")
   func pauseBeforeReply() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      _ = try peer.readRequest()
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     var request = EngineRequest(uri: try URI("\(origin.url)/"))
     request.timeouts.firstByte = .milliseconds(150)
@@ -215,11 +211,7 @@ import Testing
   @Test("releasing the engine ends those who wait too, each once")
   func shutDownWaiters() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      _ = try peer.readRequest()
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     let sinks = (0..<20).map { _ in RecordingSink() }
     do {
@@ -240,11 +232,7 @@ import Testing
   @Test("releasing the engine ends what is under way")
   func shutDown() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      guard try peer.readRequest() != nil else { return }
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     let sink = RecordingSink()
     do {
@@ -279,11 +267,7 @@ import Testing
   @Test("a connection that doesn't become free")
   func poolWaitTimeout() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      _ = try peer.readRequest()
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     var configuration = EngineConfiguration()
     configuration.pool.connectionsPerOriginMax = 1

@@ -47,11 +47,7 @@ struct ShutdownTests {
   @Test("an abrupt shutdown ends everything with an error")
   func abrupt() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      guard try peer.readRequest() != nil else { return }
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     let engine = try Engine()
     let sink = RecordingSink()
@@ -89,11 +85,7 @@ struct ShutdownTests {
   @Test("who comes when as many wait as may is refused with that number")
   func tooManyWaiting() async throws {
     let arrived = Gate()
-    let origin = try OriginServer { peer in
-      guard try peer.readRequest() != nil else { return }
-      arrived.open()
-      _ = try peer.awaitClose()
-    }
+    let origin = try OriginServer.silent(opening: arrived)
     defer { origin.stop() }
     var configuration = EngineConfiguration()
     configuration.pool.connectionsPerOriginMax = 1

@@ -1,0 +1,1 @@
+../../../../Tests/LupineEngineTests/Simulation/SplitMix64+Draws.swift
