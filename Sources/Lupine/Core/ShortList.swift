@@ -28,7 +28,7 @@ enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
     }
   }
 
-  mutating func append(_ element: Element) {
+  mutating func append(_ element: consuming Element) {
     switch self {
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])

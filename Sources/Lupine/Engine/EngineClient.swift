@@ -116,9 +116,15 @@ final class EngineClient: Sendable {
   }
 
   /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
-  func submit(_ request: EngineRequest, to sink: any ResponseSink, credit: Int) throws -> ExchangeHandle {
+  func submit(
+    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int
+  ) throws(URLError) -> ExchangeHandle {
+    try startedEngine().submit(request, to: sink, credit: credit)
+  }
+
+  private func startedEngine() throws(URLError) -> Engine {
     do {
-      let engine = try state.withLock { state throws(SystemError) in
+      return try state.withLock { state throws(SystemError) in
         if let engine = state.engine { return engine }
         var configuration = settings.engine
         if let manager = state.serverTrustManager {
@@ -128,7 +134,6 @@ final class EngineClient: Sendable {
         state.engine = started
         return started
       }
-      return engine.submit(request, to: sink, credit: credit)
     } catch {
       throw URLError(error)
     }

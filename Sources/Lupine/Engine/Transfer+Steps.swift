@@ -256,7 +256,7 @@ extension Transfer {
         return (state.request, state.urlRequest.httpShouldHandleCookies, state.exchange)
       }
       if handlesCookies { client.addCookies(to: &request) }
-      let handle = try client.submit(request, to: self, credit: windowBytes ?? .max)
+      let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
       let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
         // It may have ended before its handle came back here, and another one be under way.
         guard state.isExchanging, state.exchange == number else { return (state.isCancelled, false, false, 0) }

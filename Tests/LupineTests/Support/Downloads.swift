@@ -88,25 +88,6 @@ func names(in folder: URL) -> [String] {
 }
 
 extension DownloadRequest {
-  /// The raw response, by closure. It is an issue if the handler is called more than once.
-  func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
-    let calls = Atomic(0)
-    let outcome = await withCheckedContinuation { continuation in
-      response(queue: underlyingQueue) { response in
-        if calls.add(1, ordering: .relaxed).newValue == 1 {
-          continuation.resume(returning: response)
-        } else {
-          Issue.record("the response handler was called twice", sourceLocation: sourceLocation)
-        }
-      }
-    }
-    // A handler of its own, behind which a second call of the first would have come.
-    await withCheckedContinuation { continuation in
-      response(queue: underlyingQueue) { _ in continuation.resume() }
-    }
-    return outcome
-  }
-
   /// Waits until that many bytes are written.
   func receives(_ byteCount: Int) async {
     let counts = Recorder<Int64>()

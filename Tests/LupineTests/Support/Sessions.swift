@@ -3,8 +3,6 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
-import Synchronization
-import Testing
 
 @testable import Lupine
 
@@ -57,27 +55,6 @@ func withServer<Value>(
   _ body: (OriginServer) async throws -> Value
 ) async throws -> Value {
   try await withOrigin(tls: tls, address: address, { try $0.serve(reply) }, body)
-}
-
-extension DataRequest {
-  /// The raw response, by closure. It is an issue if the handler is called more than once.
-  func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDataResponse<Data?> {
-    let calls = Atomic(0)
-    let outcome = await withCheckedContinuation { continuation in
-      response(queue: underlyingQueue) { response in
-        if calls.add(1, ordering: .relaxed).newValue == 1 {
-          continuation.resume(returning: response)
-        } else {
-          Issue.record("the response handler was called twice", sourceLocation: sourceLocation)
-        }
-      }
-    }
-    // A handler of its own, behind which a second call of the first would have come.
-    await withCheckedContinuation { continuation in
-      response(queue: underlyingQueue) { _ in continuation.resume() }
-    }
-    return outcome
-  }
 }
 
 extension Session {
