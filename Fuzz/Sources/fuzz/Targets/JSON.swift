@@ -46,12 +46,16 @@ private indirect enum JSONTree: Equatable {
   case list([JSONTree])
   case pairs([[UInt8]: JSONTree])
 
+  /// A number, which may be written as a whole one if it is one.
+  init(_ number: Double) {
+    self = Int(exactly: number).map { .whole($0) } ?? .number(number)
+  }
+
   init(_ tree: EncodableTree) {
     switch tree {
     case .text(let text): self = .text(Array(text.utf8))
     case .whole(let number): self = .whole(number)
-    case .fraction(let number):
-      self = number.magnitude < 1e15 && number == number.rounded() ? .whole(Int(number)) : .number(number)
+    case .fraction(let number): self = JSONTree(number)
     case .truth(let truth): self = .truth(truth)
     case .list(let elements), .nestedList(let elements): self = .list(elements.map(JSONTree.init))
     case .pairs(let pairs):
@@ -179,8 +183,7 @@ private struct JSONReader {
     guard let first = digits.first, first &- 0x30 < 10 else { return nil }
     if first == 0x30, let second = digits.dropFirst().first, second &- 0x30 < 10 { return nil }
     if let whole = Int(text) { return .whole(whole) }
-    guard let number = Double(text) else { return nil }
-    return number.magnitude < 1e15 && number == number.rounded() ? .whole(Int(number)) : .number(number)
+    return Double(text).map { JSONTree($0) }
   }
 
   private mutating func text() -> [UInt8]? {
