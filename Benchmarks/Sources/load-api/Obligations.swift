@@ -3,6 +3,7 @@
 import EngineLoad
 import Foundation
 import LoadMeasure
+import Lupine
 import LupineEngine
 import Synchronization
 
@@ -59,9 +60,9 @@ private final class BareRequest: ResponseSink {
         var fields = Fields()
         for (name, value) in Load.fields { fields.append(name: name, value: value) }
         let request = EngineRequest(uri: try URI(url.absoluteString), fields: fields)
-        tell("didResume")
+        tell(Request.didResumeNotification)
         let handle = engine.submit(request, to: self)
-        tell("didResumeTask")
+        tell(Request.didResumeTaskNotification)
         state.withLock { $0.handle = handle }
       } catch {
         resume(.failure(error))
@@ -84,16 +85,16 @@ private final class BareRequest: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     rootQueue.async { [self] in
-      tell("didCompleteTask")
-      tell("didFinish")
+      tell(Request.didCompleteTaskNotification)
+      tell(Request.didFinishNotification)
       serializationQueue.async { [self] in
         resume(result.map { _ in Data(state.withLock { $0.body }) }.mapError { $0 })
       }
     }
   }
 
-  private func tell(_ event: String) {
-    NotificationCenter.default.post(name: Notification.Name(event), object: nil, userInfo: ["request": self])
+  private func tell(_ name: Notification.Name) {
+    NotificationCenter.default.post(name: name, object: nil, userInfo: ["org.alamofire.notification.key.request": self])
   }
 
   private func resume(_ result: Result<Data, any Error>) {
