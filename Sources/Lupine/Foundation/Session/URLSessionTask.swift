@@ -285,9 +285,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
     guard isNew else { return }
     conclude(error) { error in
-      guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
-      if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
-      session.delivery.perform { self.complete(error, in: session, telling: delegate) }
+      self.tellDelegate(or: { self.complete(error) }) { session, delegate in
+        self.complete(error, in: session, telling: delegate)
+      }
     }
   }
 
