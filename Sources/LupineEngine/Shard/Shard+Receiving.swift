@@ -200,9 +200,10 @@ extension Shard {
     connection.key.isEncrypted ? buffers.take() : []
   }
 
-  /// Room to decode a body into.
+  /// Room to decode a body into. Of pieces of 64 KiB, once another thread has freed them, malloc returns memory to the
+  /// system and takes it anew.
   func scratch(for exchange: Exchange) -> [UInt8] {
-    exchange.isDecoding ? buffers.take() : []
+    exchange.isDecoding ? buffers.take(Buffers.bulkByteCount) : []
   }
 
   /// Takes such room back, if there was any.
