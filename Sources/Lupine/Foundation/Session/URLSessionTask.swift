@@ -285,9 +285,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
     guard isNew else { return }
     conclude(error) { error in
-      self.tellDelegate(or: { self.complete(error) }) { session, delegate in
-        self.complete(error, in: session, telling: delegate)
-      }
+      // As `tellDelegate` does it, but by hand, since a closure would be allocated for every request.
+      guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
+      if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
+      session.delivery.perform { self.complete(error, in: session, telling: delegate) }
     }
   }
 
