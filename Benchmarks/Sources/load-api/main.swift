@@ -1,5 +1,6 @@
 // Load through Alamofire's API: so many tasks, each of which awaits one response after the other.
 
+import EngineLoad
 import Foundation
 import LoadMeasure
 import Lupine
@@ -12,12 +13,7 @@ guard let mode = Mode(rawValue: load.mode.isEmpty ? Mode.data.rawValue : load.mo
 
 let configuration = URLSessionConfiguration.default
 configuration.httpMaximumConnectionsPerHost = load.inFlight
-configuration.engine.pool.idlePerOriginMax = load.inFlight
-if load.origins > 1 {
-  configuration.engine.pool.connectionsMax = max(768, load.origins * load.inFlight)
-  configuration.engine.pool.idleMax = load.origins * load.inFlight
-  configuration.engine.pool.originsRememberedMax = load.origins
-}
+configuration.engine.pool.keep(connectionsPerOrigin: load.inFlight, origins: load.origins)
 configuration.headers = HTTPHeaders(Load.fields.map { HTTPHeader(name: $0.0, value: $0.1) })
 if let authorities = load.authorities { configuration.engine.tls.trustRoots = [.file(authorities)] }
 
