@@ -12,7 +12,7 @@ func parser() {
     measureSpeed("\(name), http-parser", of: heads) { head in
       // SAFETY: the bytes live for the call, and the count is their own.
       let lines = head.withUnsafeBytes { bytes in
-        peer_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, 1)
+        peer_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
       precondition(lines > 0, "http-parser didn't take a head")
     }

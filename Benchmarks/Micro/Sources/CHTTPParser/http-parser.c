@@ -34,7 +34,7 @@ static int on_complete(http_parser *parser) {
   return 0;
 }
 
-long peer_parse(const char *bytes, size_t count, long repeats) {
+long peer_parse(const char *bytes, size_t count) {
   http_parser_settings settings;
   http_parser_settings_init(&settings);
   settings.on_header_field = on_field;
@@ -42,14 +42,11 @@ long peer_parse(const char *bytes, size_t count, long repeats) {
   settings.on_headers_complete = on_complete;
   // Its own limit is 80 KiB by default.
   static Head head;
-  for (long repeat = 0; repeat < repeats; repeat++) {
-    http_parser parser;
-    http_parser_init(&parser, HTTP_RESPONSE);
-    head.start = bytes;
-    head.lines = 0;
-    parser.data = &head;
-    http_parser_execute(&parser, &settings, bytes, count);
-    if (HTTP_PARSER_ERRNO(&parser) != HPE_PAUSED) return -1;
-  }
-  return (long)head.lines;
+  head.start = bytes;
+  head.lines = 0;
+  http_parser parser;
+  http_parser_init(&parser, HTTP_RESPONSE);
+  parser.data = &head;
+  http_parser_execute(&parser, &settings, bytes, count);
+  return HTTP_PARSER_ERRNO(&parser) == HPE_PAUSED ? (long)head.lines : -1;
 }

@@ -4,5 +4,5 @@
 
 #include <stddef.h>
 
-// Parses one head so many times; returns the number of its field lines, or -1 if it isn't well-formed.
-long peer_parse(const char *bytes, size_t count, long repeats);
+// Parses one head; returns the number of its field lines, or -1 if it isn't well-formed.
+long peer_parse(const char *bytes, size_t count);
