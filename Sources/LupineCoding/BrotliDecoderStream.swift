@@ -1,10 +1,12 @@
 // Brotli (RFC 7932) through libbrotlidec.
 import CLupineBrotli
 
-/// One layer of brotli.
+/// One layer of brotli. What comes out is lent from the library's window, where it is anyway: not a byte is copied.
 final class BrotliDecoderStream: StreamDecoder {
   private let decoder: OpaquePointer
   private(set) var isAtEnd = false
+  /// Whether the library stopped because its window was full of bytes that nobody had read.
+  private var wasFull = false
 
   init() throws(CodingError) {
     // "Large window" brotli, which RFC 7932 doesn't have, is off by default, so that a window is at most 16 MiB.
@@ -20,29 +22,36 @@ final class BrotliDecoderStream: StreamDecoder {
 
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(StreamFailure) -> CodingStep {
+  ) throws(StreamFailure) -> DecodingStep {
     guard !isAtEnd else {
-      if input.isEmpty { return CodingStep() }
+      if input.isEmpty { return DecodingStep() }
       throw StreamFailure(cause: .trailingBytes)
     }
-    // SAFETY: the decoder reads and writes at most the given counts, which are those of the buffers, and keeps copies
-    // of what it has read, not the pointers.
+    var step = DecodingStep()
+    if BrotliDecoderHasMoreOutput(decoder) == BROTLI_FALSE {
+      step.consumed = try fillWindow(UnsafeRawBufferPointer(rebasing: input.prefix(CodingLimits.brotliStepBytesMax)))
+    }
+    var count = output.count
+    // SAFETY: the library's memory stays as it is until it is called again, which is what a step promises.
+    let bytes = BrotliDecoderTakeOutput(decoder, &count)
+    step.produced = UnsafeRawBufferPointer(start: bytes, count: count)
+    isAtEnd = BrotliDecoderIsFinished(decoder) != BROTLI_FALSE
+    step.mayHoldOutput = !isAtEnd && (wasFull || BrotliDecoderHasMoreOutput(decoder) != BROTLI_FALSE)
+    return step
+  }
+
+  /// Decodes into the window; returns how many bytes were taken.
+  private func fillWindow(_ input: UnsafeRawBufferPointer) throws(StreamFailure) -> Int {
+    // SAFETY: the decoder reads at most the given count, which is the buffer's, and keeps copies of what it has read, not
+    // the pointer; with no room it writes nowhere.
     var inputLeft = input.count
     var inputNext = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    var outputLeft = output.count
-    var outputNext = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    let result = BrotliDecoderDecompressStream(
-      decoder, &inputLeft, &inputNext, &outputLeft, &outputNext, nil)
-    let step = CodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
-    switch result {
-    case BROTLI_DECODER_RESULT_SUCCESS:
-      isAtEnd = true
-      return step
-    case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT:
-      return step
-    default:
-      throw StreamFailure(cause: cause(), consumed: step.consumed)
-    }
+    var room = 0
+    let result = BrotliDecoderDecompressStream(decoder, &inputLeft, &inputNext, &room, nil, nil)
+    let consumed = input.count - inputLeft
+    if result == BROTLI_DECODER_RESULT_ERROR { throw StreamFailure(cause: cause(), consumed: consumed) }
+    wasFull = result == BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT
+    return consumed
   }
 
   private func cause() -> CodingError.Cause {

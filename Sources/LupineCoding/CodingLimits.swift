@@ -38,6 +38,10 @@ public struct CodingLimits: Sendable, Equatable {
   /// Bytes that one call of a library takes or fills; zlib's counters are 32 bits wide (zlib.h, uInt).
   static let stepBytesMax = 1 << 30
 
+  /// Bytes that brotli's decoder takes at a time, so that what they become is still in the processor's caches when it is
+  /// read: of 64 KiB of coded text it is a third of a megabyte.
+  static let brotliStepBytesMax = 16 << 10
+
   /// Bytes that a layer before the last may put out in all: coded data that can't be compressed is longer than what it
   /// holds, by 5 bytes in 64 KiB if the encoder is zlib (its technical notes), so 1 in 256 and the floor is generous.
   var intermediateBytesMax: UInt64? {

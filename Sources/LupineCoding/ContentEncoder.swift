@@ -114,7 +114,7 @@ public struct ContentEncoder: ~Copyable {
     precondition(!output.isEmpty, "an encoder needs room in its output")
     var progress = Progress(consumed: 0, produced: 0, isDone: false)
     repeat {
-      let step: CodingStep
+      let step: EncodingStep
       do throws(StreamFailure) {
         step = try stream.encode(
           UnsafeRawBufferPointer(rebasing: input[progress.consumed...].prefix(CodingLimits.stepBytesMax)),

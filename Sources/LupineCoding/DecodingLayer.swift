@@ -6,10 +6,11 @@ final class DecodingLayer {
   private let stream: any StreamDecoder
   /// `nil` in the last layer, which fills the caller's output.
   private let buffer: UnsafeMutableRawBufferPointer?
-  private var unreadRange = 0..<0
+  /// What came out and the next layer, or the caller, has still to read; there until the next call of `decode`.
+  private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
   private var codedBytes: UInt64 = 0
   private(set) var decodedBytes: UInt64 = 0
-  /// The last call filled its target, so that more may come without more input.
+  /// Whether more may come out without more input.
   private(set) var mayHoldOutput = false
 
   init(_ coding: ContentCoding, feedsAnother: Bool) throws(CodingError) {
@@ -27,7 +28,7 @@ final class DecodingLayer {
   /// The only layer of a body without codings.
   init() {
     self.coding = nil
-    self.stream = CopyStream()
+    self.stream = IdentityStream()
     self.buffer = nil
   }
 
@@ -35,45 +36,34 @@ final class DecodingLayer {
     buffer?.deallocate()
   }
 
+  var isLast: Bool { buffer == nil }
+
   var isAtEnd: Bool { stream.isAtEnd }
 
   /// Nothing more can come out of this layer without more input.
   var isDrained: Bool { unread.isEmpty && (isAtEnd || !mayHoldOutput) }
 
-  /// What the next layer has still to read.
-  var unread: UnsafeRawBufferPointer {
-    // SAFETY: `unreadRange` covers only bytes that a stream has written, and the buffer outlives every call of `pump`.
-    guard let buffer else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    return UnsafeRawBufferPointer(rebasing: buffer[unreadRange])
-  }
-
-  /// Where the stream may write, empty until the next layer has read everything; `nil` for the caller's output.
-  var room: UnsafeMutableRawBufferPointer? {
-    // SAFETY: the whole buffer is handed out only while no byte of it is to be read.
-    guard let buffer else { return nil }
-    return unreadRange.isEmpty ? buffer : UnsafeMutableRawBufferPointer(rebasing: buffer[..<0])
-  }
-
   func markRead(_ count: Int) {
-    unreadRange = (unreadRange.lowerBound + count)..<unreadRange.upperBound
+    unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(count))
   }
 
+  /// Decodes from the front of `input`, and returns how many bytes were taken; `unread` is what came out. To be called when
+  /// everything was read; `output` is for the last layer.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(CodingError) -> CodingStep {
-    // Clamped here, so that a target that has been filled is told from one that has not.
+  ) throws(CodingError) -> Int {
+    precondition(unread.isEmpty, "decode(_:into:) before everything was read")
     let source = UnsafeRawBufferPointer(rebasing: input.prefix(CodingLimits.stepBytesMax))
-    let target = UnsafeMutableRawBufferPointer(rebasing: output.prefix(CodingLimits.stepBytesMax))
-    let step: CodingStep
+    let target = UnsafeMutableRawBufferPointer(rebasing: (buffer ?? output).prefix(CodingLimits.stepBytesMax))
+    let step: DecodingStep
     do throws(StreamFailure) { step = try stream.decode(source, into: target) } catch {
       codedBytes += UInt64(error.consumed)
       throw self.error(error.cause)
     }
     codedBytes += UInt64(step.consumed)
-    decodedBytes += UInt64(step.produced)
-    mayHoldOutput = step.produced == target.count
-    if buffer != nil { unreadRange = 0..<step.produced }
-    return step
+    decodedBytes += UInt64(step.produced.count)
+    (unread, mayHoldOutput) = (step.produced, step.mayHoldOutput)
+    return step.consumed
   }
 
   func error(_ cause: CodingError.Cause) -> CodingError {
@@ -81,10 +71,14 @@ final class DecodingLayer {
   }
 }
 
-/// What one call of a stream took and gave, in bytes.
-struct CodingStep {
+/// What one call of a decoder took and gave.
+struct DecodingStep {
+  /// How many bytes of the input were taken.
   var consumed = 0
-  var produced = 0
+  /// What came out: in the output, or in memory of the decoder's own or in the input, where it stays until the next call.
+  var produced = UnsafeRawBufferPointer(start: nil, count: 0)
+  /// Whether more may come out without more input.
+  var mayHoldOutput = false
 }
 
 /// Why a stream stopped, and how many bytes of the input it had taken.
@@ -93,28 +87,27 @@ struct StreamFailure: Error {
   var consumed = 0
 }
 
-/// One library's decoder. It stops only if the output is full, the input used up, or the stream at its end.
+/// One library's decoder. If nothing comes out, it has taken some of the input, or needs more of it, or is at its end.
 protocol StreamDecoder: AnyObject {
-  /// The coded data may end here.
+  /// The coded data may end here, and all of it came out.
   var isAtEnd: Bool { get }
 
-  /// Decodes from the front of `input` to the front of `output`, which is not empty; neither has more than
-  /// `CodingLimits.stepBytesMax`.
+  /// Decodes from the front of `input`. No more comes out than there is room for in `output`, which is not empty; neither
+  /// has more than `CodingLimits.stepBytesMax`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(StreamFailure) -> CodingStep
+  ) throws(StreamFailure) -> DecodingStep
 }
 
 /// The stream of a body without codings.
-private final class CopyStream: StreamDecoder {
+private final class IdentityStream: StreamDecoder {
   let isAtEnd = true
 
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(StreamFailure) -> CodingStep {
-    let count = min(input.count, output.count)
-    // SAFETY: both buffers have `count` bytes, and the input and the output of a chain never overlap.
-    output.copyMemory(from: UnsafeRawBufferPointer(rebasing: input[..<count]))
-    return CodingStep(consumed: count, produced: count)
+  ) throws(StreamFailure) -> DecodingStep {
+    // SAFETY: a decoder's input outlives what is made of it.
+    let piece = UnsafeRawBufferPointer(rebasing: input.prefix(output.count))
+    return DecodingStep(consumed: piece.count, produced: piece)
   }
 }

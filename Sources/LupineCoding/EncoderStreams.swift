@@ -11,7 +11,13 @@ protocol StreamEncoder: AnyObject {
   /// empty; neither has more than `CodingLimits.stepBytesMax`.
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
-  ) throws(StreamFailure) -> CodingStep
+  ) throws(StreamFailure) -> EncodingStep
+}
+
+/// What one call of an encoder took and gave, in bytes.
+struct EncodingStep {
+  var consumed = 0
+  var produced = 0
 }
 
 final class DeflateStream: StreamEncoder {
@@ -36,8 +42,8 @@ final class DeflateStream: StreamEncoder {
 
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
-  ) throws(StreamFailure) -> CodingStep {
-    guard !isAtEnd else { return CodingStep() }
+  ) throws(StreamFailure) -> EncodingStep {
+    guard !isAtEnd else { return EncodingStep() }
     // SAFETY: deflate reads at most avail_in bytes and writes at most avail_out, which are the buffers' counts; the
     // pointers are taken back below, so that none outlives this call.
     stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -45,7 +51,7 @@ final class DeflateStream: StreamEncoder {
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(output.count)
     let status = deflate(stream, isFinishing ? Z_FINISH : Z_NO_FLUSH)
-    let step = CodingStep(
+    let step = EncodingStep(
       consumed: input.count - Int(stream.pointee.avail_in), produced: output.count - Int(stream.pointee.avail_out))
     stream.pointee.next_in = nil
     stream.pointee.next_out = nil
@@ -81,8 +87,8 @@ final class BrotliEncoderStream: StreamEncoder {
 
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
-  ) throws(StreamFailure) -> CodingStep {
-    guard !isAtEnd else { return CodingStep() }
+  ) throws(StreamFailure) -> EncodingStep {
+    guard !isAtEnd else { return EncodingStep() }
     // SAFETY: the encoder reads and writes at most the given counts, which are those of the buffers, and keeps copies
     // of what it has read, not the pointers.
     var inputLeft = input.count
@@ -94,6 +100,6 @@ final class BrotliEncoderStream: StreamEncoder {
       encoder, operation, &inputLeft, &inputNext, &outputLeft, &outputNext, nil)
     // The library's only other answer than memory is misuse, which the protocol rules out.
     guard isFine == BROTLI_TRUE else { throw StreamFailure(cause: .outOfMemory) }
-    return CodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
+    return EncodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
   }
 }

@@ -45,14 +45,14 @@ final class InflateStream: StreamDecoder {
 
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(StreamFailure) -> CodingStep {
+  ) throws(StreamFailure) -> DecodingStep {
     switch state {
     case .inside(let member):
       return try inflate(input, into: output, member: member)
     case .beforeHeader(let held):
       return try decodeHeader(held, input, into: output)
     case .ended(let member):
-      guard let first = input.first else { return CodingStep() }
+      guard let first = input.first else { return DecodingStep() }
       // A gzip body is one or more members, one after the other (1952 §2.2); what does not begin as one is none.
       guard format == .gzip, first == Self.gzipMagic else { throw StreamFailure(cause: .trailingBytes) }
       inflateReset(stream)
@@ -64,11 +64,11 @@ final class InflateStream: StreamDecoder {
   /// RFC 9110 §8.4.1.2 wants the zlib wrapper and notes that some origins leave it out.
   private func decodeHeader(
     _ held: UInt8?, _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-  ) throws(StreamFailure) -> CodingStep {
-    guard let next = input.first else { return CodingStep() }
+  ) throws(StreamFailure) -> DecodingStep {
+    guard let next = input.first else { return DecodingStep() }
     guard let held else {
       state = .beforeHeader(held: next)
-      return CodingStep(consumed: 1, produced: 0)
+      return DecodingStep(consumed: 1)
     }
     if !Self.isZlibHeader(held, next) { inflateReset2(stream, -MAX_WBITS) }
     state = .inside(member: 0)
@@ -84,7 +84,7 @@ final class InflateStream: StreamDecoder {
 
   private func inflate(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, member: Int
-  ) throws(StreamFailure) -> CodingStep {
+  ) throws(StreamFailure) -> DecodingStep {
     // SAFETY: inflate reads at most avail_in bytes and writes at most avail_out, which are the buffers' counts; the
     // pointers are taken back below, so that none outlives this call.
     stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -92,8 +92,10 @@ final class InflateStream: StreamDecoder {
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_out = UInt32(output.count)
     let status = CLupineZlib.inflate(stream, Z_NO_FLUSH)
-    let step = CodingStep(
-      consumed: input.count - Int(stream.pointee.avail_in), produced: output.count - Int(stream.pointee.avail_out))
+    let step = DecodingStep(
+      consumed: input.count - Int(stream.pointee.avail_in),
+      produced: UnsafeRawBufferPointer(rebasing: output.dropLast(Int(stream.pointee.avail_out))),
+      mayHoldOutput: stream.pointee.avail_out == 0)
     stream.pointee.next_in = nil
     stream.pointee.next_out = nil
 

@@ -165,7 +165,11 @@ struct ContentDecoderTests {
     let good = try ContentEncoder.encode([5], as: .gzip)
     var errors: [CodingError] = []
     for input in [garbage, good, []] {
-      do throws(CodingError) { _ = try decoder.decode(input.span.bytes, into: &scratch) } catch { errors.append(error) }
+      do throws(CodingError) {
+        _ = try decoder.decode(input.span.bytes, scratch: &scratch) { _ in }
+      } catch {
+        errors.append(error)
+      }
     }
     do throws(CodingError) { try decoder.finish() } catch { errors.append(error) }
     #expect(errors.count == 4)
@@ -180,39 +184,55 @@ struct ContentDecoderTests {
     var done: [Bool] = []
     for byte in member + member {
       let one = [byte]
-      done.append(try decoder.decode(one.span.bytes, into: &scratch).isDone)
+      done.append(try decoder.decode(one.span.bytes, scratch: &scratch) { _ in }.isDone)
     }
     #expect(done.indices.filter { done[$0] } == [member.count - 1, 2 * member.count - 1])
   }
 
-  @Test("decoding at an offset leaves what is before it alone")
-  func offset() throws {
-    let coded = try ContentEncoder.encode([7, 8, 9], as: .deflate)
-    var decoder = try ContentDecoder([.deflate])
-    var scratch: [UInt8] = [1, 2, 0, 0, 0, 0]
-    let progress = try decoder.decode(coded.span.bytes, into: &scratch, at: 2)
-    #expect(progress.consumed == coded.count)
-    #expect(progress.produced == 3)
-    #expect(progress.isDone)
-    #expect(scratch == [1, 2, 7, 8, 9, 0])
+  @Test(
+    "no more comes out than is asked for",
+    arguments: [[], [.deflate], [.brotli], [.gzip, .brotli]] as [[ContentCoding]])
+  func upTo(_ codings: [ContentCoding]) throws {
+    var coded: [UInt8] = [7, 8, 9]
+    for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
+    var decoder = try ContentDecoder(codings)
+    var scratch = [UInt8](repeating: 0, count: 16)
+    var pieces: [[UInt8]] = []
+    var used = 0
+    for _ in 0..<3 {
+      let progress = try decoder.decode(coded.span.bytes.extracting(used...), upTo: 2, scratch: &scratch) { piece in
+        pieces.append([])
+        pieces[pieces.count - 1] += piece
+      }
+      used += progress.consumed
+    }
+    #expect(pieces == [[7, 8], [9]])
+    #expect(used == coded.count)
   }
 
-  @Test("decoding into an output span appends, and appends nothing on an error")
-  func outputSpan() throws {
-    let coded = try ContentEncoder.encode([7, 8, 9], as: .brotli)
-    let storage = UnsafeMutableRawBufferPointer.allocate(byteCount: 16, alignment: 1)
-    defer { storage.deallocate() }
-    // SAFETY: the storage outlives the span.
-    var output = OutputRawSpan(buffer: storage, initializedCount: 0)
-    output.append(1)
-    var decoder = try ContentDecoder([.brotli])
-    let progress = try decoder.decode(coded.span.bytes, into: &output)
-    #expect(progress.produced == 3)
-    #expect(output.byteCount == 4)
-    let garbage: [UInt8] = [0]
-    #expect(throws: CodingError.self) { _ = try decoder.decode(garbage.span.bytes, into: &output) }
-    let count = output.finalize(for: storage)
-    #expect(Array(storage[..<count]) == [1, 7, 8, 9])
+  @Test(
+    "a body that is longer than brotli's window comes out whole",
+    arguments: [[.brotli], [.brotli, .gzip]] as [[ContentCoding]])
+  func beyondTheWindow(_ codings: [ContentCoding]) throws {
+    // Five windows of 4 MiB, the encoder's, of runs that differ.
+    let body = (0..<20 << 10).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0 &* $0 >> 5), count: 1024) }
+    var coded = body
+    for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
+    #expect(try ContentDecoder.decode(coded, codings) == body)
+  }
+
+  @Test("what came out together with an error is not handed over")
+  func nothingWithAnError() throws {
+    let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
+    var decoder = try ContentDecoder([.gzip])
+    var scratch = [UInt8](repeating: 0, count: 16)
+    var damaged = coded
+    damaged[coded.count - 5] ^= 1
+    var count = 0
+    #expect(throws: CodingError.self) {
+      _ = try decoder.decode(damaged.span.bytes, scratch: &scratch) { count += $0.count }
+    }
+    #expect(count == 0)
   }
 
   @Test("decoders that are dropped in the middle of a stream free their memory")
@@ -224,7 +244,7 @@ struct ContentDecoderTests {
     for _ in 0..<8000 {
       // Kept, 8000 would hold 320 MB of zlib's, 128 MB of buffers between layers, and more of brotli's.
       var decoder = try ContentDecoder([.gzip, .brotli])
-      _ = try decoder.decode(coded.span.bytes, into: &scratch)
+      _ = try decoder.decode(coded.span.bytes, scratch: &scratch) { _ in }
     }
     #expect(try residentBytes() - before < 100 << 20)
   }

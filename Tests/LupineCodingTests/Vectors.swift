@@ -109,17 +109,28 @@ func decode(
   var scratch = [UInt8](repeating: 0, count: outputBytes)
   var start = 0
   for end in cuts + [coded.count] {
-    var hasRoom = false
-    while !hasRoom {
-      let progress = try decoder.decode(coded.span.bytes.extracting(start..<end), into: &scratch)
+    var hasMore = true
+    while hasMore {
+      let before = result.count
+      let progress = try decoder.decode(coded.span.bytes.extracting(start..<end), scratch: &scratch) { piece in
+        result += piece
+      }
       start += progress.consumed
-      result += scratch[..<progress.produced]
-      hasRoom = progress.produced < outputBytes
+      hasMore = progress.produced > 0
+      if result.count - before != progress.produced || progress.produced > outputBytes {
+        Issue.record("\(progress.produced) bytes were announced, and \(result.count - before) came")
+      }
     }
-    if start != end { Issue.record("input was left at \(start) of \(end) although the output had room") }
+    if start != end { Issue.record("input was left at \(start) of \(end) although nothing came out") }
   }
   try decoder.finish()
   return result
+}
+
+extension [UInt8] {
+  static func += (bytes: inout [UInt8], piece: borrowing Span<UInt8>) {
+    for index in piece.indices { bytes.append(piece[index]) }
+  }
 }
 
 /// The error of `body`, which has to throw one.

@@ -45,15 +45,23 @@ final class Transfer: ResponseSink {
     var earlierPieces: [Data] = []
     var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
 
-    /// Up to how many bytes pieces are joined: 64 KiB. Small ones, such as chunks, are cheaper together; joining large ones
-    /// would copy them once more.
-    private static let joinedBytesMax = 64 * 1024
+    /// Up to how many bytes pieces are joined: 256 KiB, which is what the engine reads at once and the default of
+    /// `EngineConfiguration.windowBytes`. Each piece costs its observers the same, whatever its length.
+    private static let joinedBytesMax = 256 * 1024
+    /// From how many bytes on a piece gets room for those that are joined to it: 32 KiB. A shorter one may be all that
+    /// comes for a while, and grows if it isn't.
+    private static let roomyBytesMin = 32 * 1024
 
-    /// Adds a piece of the body, to the latest one if both are small or all of it is wanted in one piece.
-    mutating func append(body bytes: borrowing Span<UInt8>, joiningAll: Bool) {
-      if !joiningAll, !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
-        earlierPieces.append(body)
-        body = Data()
+    /// Adds a piece of the body: to the latest one, up to a length, or all of it in one piece if there is no window.
+    mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
+      if let windowBytes {
+        if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
+          earlierPieces.append(body)
+          body = Data()
+        }
+        if body.isEmpty, bytes.count >= Self.roomyBytesMin {
+          body.reserveCapacity(max(bytes.count, min(windowBytes, Self.joinedBytesMax)))
+        }
       }
       body.append(copying: bytes, 0..<bytes.count)
     }
@@ -271,7 +279,7 @@ final class Transfer: ResponseSink {
   }
 
   func receive(body bytes: borrowing Span<UInt8>) {
-    state.withLock { $0.batch.append(body: bytes, joiningAll: windowBytes == nil) }
+    state.withLock { $0.batch.append(body: bytes, windowBytes: windowBytes) }
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {

@@ -288,29 +288,33 @@ final class Exchange {
   private func deliver(_ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) -> Int {
     guard isDecoding else {
       let count = min(bytes.count, isPaused ? 0 : max(credit, 0))
-      if count > 0 { try handOver(bytes.extracting(0..<count)) }
+      if count > 0 {
+        let bytesMax = request.bodyBytesMax
+        guard metrics.decodedBodyBytes + UInt64(count) <= UInt64(clamping: bytesMax) else {
+          throw .bodyTooLarge(bytesMax)
+        }
+        handOver(bytes.extracting(0..<count))
+      }
       return count
     }
     var used = 0
     isDecoderDry = false
     while !isHeld, !isDecoderDry {
-      // Decoded into the buffer's end, so that no more comes out than the sink has room for.
-      let room = min(credit, scratch.count)
-      let start = scratch.count - room
-      let progress = try decode(bytes.extracting(used..<bytes.count), into: &scratch, at: start)
+      let progress = try decode(bytes.extracting(used..<bytes.count), scratch: &scratch)
       used += progress.consumed
-      isDecoderDry = progress.produced < room
-      if progress.produced > 0 { try handOver(scratch.span.extracting(start..<start + progress.produced)) }
+      isDecoderDry = progress.produced == 0
     }
     hasKept = !isDecoderDry
     return used
   }
 
+  /// Decodes and hands over some bytes, no more than the sink has room for.
   private func decode(
-    _ bytes: borrowing Span<UInt8>, into scratch: inout [UInt8], at start: Int
+    _ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]
   ) throws(Failure) -> CodingProgress {
     do {
-      guard let progress = try decoder?.decode(bytes.bytes, into: &scratch, at: start) else {
+      // The decoder knows the limit of the request.
+      guard let progress = try decoder?.decode(bytes.bytes, upTo: credit, scratch: &scratch, receive: handOver) else {
         preconditionFailure("no decoder")
       }
       return progress
@@ -319,10 +323,8 @@ final class Exchange {
     }
   }
 
-  private func handOver(_ bytes: borrowing Span<UInt8>) throws(Failure) {
+  private func handOver(_ bytes: borrowing Span<UInt8>) {
     metrics.decodedBodyBytes += UInt64(bytes.count)
-    let bytesMax = request.bodyBytesMax
-    guard metrics.decodedBodyBytes <= UInt64(clamping: bytesMax) else { throw .bodyTooLarge(bytesMax) }
     if credit != .max { credit -= bytes.count }
     sink.receive(body: bytes)
   }

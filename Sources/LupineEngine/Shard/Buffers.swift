@@ -4,8 +4,7 @@
 struct Buffers {
   /// 64 KiB: four TLS records, or what a loopback socket usually has at once.
   static let byteCount = 64 * 1024
-  /// 256 KiB, for bodies in clear that are longer and for decoded ones: a quarter of the system calls, and of the
-  /// hand-overs to other threads.
+  /// 256 KiB, for bodies in clear that are longer: a quarter of the system calls, and of the hand-overs to other threads.
   static let bulkByteCount = 256 * 1024
   /// As deep as uses are nested, but for rare chains of connections that turn out to be closed.
   private static let freeCountMax = 8
@@ -26,11 +25,11 @@ struct Buffers {
       : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
-  /// Takes the room back.
+  /// Takes the room back, if there was any.
   mutating func put(_ buffer: consuming [UInt8]) {
     if buffer.count == Self.bulkByteCount {
       bulk = buffer
-    } else if free.count < Self.freeCountMax {
+    } else if !buffer.isEmpty, free.count < Self.freeCountMax {
       free.append(buffer)
     }
   }

@@ -14,11 +14,12 @@ extension Shard {
     // Nobody has watched it meanwhile.
     if wasHeld { connection.mayHoldMore = true }
     if !exchange.isHeld {
-      var scratch = scratch(for: exchange)
-      defer { giveBack(scratch) }
       if exchange.hasKept { touch(exchange) }
       do {
-        guard try exchange.deliverKept(scratch: &scratch) else { return }
+        let isAllDelivered = try withScratch(for: exchange) { room throws(Failure) in
+          try exchange.deliverKept(scratch: &room)
+        }
+        guard isAllDelivered else { return }
       } catch {
         return fail(exchange, error)
       }

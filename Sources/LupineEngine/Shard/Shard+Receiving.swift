@@ -7,7 +7,7 @@ extension Shard {
   /// Reads what has arrived. `isFailing`: nothing can be sent any more, so that nothing is answered.
   func receive(_ connection: Connection, isFailing: Bool = false) {
     var ciphertext = ciphertextBuffer(for: connection)
-    defer { giveBack(ciphertext) }
+    defer { buffers.put(ciphertext) }
     var total = 0
     while total < Self.bytesPerTurnMax {
       do {
@@ -82,9 +82,9 @@ extension Shard {
         case .informational(let head): receive(informational: head, exchange, connection)
         case .head(let head, let framing, let codings): try receive(head, framing, codings, exchange, connection)
         case .body(let range):
-          var scratch = scratch(for: exchange)
-          defer { giveBack(scratch) }
-          try exchange.receive(body: bytes.extracting(range), scratch: &scratch)
+          try withScratch(for: exchange) { room throws(Failure) in
+            try exchange.receive(body: bytes.extracting(range), scratch: &room)
+          }
           if exchange.hasKept {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
             return updateInterest(connection)
@@ -156,7 +156,7 @@ extension Shard {
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
       buffers.put(buffer)
-      giveBack(ciphertext)
+      buffers.put(ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -200,15 +200,13 @@ extension Shard {
     connection.key.isEncrypted ? buffers.take() : []
   }
 
-  /// Room to decode a body into. Of pieces of 64 KiB, once another thread has freed them, malloc returns memory to the
-  /// system and takes it anew.
-  func scratch(for exchange: Exchange) -> [UInt8] {
-    exchange.isDecoding ? buffers.take(Buffers.bulkByteCount) : []
-  }
-
-  /// Takes such room back, if there was any.
-  func giveBack(_ buffer: consuming [UInt8]) {
-    if !buffer.isEmpty { buffers.put(buffer) }
+  /// Gives room to decode a body into, if it is to be decoded.
+  func withScratch<Result>(
+    for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    var scratch = exchange.isDecoding ? buffers.take() : []
+    defer { buffers.put(scratch) }
+    return try body(&scratch)
   }
 
   // TLS answers of its own accord, to a key update for instance.

@@ -21,9 +21,9 @@ extension Shard {
 
   /// Hands over bytes of the other protocol.
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
-    var scratch = scratch(for: exchange)
-    defer { giveBack(scratch) }
     do {
+      // There is nothing to decode.
+      var scratch: [UInt8] = []
       try exchange.receive(body: bytes, scratch: &scratch)
       if exchange.isHeld { updateInterest(connection) }
     } catch {

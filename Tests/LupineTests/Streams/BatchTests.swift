@@ -7,12 +7,12 @@ import Testing
 
 @Suite("A batch of what came")
 struct BatchTests {
-  private func pieces(_ counts: [Int], joiningAll: Bool = false) -> [Int] {
+  private func pieces(_ counts: [Int], windowBytes: Int? = 1_000_000) -> [Int] {
     var batch = Transfer.Batch()
     var sent: [UInt8] = []
     for (index, count) in counts.enumerated() {
       let bytes = [UInt8](repeating: UInt8(index), count: count)
-      batch.append(body: bytes.span, joiningAll: joiningAll)
+      batch.append(body: bytes.span, windowBytes: windowBytes)
       sent += bytes
     }
     var taken: [Data] = []
@@ -21,16 +21,17 @@ struct BatchTests {
     return taken.map(\.count)
   }
 
-  @Test("small pieces are handed over as one, up to 64 KiB, and large ones as they came")
+  @Test("pieces are joined up to 256 KiB")
   func joining() {
     #expect(pieces([1, 2, 3]) == [6])
-    #expect(pieces([65_535, 1, 1]) == [65_536, 1])
-    #expect(pieces([262_144, 65_536, 10, 20]) == [262_144, 65_536, 30])
+    #expect(pieces([262_143, 1, 1]) == [262_144, 1])
+    #expect(pieces([262_144, 65_536, 10, 20]) == [262_144, 65_566])
+    #expect(pieces([100_000, 100_000, 100_000, 300_000, 1]) == [200_000, 100_000, 300_000, 1])
     #expect(pieces([]) == [])
   }
 
   @Test("whoever wants all of a body gets it as one")
   func joiningAll() {
-    #expect(pieces([262_144, 65_536, 10], joiningAll: true) == [327_690])
+    #expect(pieces([262_144, 65_536, 10], windowBytes: nil) == [327_690])
   }
 }

@@ -123,11 +123,13 @@ private struct Decoding {
         try GuardedBytes.with(piece) { (span) throws(CodingError) in
           var offset = 0
           while true {
-            let step = try decoder.decode(span.bytes.extracting(offset...), into: &scratch)
+            let step = try decoder.decode(span.bytes.extracting(offset...), scratch: &scratch) { piece in
+              hold(piece.count <= room, "more came out than there was room for")
+              for index in piece.indices { bytes.append(piece[index]) }
+            }
             offset += step.consumed
-            bytes += scratch[..<step.produced]
-            if step.produced < room {
-              hold(offset == piece.count, "stopped with input left and room")
+            if step.produced == 0 {
+              hold(offset == piece.count, "stopped with input left and nothing out")
               return
             }
           }
