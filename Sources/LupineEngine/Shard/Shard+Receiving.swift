@@ -204,7 +204,7 @@ extension Shard {
   func withScratch<Result>(
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var scratch = exchange.isDecoding ? buffers.take() : []
+    var scratch = exchange.isDecoding ? buffers.take(Buffers.bulkByteCount) : []
     defer { buffers.put(scratch) }
     return try body(&scratch)
   }
