@@ -4,7 +4,8 @@
 struct Buffers {
   /// 64 KiB: four TLS records, or what a loopback socket usually has at once.
   static let byteCount = 64 * 1024
-  /// 256 KiB, for bodies in clear that are longer: a quarter of the system calls, and of the hand-overs to other threads.
+  /// 256 KiB, for bodies in clear that are longer and for decoded ones: a quarter of the system calls, and of the
+  /// hand-overs to other threads.
   static let bulkByteCount = 256 * 1024
   /// As deep as uses are nested, but for rare chains of connections that turn out to be closed.
   private static let freeCountMax = 8
