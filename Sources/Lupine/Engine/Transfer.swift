@@ -48,8 +48,8 @@ final class Transfer: ResponseSink {
     /// Up to how many bytes pieces are joined: 256 KiB, which is what the engine reads at once and the default of
     /// `EngineConfiguration.windowBytes`. Each piece costs its observers the same, whatever its length.
     private static let joinedBytesMax = 256 * 1024
-    /// From how many bytes on a piece gets room for those that are joined to it: 32 KiB. A shorter one may be all that
-    /// comes for a while, and grows if it isn't.
+    /// From how many bytes on a piece gets room for all that may be joined to it: 32 KiB. A shorter one may be all that
+    /// comes for a while.
     private static let roomyBytesMin = 32 * 1024
 
     /// Adds a piece of the body: to the latest one, up to a length, or all of it in one piece if there is no window.
@@ -59,9 +59,8 @@ final class Transfer: ResponseSink {
           earlierPieces.append(body)
           body = Data()
         }
-        if body.isEmpty, bytes.count >= Self.roomyBytesMin {
-          body.reserveCapacity(max(bytes.count, min(windowBytes, Self.joinedBytesMax)))
-        }
+        let count = body.count + bytes.count
+        if count >= Self.roomyBytesMin { body.reserveCapacity(max(count, min(windowBytes, Self.joinedBytesMax))) }
       }
       body.append(copying: bytes, 0..<bytes.count)
     }
