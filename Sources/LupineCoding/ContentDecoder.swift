@@ -15,7 +15,7 @@ public struct ContentDecoder: ~Copyable {
   private var failure: CodingError?
   private var last: DecodingLayer { layers[layers.count - 1] }
 
-  /// Creates a decoder for `codings` in the order in which they were applied; with none it copies.
+  /// Creates a decoder for `codings` in the order in which they were applied; with none the bytes stay as they are.
   ///
   /// Throws `.tooManyLayers`, and `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
