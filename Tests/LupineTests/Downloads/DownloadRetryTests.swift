@@ -82,10 +82,11 @@ import Testing
               guard let made = request.withLock({ $0 }) else { return }
               seen.record((made.fileURL, made.resumeData, made.downloadProgress.completedUnitCount, made.error))
             }, to: into(folder))
-          made.downloadProgress(queue: .global()) { _ in }
+          made.validate().downloadProgress(queue: .global()) { _ in }
           request.withLock { $0 = made }
+          // Last: what is added to a request that runs may come too late for its first round.
           made.resume()
-          let response = await made.validate().outcome()
+          let response = await made.outcome()
           #expect(response.error?.responseCode == 503 && response.content == Data([1, 2]) && made.retryCount == 1)
           let rounds = await seen.first(2)
           #expect(rounds.allSatisfy { $0.0 == nil && $0.1 == nil && $0.2 == 0 && $0.3 == nil })
@@ -123,13 +124,16 @@ import Testing
       { try $1.respond(body: Array("{}".utf8), to: $0) },
       { try $1.respond(body: Array("{\"name\":\"n\"}".utf8), to: $0) },
     ]) { origin, _ in
-      try await withSession { session in
+      try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
           let request = session.download(
             origin.url, interceptor: Again(limit: 1), to: { _, _ in (folder.appending(path: "file"), []) })
           let heard = Recorder<String>()
           request.responseString(queue: request.underlyingQueue) { heard.record($0.value ?? "-") }
-          let response = await request.serializingDecodable(Item.self).response
+          let decoded = request.serializingDecodable(Item.self)
+          // Not before there are both handlers, or the first might be called without the other.
+          request.resume()
+          let response = await decoded.response
           #expect(response.value == Item(name: "n"))
           request.response(queue: request.underlyingQueue) { _ in heard.record("end") }
           #expect(await heard.first(2) == ["{\"name\":\"n\"}", "end"])
