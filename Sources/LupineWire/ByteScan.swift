@@ -119,14 +119,6 @@ extension Array where Element == UInt8 {
     self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
   }
 
-  /// Appends a range of a span.
-  ///
-  /// Beside the generic one, which the compiler doesn't make for arrays in other modules.
-  package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
-    // SAFETY: as above.
-    bytes.extracting(range).withUnsafeBufferPointer { append(contentsOf: $0) }
-  }
-
   /// Appends a text's UTF-8.
   package mutating func append(copying text: String) {
     let bytes = text.utf8.span
@@ -135,7 +127,8 @@ extension Array where Element == UInt8 {
 }
 
 extension RangeReplaceableCollection where Element == UInt8 {
-  /// Appends a range of a span.
+  /// Appends a range of a span. Inlinable, or the compiler would make none for each type in other modules.
+  @inlinable
   package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
     // SAFETY: as above.
     bytes.extracting(range).withUnsafeBufferPointer { append(contentsOf: $0) }
