@@ -64,7 +64,7 @@ import Testing
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
 
-  @Test("@unchecked Sendable stands where the class can't be final or owns a thread's state, and nowhere else")
+  @Test("@unchecked Sendable stands where a class is open, owns a thread's state or holds a type that isn't marked")
   func unchecked() {
     var counts: [String: Int] = [:]
     for file in SourceTree.sources {
@@ -82,6 +82,7 @@ import Testing
         "Sources/Lupine/Core/Session.swift": 1,
         "Sources/Lupine/Core/SessionDelegate.swift": 1,
         "Sources/Lupine/Core/UploadRequest.swift": 2,
+        "Sources/Lupine/Features/AlamofireNotifications.swift": 1,
         "Sources/Lupine/Features/ClosureEventMonitor.swift": 1,
         "Sources/Lupine/Features/EventClosures.swift": 1,
         "Sources/Lupine/Features/Interceptor.swift": 3,

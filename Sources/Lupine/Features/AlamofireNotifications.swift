@@ -2,6 +2,7 @@
 
 public import Foundation
 
+// Unchecked for the dictionary's sake: AnyHashable isn't Sendable, the string in it is, and nothing changes it.
 /// Posts a notification when a request or its task was resumed, suspended or cancelled, and when it has ended.
 ///
 /// The notifications' names are constants of ``Request``; their object is nil, and `Notification/request`
@@ -10,16 +11,16 @@ public import Foundation
 /// They are posted at once on the request's `underlyingQueue`, in order, and not on the main queue: a hop to another
 /// queue for each of them would cost every request, and most programs have no observers. An observer should be quick, as
 /// the session's other requests wait for it.
-public final class AlamofireNotifications: EventMonitor {
-  private let center: NotificationCenter
+public final class AlamofireNotifications: EventMonitor, @unchecked Sendable {
+  private let center = NotificationCenter.default
+  /// What is posted, but for the request: a copy with another value needs no hash of its key.
+  private let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
 
   /// Makes a monitor that posts to the default center.
-  public init() {
-    center = .default
-  }
+  public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
-    center.post(name: name, object: nil, userInfo: [Notification.requestKey: request])
+    center.post(name: name, object: nil, userInfo: userInfo.mapValues { _ in request })
   }
 
   /// Posts ``Request/didResumeNotification``.
