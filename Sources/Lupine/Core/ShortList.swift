@@ -28,6 +28,15 @@ enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
     }
   }
 
+  /// Calls `body` with each element; as a loop does, but without a copy of the list.
+  func forEach(_ body: (Element) -> Void) {
+    switch self {
+    case .none: break
+    case .one(let element): body(element)
+    case .more(let elements): elements.forEach(body)
+    }
+  }
+
   mutating func append(_ element: consuming Element) {
     switch self {
     case .none: self = .one(element)

@@ -22,21 +22,19 @@ public struct DownloadTask<Value: Sendable>: Sendable {
   ///
   /// If the task that awaits it is cancelled, the request is cancelled too, without resume data, unless the
   /// `DownloadTask` was made without `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
-  public var response: DownloadResponse<Value, AFError> {
-    get async {
-      await box.value(cancelling: shouldAutomaticallyCancel ? request : nil)
-    }
+  public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
+    get async { await box.value(cancelling: shouldAutomaticallyCancel ? request : nil) }
   }
 
   /// The result of the response, once it has come.
-  public var result: Result<Value, AFError> {
+  public nonisolated(nonsending) var result: Result<Value, AFError> {
     get async { await response.result }
   }
 
   /// The value of the response, once it has come.
   ///
   /// - Throws: the response's `AFError`.
-  public var value: Value {
+  public nonisolated(nonsending) var value: Value {
     get async throws { try await result.get() }
   }
 

@@ -7,6 +7,9 @@ import Synchronization
 ///
 /// It may be awaited any number of times, from any task, before or after the response came.
 public struct DataTask<Value: Sendable>: Sendable {
+  // What is awaited stays where its caller is, and is specialized for the type that most ask for: a hop costs, and so do
+  // generic functions, which look up their types at each step.
+
   private let request: DataRequest
   private let box: ResponseBox<DataResponse<Value, AFError>>
   private let shouldAutomaticallyCancel: Bool
@@ -23,19 +26,22 @@ public struct DataTask<Value: Sendable>: Sendable {
   ///
   /// If the task that awaits it is cancelled, the request is cancelled too, unless the `DataTask` was made without
   /// `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
-  public var response: DataResponse<Value, AFError> {
+  public nonisolated(nonsending) var response: DataResponse<Value, AFError> {
+    @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel) }
   }
 
   /// The result of the response, once it has come.
-  public var result: Result<Value, AFError> {
+  public nonisolated(nonsending) var result: Result<Value, AFError> {
+    @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel).result }
   }
 
   /// The value of the response, once it has come.
   ///
   /// - Throws: the response's `AFError`.
-  public var value: Value {
+  public nonisolated(nonsending) var value: Value {
+    @specialized(where Value == Data)
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
@@ -146,7 +152,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   }
 
   /// The value, once it is set; a task that is cancelled while it waits cancels the request, if there is one.
-  func value(cancelling request: Request?) async -> Value {
+  nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await gate.pass(cancelling: request)
     guard let value = content.withLock({ $0 }) else { preconditionFailure("the gate is open, and nothing behind it") }
     return value
@@ -166,17 +172,17 @@ private struct Gate: ~Copyable, Sendable {
 
   /// Lets everybody pass who waits, and whoever comes later.
   func open() {
-    let waiting = state.withLock { state in
+    var waiting: ShortList<CheckedContinuation<Void, Never>> = []
+    state.withLock { state in
       precondition(!state.isOpen, "a response handler ran twice")
       state.isOpen = true
-      defer { state.waiting = [] }
-      return state.waiting
+      swap(&waiting, &state.waiting)
     }
-    for continuation in waiting { continuation.resume() }
+    waiting.forEach { $0.resume() }
   }
 
   /// Returns once the gate is open; a task that is cancelled meanwhile cancels the request, if there is one.
-  func pass(cancelling request: Request?) async {
+  nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }
     await withTaskCancellationHandler {
@@ -186,7 +192,7 @@ private struct Gate: ~Copyable, Sendable {
     }
   }
 
-  private func wait() async {
+  private nonisolated(nonsending) func wait() async {
     await withCheckedContinuation { continuation in
       // Asked again under the lock, for it may have been opened in between.
       let isOpen = state.withLock { state in
