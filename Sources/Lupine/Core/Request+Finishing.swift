@@ -80,12 +80,16 @@ extension Request {
 
   /// What a serializer makes of the response, and how many seconds that took.
   func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
-    let start = ContinuousClock.now
-    let result = Result(catching: body).mapError { error in
+    let start = DispatchTime.now().uptimeNanoseconds
+    let result: AFResult<Value>
+    do {
+      result = .success(try body())
+    } catch {
       // A serializer rethrows the request's own error as it is.
-      error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
+      result = .failure(
+        error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
     }
-    return (result, start.duration(to: .now) / .seconds(1))
+    return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
   /// Calls a response's handler on its queue; on the underlying queue.
@@ -189,7 +193,8 @@ extension Request {
     }
   }
 
-  /// Serialises with each handler, those that are added meanwhile included, before any response is handed over.
+  /// Serialises with each handler, those that are added meanwhile included, before any response is handed over; on the
+  /// serialization queue.
   func serializeNext() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
@@ -199,7 +204,7 @@ extension Request {
       if isAsked == true { return }
       mutableState.withLock { $0.responses.complete { response.complete(nil) } }
     }
-    delivery.performHere { self.conclude() }
+    if serializationQueue === underlyingQueue { conclude() } else { delivery.performHere { self.conclude() } }
   }
 
   /// Hands the responses over; on the underlying queue.

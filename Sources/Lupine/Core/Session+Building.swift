@@ -15,6 +15,11 @@ extension Session {
     if requestQueue === rootQueue { session.delivery.performHere(work) } else { requestQueue.async(execute: work) }
   }
 
+  /// Does something on the root queue; called on the request queue, which is the same if the session was given none.
+  private func onRootQueue(_ work: @escaping @Sendable () -> Void) {
+    if requestQueue === rootQueue { work() } else { session.delivery.performHere(work) }
+  }
+
   private func make(_ request: Request, _ round: Int) {
     guard request.isBuilding(round) else { return }
     let initialRequest: URLRequest
@@ -23,9 +28,9 @@ extension Session {
       try initialRequest.validate()
     } catch {
       let error = error.asAFError(or: .createURLRequestFailed(error: error))
-      return session.delivery.performHere { request.didFailToCreate(round, with: error) }
+      return onRootQueue { request.didFailToCreate(round, with: error) }
     }
-    session.delivery.performHere { request.didCreateInitial(initialRequest, round) }
+    onRootQueue { request.didCreateInitial(initialRequest, round) }
     guard request.isBuilding(round) else { return }
     guard let adapter = interceptors(for: request) else { return prepareBody(request, round, initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: self)
@@ -56,11 +61,9 @@ extension Session {
       try request.prepareBody()
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      return session.delivery.performHere { request.didFail(round, with: error) }
+      return onRootQueue { request.didFail(round, with: error) }
     }
-    // By hand, since a closure would be allocated for every request.
-    if session.delivery.isHere { return makeTask(request, round, urlRequest) }
-    session.delivery.perform { self.makeTask(request, round, urlRequest) }
+    onRootQueue { self.makeTask(request, round, urlRequest) }
   }
 
   private func makeTask(_ request: Request, _ round: Int, _ urlRequest: URLRequest) {

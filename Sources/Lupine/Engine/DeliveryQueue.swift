@@ -11,13 +11,22 @@ final class DeliveryQueue: Sendable {
     var isTaken = false
   }
 
+  /// For how many transfers room is kept: 1,024, at 8 bytes each.
+  private static let spareCountMax = 1_024
+
+  private struct Ready {
+    var transfers: [Transfer] = []
+    /// Room for those that come while others are delivered, so that it is made once.
+    var spare: [Transfer] = []
+  }
+
   private let operations: OperationQueue
   /// The serial queue beneath, if there is one: it takes work at a fraction of an operation's cost.
   private let queue: DispatchQueue?
   /// What is to be done where there is none: one at a time, as the operation queue may run several.
   private let backlog = Mutex(Backlog())
   private let key = DispatchSpecificKey<Bool>()
-  private let ready = Mutex<[Transfer]>([])
+  private let ready = Mutex(Ready())
 
   init(_ operations: OperationQueue) {
     self.operations = operations
@@ -31,11 +40,8 @@ final class DeliveryQueue: Sendable {
 
   /// Does something at once if this is the queue's turn already, otherwise behind all that was asked for before.
   func performHere(_ work: @escaping @Sendable () -> Void) {
-    if isHere { work() } else { perform(work) }
+    if DispatchQueue.getSpecific(key: key) == true { work() } else { perform(work) }
   }
-
-  /// Whether this is the queue's turn.
-  var isHere: Bool { DispatchQueue.getSpecific(key: key) == true }
 
   /// Does something behind all that was asked for before.
   func perform(_ work: @escaping @Sendable () -> Void) {
@@ -63,19 +69,21 @@ final class DeliveryQueue: Sendable {
   /// Delivers what the transfer has, soon.
   func add(_ transfer: Transfer) {
     let isFirst = ready.withLock { ready in
-      ready.append(transfer)
-      return ready.count == 1
+      ready.transfers.append(transfer)
+      return ready.transfers.count == 1
     }
     if isFirst { perform { self.deliver() } }
   }
 
   private func deliver() {
-    let transfers = ready.withLock { ready in
-      let transfers = ready
-      ready = []
-      return transfers
+    var transfers: [Transfer] = []
+    ready.withLock { ready in
+      swap(&transfers, &ready.transfers)
+      swap(&ready.transfers, &ready.spare)
     }
     for transfer in transfers { transfer.deliver() }
+    transfers.removeAll(keepingCapacity: transfers.capacity <= Self.spareCountMax)
+    ready.withLock { swap(&transfers, &$0.spare) }
   }
 }
 
