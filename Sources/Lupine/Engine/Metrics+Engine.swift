@@ -4,19 +4,24 @@ import Foundation
 import LupineEngine
 
 extension URLSessionTaskMetrics {
-  /// The measurements of a transfer, converted when somebody asks for them.
-  convenience init(_ attempts: ShortList<Transfer.Attempt>) {
-    self.init {
-      let metrics = attempts.map(\.metrics)
-      let clock = WallClock()
-      let start = metrics.first.map { clock.date($0.start) } ?? Date()
-      let end = metrics.last?.end.map(clock.date) ?? start
-      return Values(
-        transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
-        taskInterval: DateInterval(start: start, end: max(start, end)),
-        // The last one leads nowhere, and challenges lead to the same place.
-        redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
-    }
+  /// The measurements of a transfer that has ended, or of none; converted when somebody asks for them.
+  convenience init(_ transfer: Transfer?) {
+    // The transfer rather than a copy: it is there anyway, and nearly nobody asks.
+    if let transfer { self.init { Values(transfer.attempts) } } else { self.init { Values([]) } }
+  }
+}
+
+extension URLSessionTaskMetrics.Values {
+  fileprivate init(_ attempts: [Transfer.Attempt]) {
+    let metrics = attempts.map(\.metrics)
+    let clock = WallClock()
+    let start = metrics.first.map { clock.date($0.start) } ?? Date()
+    let end = metrics.last?.end.map(clock.date) ?? start
+    self.init(
+      transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
+      taskInterval: DateInterval(start: start, end: max(start, end)),
+      // The last one leads nowhere, and challenges lead to the same place.
+      redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
   }
 }
 

@@ -96,16 +96,13 @@ extension Transfer {
 
   private func takeEnd() {
     let (successor, failure, isCancelled) = state.withLock { state -> (Successor?, EngineError?, Bool) in
-      guard let (result, metrics) = state.batch.end.take() else { preconditionFailure("no end came") }
-      state.attempts.append(Attempt(request: state.urlRequest, response: state.response, metrics: metrics))
+      guard let result = state.batch.end.take() else { preconditionFailure("no end came") }
+      state.performed.append((state.urlRequest, state.response))
       state.handle = nil
       state.isExchanging = false
       if case .replacement(_, let urlRequest) = state.successor {
         state.urlRequest = urlRequest
         state.response = nil
-      }
-      if let total = state.request.timeouts.total {
-        state.request.timeouts.total = max(.zero, total - (metrics.end.map { $0 - metrics.start } ?? .zero))
       }
       return (state.successor.take(), result.failure, state.isCancelled)
     }
@@ -237,7 +234,10 @@ extension Transfer {
   /// Sends another request, in what time the others have left.
   private func send(_ request: EngineRequest) {
     state.withLock { state in
-      let total = state.request.timeouts.total
+      var total = state.request.timeouts.total
+      if let left = total, let latest = state.metrics.last, let end = latest.end {
+        total = max(.zero, left - (end - latest.start))
+      }
       state.request = request
       state.request.timeouts.total = total
     }

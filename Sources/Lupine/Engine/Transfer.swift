@@ -43,7 +43,7 @@ final class Transfer: ResponseSink {
     /// The latest piece of the body; and those before it.
     var body = Data()
     var earlierPieces: [Data] = []
-    var end: (result: Result<Fields, EngineError>, metrics: ExchangeMetrics)?
+    var end: Result<Fields, EngineError>?
 
     /// Up to how many bytes pieces are joined: 256 KiB, which is what the engine reads at once and the default of
     /// `EngineConfiguration.windowBytes`. Each piece costs its observers the same, whatever its length.
@@ -142,7 +142,10 @@ final class Transfer: ResponseSink {
     var sentByteCount: Int64 = 0
     var successor: Successor?
     var challengeCount = 0
-    var attempts: ShortList<Attempt> = []
+    /// What was measured of the exchanges that have ended, in order.
+    var metrics: ShortList<ExchangeMetrics> = []
+    /// What those were about, as far as their ends were dealt with.
+    var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
 
     var isHeld: Bool { isPaused || isWaiting }
 
@@ -252,7 +255,11 @@ final class Transfer: ResponseSink {
   /// redirect, a challenge or a connection that was found closed, only what comes behind the bytes that were counted counts.
   var sentByteCount: Int64 { state.withLock { $0.sentByteCount } }
   /// The requests that were sent, in order.
-  var attempts: ShortList<Attempt> { state.withLock { $0.attempts } }
+  var attempts: [Attempt] {
+    state.withLock { state in
+      zip(state.performed, state.metrics).map { Attempt(request: $0.0, response: $0.1, metrics: $1) }
+    }
+  }
 
   // MARK: What the engine says, on the loop
 
@@ -283,7 +290,8 @@ final class Transfer: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     state.withLock { state in
-      state.batch.end = (result, metrics)
+      state.batch.end = result
+      state.metrics.append(metrics)
       state.noteSent(metrics.requestBodyBytes)
     }
     schedule()

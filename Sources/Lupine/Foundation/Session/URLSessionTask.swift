@@ -203,8 +203,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     set { mutableState.withLock { $0.taskDescription = newValue } }
   }
 
-  /// What was measured so far.
-  var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer?.attempts ?? []) }
+  /// What was measured, for when the transfer has ended.
+  var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
   /// The response with its HTTP parts.
   var httpResponse: HTTPURLResponse? { transfer?.response }
 
