@@ -88,6 +88,7 @@ public class Request: @unchecked Sendable {
 
   let delivery: DeliveryQueue
   let mutableState: Mutex<MutableState>
+  private let registryPlace = Atomic(-1)
 
   init(session: Session, interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
@@ -249,6 +250,13 @@ extension Request.MutableState {
 
   var isDone: Bool {
     if case .done = stage { true } else { false }
+  }
+}
+
+extension Request: RegistryMember {
+  var place: Int {
+    get { registryPlace.load(ordering: .relaxed) }
+    set { registryPlace.store(newValue, ordering: .relaxed) }
   }
 }
 

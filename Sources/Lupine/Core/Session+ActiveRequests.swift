@@ -6,7 +6,7 @@ import Synchronization
 extension Session {
   /// Calls `action` on the root queue with every request that is under way.
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-    rootQueue.async { action(self.activeRequests.withLock { $0 }) }
+    rootQueue.async { action(Set(self.activeRequests.withLock { $0.members })) }
   }
 
   /// Cancels every request that is under way, then calls `completion` on `queue`.
@@ -21,7 +21,7 @@ extension Session {
 
   /// Ends every request that is under way with the session, which is about to go.
   func abandonRequests() {
-    for request in activeRequests.withLock({ $0 }) {
+    for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
       request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
     }
@@ -29,11 +29,11 @@ extension Session {
 
   /// Ends every request that is under way; on the root queue.
   func endRequests(with error: AFError) {
-    for request in activeRequests.withLock({ $0 }) { request.end(with: error) }
+    for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 
   /// A request is made ready from now on: it lives until it has finished.
   func keep(_ request: Request) {
-    _ = activeRequests.withLock { $0.insert(request) }
+    activeRequests.withLock { $0.insert(request) }
   }
 }

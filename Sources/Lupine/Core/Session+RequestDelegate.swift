@@ -12,7 +12,8 @@ extension Session: RequestDelegate {
 
   /// The request begins to be made ready. Nothing has to be done; here for those who stand in for a session.
   public func readyToPerform(request: Request) {
-    keep(request)
+    // Another session's is in that one's registry.
+    if request.session === self { keep(request) }
   }
 
   /// The request has ended, and its response handlers have run: it is let go of.

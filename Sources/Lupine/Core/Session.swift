@@ -54,7 +54,7 @@ open class Session: @unchecked Sendable {
   /// ``eventMonitor``, unless nobody would hear.
   var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
-  let activeRequests = Mutex<Set<Request>>([])
+  let activeRequests = Mutex(Registry<Request>())
 
   /// Creates a session on a `URLSession`.
   ///

@@ -41,8 +41,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   private struct MutableState {
     var life = Life.valid
     var delegates: Delegates?
-    /// The tasks that haven't ended, by identifier.
-    var tasks: [Int: URLSessionTask] = [:]
+    /// The tasks that haven't ended.
+    var tasks = Registry<URLSessionTask>()
     var taskCount = 0
     var sessionDescription: String?
     var fileDelivery: DeliveryQueue?
@@ -154,7 +154,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
     mutableState.withLock { state in
       guard state.life == .valid else { return }
-      state.tasks[task.taskIdentifier] = task
+      state.tasks.insert(task)
     }
     return task
   }
@@ -168,12 +168,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   /// Whether the task may be run.
-  func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks[task.taskIdentifier] === task } }
+  func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
 
   /// A task has ended and its delegate was told.
   func remove(_ task: URLSessionTask) {
     let isLast = mutableState.withLock { state in
-      state.tasks.removeValue(forKey: task.taskIdentifier) != nil && state.life == .invalidating && state.tasks.isEmpty
+      state.tasks.remove(task) && state.life == .invalidating && state.tasks.members.isEmpty
     }
     if isLast { becomeInvalid() }
   }
@@ -199,7 +199,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   private var tasks: [URLSessionTask] {
-    mutableState.withLock { Array($0.tasks.values) }.sorted { $0.taskIdentifier < $1.taskIdentifier }
+    mutableState.withLock { $0.tasks.members }.sorted { $0.taskIdentifier < $1.taskIdentifier }
   }
 
   // MARK: Invalidation
@@ -214,12 +214,12 @@ open class URLSession: NSObject, @unchecked Sendable {
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
   private func invalidate(cancelling: Bool) {
-    let (tasks, isOver) = mutableState.withLock { state -> ([Int: URLSessionTask], Bool) in
-      guard state.life == .valid else { return (cancelling ? state.tasks : [:], false) }
+    let (tasks, isOver) = mutableState.withLock { state -> ([URLSessionTask], Bool) in
+      guard state.life == .valid else { return (cancelling ? state.tasks.members : [], false) }
       state.life = .invalidating
-      return (cancelling ? state.tasks : [:], state.tasks.isEmpty)
+      return (cancelling ? state.tasks.members : [], state.tasks.members.isEmpty)
     }
-    for task in tasks.values { task.cancel() }
+    for task in tasks { task.cancel() }
     if isOver { becomeInvalid() }
   }
 

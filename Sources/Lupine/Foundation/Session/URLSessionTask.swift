@@ -53,6 +53,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private let client: EngineClient
   private let mutableState: Mutex<MutableState>
+  private let registryPlace = Atomic(-1)
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
@@ -325,6 +326,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     session?.remove(self)
     // Perhaps the last reference, and what goes with a request is its user's: not under the lock.
     _ = owner
+  }
+}
+
+extension URLSessionTask: RegistryMember {
+  var place: Int {
+    get { registryPlace.load(ordering: .relaxed) }
+    set { registryPlace.store(newValue, ordering: .relaxed) }
   }
 }
 
