@@ -76,6 +76,8 @@ extension Transfer {
   private func present(isLast: Bool) {
     let (observer, response) = state.withLock { ($0.observer, $0.response) }
     guard let observer, let response else { return }
+    // The last step is always left to the answer, which knows whether the transfer was cancelled meanwhile.
+    guard isLast || observer.decidesOnResponse else { return }
     let question = ask()
     observer.transfer(didReceive: response) { isWanted in
       self.answer(question) {

@@ -14,6 +14,8 @@ protocol TransferObserver: AnyObject, Sendable {
   func transfer(
     isAskedFor challenge: URLAuthenticationChallenge,
     answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
+  /// Whether anybody has something to say about the final response's head; it is welcome otherwise.
+  var decidesOnResponse: Bool { get }
   /// The final response's head came: `answer` is to be called with whether its body is wanted.
   func transfer(didReceive response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void)
   /// A piece of the body came.

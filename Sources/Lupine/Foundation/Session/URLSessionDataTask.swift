@@ -21,9 +21,13 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     settle(URLError(.cancelled))
   }
 
+  override var decidesOnResponse: Bool {
+    guard let delegate = session?.delegates?.data else { return false }
+    return (delegate as? SessionDelegate)?.isAsked(aboutResponseOf: self) ?? true
+  }
+
   override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     guard let session, let delegate = session.delegates?.data else { return answer(true) }
-    if let delegate = delegate as? SessionDelegate, !delegate.isAsked(aboutResponseOf: self) { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }
 

@@ -110,6 +110,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
+  override var decidesOnResponse: Bool { true }
+
   override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     do throws(URLError) {
       let (decision, byteCount) = try writer.withLock { writer throws(URLError) in

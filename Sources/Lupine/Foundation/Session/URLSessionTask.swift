@@ -73,6 +73,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Where what comes is dealt with: on the delegate queue, as a rule.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
 
+  /// Whether `receive` is to be called with the response's head.
+  var decidesOnResponse: Bool { false }
+
   /// The response's head came.
   func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
