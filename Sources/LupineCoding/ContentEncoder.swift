@@ -26,64 +26,27 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Encodes as much of `input` as fits into `output`, and appends it there; the encoder may hold bytes back.
+  /// Encodes as much of `input` as fits into `scratch` from `offset` to its end; the encoder may hold bytes back.
   ///
-  /// `output` must have room. If room is left afterwards, all of the input has been taken. Not to be called after
-  /// `finish`. Throws `.outOfMemory` and `.internalFailure`.
-  public mutating func encode(
-    _ input: RawSpan, into output: inout OutputRawSpan
-  ) throws(CodingError) -> Progress {
-    precondition(!isFinishing, "encode(_:into:) after finish(into:)")
-    // SAFETY: both pointers live only inside the closures; the bytes counted as initialised are those `pump` has
-    // filled.
-    return try output.withUnsafeMutableBytes { (buffer, count) throws(CodingError) -> Progress in
-      let progress = try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
-        try self.pump(source, into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-      }
-      count += progress.produced
-      return progress
-    }
-  }
-
-  /// Encodes into `scratch` from `offset` to its end, as `encode(_:into:)` does otherwise.
+  /// There must be room. If room is left afterwards, all of the input has been taken. Not to be called after `finish`.
+  /// Throws `.outOfMemory` and `.internalFailure`.
   public mutating func encode(
     _ input: RawSpan, into scratch: inout [UInt8], at offset: Int = 0
   ) throws(CodingError) -> Progress {
-    precondition(!isFinishing, "encode(_:into:) after finish(into:)")
-    var span = scratch.mutableSpan
-    // SAFETY: both pointers live only inside the closures, and the array's bytes are initialised.
-    return try span.withUnsafeMutableBytes { (buffer) throws(CodingError) -> Progress in
-      try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
-        try self.pump(source, into: UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]))
-      }
+    precondition(!isFinishing, "encode(_:into:at:) after finish(into:at:)")
+    // SAFETY: the pointer lives only inside the closure.
+    return try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
+      try self.pump(source, into: &scratch, at: offset)
     }
   }
 
-  /// Appends what the encoder held back and the end of the stream to `output`; to be called until `isDone`.
+  /// Puts what the encoder held back and the end of the stream into `scratch` from `offset` to its end; to be called
+  /// until `isDone`.
   ///
-  /// `output` must have room. Throws `.outOfMemory` and `.internalFailure`.
-  public mutating func finish(into output: inout OutputRawSpan) throws(CodingError) -> Progress {
-    isFinishing = true
-    // SAFETY: as in `encode(_:into:)`.
-    return try output.withUnsafeMutableBytes { (buffer, count) throws(CodingError) -> Progress in
-      let progress = try self.pump(
-        UnsafeRawBufferPointer(start: nil, count: 0),
-        into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
-      count += progress.produced
-      return progress
-    }
-  }
-
-  /// Puts the end of the stream into `scratch` from `offset` to its end, as `finish(into:)` does otherwise.
+  /// There must be room. Throws `.outOfMemory` and `.internalFailure`.
   public mutating func finish(into scratch: inout [UInt8], at offset: Int = 0) throws(CodingError) -> Progress {
     isFinishing = true
-    var span = scratch.mutableSpan
-    // SAFETY: as in `encode(_:into:at:)`.
-    return try span.withUnsafeMutableBytes { (buffer) throws(CodingError) -> Progress in
-      try self.pump(
-        UnsafeRawBufferPointer(start: nil, count: 0),
-        into: UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]))
-    }
+    return try pump(UnsafeRawBufferPointer(start: nil, count: 0), into: &scratch, at: offset)
   }
 
   /// The bytes in that coding, as one stream; for `level` see `init(_:level:)`, which also says what is thrown.
@@ -106,6 +69,16 @@ public struct ContentEncoder: ~Copyable {
       isDone = progress.isDone
     }
     return result
+  }
+
+  private mutating func pump(
+    _ input: UnsafeRawBufferPointer, into scratch: inout [UInt8], at offset: Int
+  ) throws(CodingError) -> Progress {
+    var span = scratch.mutableSpan
+    // SAFETY: the pointer lives only inside the closure, and the array's bytes are initialised.
+    return try span.withUnsafeMutableBytes { (buffer) throws(CodingError) -> Progress in
+      try self.pump(input, into: UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]))
+    }
   }
 
   private mutating func pump(

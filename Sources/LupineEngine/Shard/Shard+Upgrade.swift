@@ -22,9 +22,7 @@ extension Shard {
   /// Hands over bytes of the other protocol.
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
     do {
-      // There is nothing to decode.
-      var scratch: [UInt8] = []
-      try exchange.receive(body: bytes, scratch: &scratch)
+      try withScratch(for: exchange) { room throws(Failure) in try exchange.receive(body: bytes, scratch: &room) }
       if exchange.isHeld { updateInterest(connection) }
     } catch {
       fail(exchange, error)
