@@ -15,6 +15,7 @@ struct Obligations: Sendable {
   private let engine: Engine
   private let rootQueue: DispatchQueue
   private let serializationQueue: DispatchQueue
+  private let notifications = Notifications()
 
   init(_ load: Load) throws {
     engine = try load.makeEngine()
@@ -24,7 +25,7 @@ struct Obligations: Sendable {
 
   /// Returns the response's body.
   func body(of url: String) async throws -> Data {
-    let request = BareRequest(on: rootQueue, serializationQueue)
+    let request = BareRequest(on: rootQueue, serializationQueue, notifications)
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         request.start(url, by: engine, for: continuation)
@@ -32,6 +33,16 @@ struct Obligations: Sendable {
     } onCancel: {
       request.cancel()
     }
+  }
+}
+
+// Unchecked for the dictionary's sake: AnyHashable isn't Sendable, the string in it is, and nothing changes it.
+/// Posts notifications as cheaply as Lupine's monitor does: the key isn't hashed each time.
+private final class Notifications: @unchecked Sendable {
+  private let userInfo: [AnyHashable: Any] = ["org.alamofire.notification.key.request": ()]
+
+  func post(_ name: Notification.Name, about request: BareRequest) {
+    NotificationCenter.default.post(name: name, object: nil, userInfo: userInfo.mapValues { _ in request })
   }
 }
 
@@ -45,11 +56,13 @@ private final class BareRequest: ResponseSink {
 
   private let rootQueue: DispatchQueue
   private let serializationQueue: DispatchQueue
+  private let notifications: Notifications
   private let state = Mutex(State())
 
-  init(on rootQueue: DispatchQueue, _ serializationQueue: DispatchQueue) {
+  init(on rootQueue: DispatchQueue, _ serializationQueue: DispatchQueue, _ notifications: Notifications) {
     self.rootQueue = rootQueue
     self.serializationQueue = serializationQueue
+    self.notifications = notifications
   }
 
   func start(_ string: String, by engine: Engine, for continuation: CheckedContinuation<Data, any Error>) {
@@ -93,9 +106,7 @@ private final class BareRequest: ResponseSink {
     }
   }
 
-  private func tell(_ name: Notification.Name) {
-    NotificationCenter.default.post(name: name, object: nil, userInfo: ["org.alamofire.notification.key.request": self])
-  }
+  private func tell(_ name: Notification.Name) { notifications.post(name, about: self) }
 
   private func resume(_ result: Result<Data, any Error>) {
     state.withLock { $0.continuation.take() }?.resume(with: result)
