@@ -81,6 +81,8 @@ import Testing
 
 /// Uploads of every kind, cancelled at moments between their making and their end.
 private enum Cancelling {
+  private static let kindCount = 4
+
   @discardableResult
   static func run(count: Int, seed: UInt64, _ file: URL) async throws -> [String: Int] {
     var random = SplitMix64(seed: seed)
@@ -89,13 +91,21 @@ private enum Cancelling {
     defer { origin.stop() }
     let queue = DispatchQueue(label: "requests")
     let session = Session(configuration: .ephemeral, requestQueue: queue)
-    for index in 0..<count {
+    // How long an upload of each kind took latest, so that the moments lie within one however slow the machine is.
+    var durations = [Duration?](repeating: nil, count: kindCount)
+    for index in 0..<count + kindCount {
       let request = try make(index, file, session, origin.url)
+      let start = ContinuousClock.now
       let response = request.serializingString()
-      let moment = ContinuousClock.now + .microseconds(Int.random(in: 0...20_000, using: &random))
-      while ContinuousClock.now < moment, !request.isFinished { await Task.yield() }
-      request.cancel()
+      let duration = durations[index % kindCount]
+      if let duration {
+        let moment = start + duration * Double.random(in: 0...2, using: &random)
+        while ContinuousClock.now < moment, !request.isFinished { await Task.yield() }
+        request.cancel()
+      }
       let error = await response.response.error
+      if error == nil { durations[index % kindCount] = start.duration(to: .now) }
+      if duration == nil { continue }
       fates[
         error == nil ? "complete" : error?.isExplicitlyCancelledError == true ? "cancelled" : "failed", default: 0] += 1
     }
@@ -103,7 +113,7 @@ private enum Cancelling {
   }
 
   private static func make(_ index: Int, _ file: URL, _ session: Session, _ url: String) throws -> UploadRequest {
-    switch index % 4 {
+    switch index % kindCount {
     case 0: session.upload(file, to: url)
     case 1: session.upload(try #require(InputStream(url: file)), to: url)
     case 2:
