@@ -1,19 +1,13 @@
 // The list of those that are under way, against a set; and who is in which session's.
 
 import LupineOrigin
-import Synchronization
 import Testing
 
 @testable import Lupine
 
 @Suite("Registry") struct RegistryTests {
   private final class Member: RegistryMember {
-    private let number = Atomic(-1)
-
-    var place: Int {
-      get { number.load(ordering: .relaxed) }
-      set { number.store(newValue, ordering: .relaxed) }
-    }
+    let place = RegistryPlace()
   }
 
   @Test("it has whom a set has, whoever comes and goes, at once or twice")

@@ -1,9 +1,21 @@
 // Those that are under way: a session's requests, an engine session's tasks.
 
-/// What can be in a registry: in one at a time, which alone sets its place.
+import Synchronization
+
+/// What can be in a registry, in one at a time.
 protocol RegistryMember: AnyObject, Sendable {
-  /// Where it stands in its registry, or -1.
-  var place: Int { get set }
+  var place: RegistryPlace { get }
+}
+
+/// Where a member stands in its registry, which alone sets it.
+struct RegistryPlace: ~Copyable, Sendable {
+  private let atomic = Atomic(-1)
+
+  /// An index of `members`, or -1.
+  fileprivate var index: Int {
+    get { atomic.load(ordering: .relaxed) }
+    nonmutating set { atomic.store(newValue, ordering: .relaxed) }
+  }
 }
 
 /// Objects that come and go. Each knows its place, so that nobody is hashed or looked for.
@@ -12,13 +24,13 @@ struct Registry<Member: RegistryMember>: Sendable {
   private(set) var members: [Member] = []
 
   func contains(_ member: Member) -> Bool {
-    members.indices.contains(member.place) && members[member.place] === member
+    members.indices.contains(member.place.index) && members[member.place.index] === member
   }
 
   /// Does nothing if it is there already.
   mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
-    member.place = members.count
+    member.place.index = members.count
     members.append(member)
   }
 
@@ -26,10 +38,10 @@ struct Registry<Member: RegistryMember>: Sendable {
   mutating func remove(_ member: Member) -> Bool {
     guard contains(member), let last = members.popLast() else { return false }
     if last !== member {
-      members[member.place] = last
-      last.place = member.place
+      members[member.place.index] = last
+      last.place.index = member.place.index
     }
-    member.place = -1
+    member.place.index = -1
     return true
   }
 }

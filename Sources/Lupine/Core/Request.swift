@@ -88,7 +88,7 @@ public class Request: @unchecked Sendable {
 
   let delivery: DeliveryQueue
   let mutableState: Mutex<MutableState>
-  private let registryPlace = Atomic(-1)
+  let place = RegistryPlace()
 
   init(session: Session, interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
@@ -253,12 +253,7 @@ extension Request.MutableState {
   }
 }
 
-extension Request: RegistryMember {
-  var place: Int {
-    get { registryPlace.load(ordering: .relaxed) }
-    set { registryPlace.store(newValue, ordering: .relaxed) }
-  }
-}
+extension Request: RegistryMember {}
 
 extension Request: Hashable {
   /// A request equals itself alone.

@@ -53,7 +53,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private let client: EngineClient
   private let mutableState: Mutex<MutableState>
-  private let registryPlace = Atomic(-1)
+  let place = RegistryPlace()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
@@ -332,12 +332,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 }
 
-extension URLSessionTask: RegistryMember {
-  var place: Int {
-    get { registryPlace.load(ordering: .relaxed) }
-    set { registryPlace.store(newValue, ordering: .relaxed) }
-  }
-}
+extension URLSessionTask: RegistryMember {}
 
 /// What counts of bytes say if they are not known: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
