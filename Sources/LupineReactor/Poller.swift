@@ -33,7 +33,7 @@ package struct Poller: ~Copyable, Sendable {
   private let descriptor: FileDescriptor
   private var buffer: [epoll_event]
 
-  /// Creates an epoll instance that reports up to `batchMax` events at a time.
+  /// Creates an epoll instance with room for `batchMax` events at first.
   package init(batchMax: Int = 256) throws(SystemError) {
     descriptor = FileDescriptor(
       owning: try SystemCall.run("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) })
@@ -62,12 +62,17 @@ package struct Poller: ~Copyable, Sendable {
     _ = try SystemCall.run("epoll_ctl") { epoll_ctl(descriptor.number, operation, number, &event) }
   }
 
-  /// Waits for events, at most until `deadline` (nil: for ever), and appends them.
+  /// Waits for events, at most until `deadline` (nil: for ever), and appends one for each descriptor that is ready by then.
   package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
     var count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
     // A signal ends the wait, and so does going on behind a stop. What has come by then is fetched all the same: the time
     // of somebody whose answer lies there may have passed.
     while count < 0, errno == EINTR { count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), 0) }
+    // All of them at once: what lies there and isn't fetched would be taken for something that hasn't come in time.
+    while count == buffer.count {
+      buffer += Array(repeating: epoll_event(), count: buffer.count)
+      count = epoll_wait(descriptor.number, &buffer, CInt(clamping: buffer.count), 0)
+    }
     guard count >= 0 else { throw SystemError(call: "epoll_wait", code: errno) }
     let bad = EPOLLERR.rawValue | EPOLLHUP.rawValue
     for event in buffer.prefix(Int(count)) {
