@@ -44,6 +44,52 @@ struct UpgradeTests {
     withExtendedLifetime(engine) {}
   }
 
+  @Test("while a connection speaks another protocol, others are opened in its place and used, and it goes on")
+  func amongOthers() async throws {
+    let (arrived, queued) = (Gate(), Gate())
+    let origin = try OriginServer { peer in
+      while let head = try peer.readHead() {
+        guard head.fields.contains("Upgrade") else {
+          try peer.respond(body: Array("plain".utf8))
+          continue
+        }
+        arrived.open()
+        queued.waitBlocking()
+        try peer.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n")
+        while true {
+          let heard = try peer.receive()
+          if heard.isEmpty { return }
+          try peer.send(heard)
+        }
+      }
+    }
+    defer { origin.stop() }
+    var configuration = EngineConfiguration()
+    configuration.pool.connectionsMax = 1
+    configuration.tracer = { if case .exchangeWaits = $0.kind { queued.open() } }
+    let engine = try Engine(configuration: configuration)
+    let mayWrite = Gate()
+    let body = RequestBody { writer in
+      await mayWrite.wait()
+      try await writer.write(Array("abc".utf8))
+    }
+    async let switched = engine.execute(try request(origin, body))
+    await arrived.wait()
+    // It waits for the only place, which is free once the other connection has left HTTP.
+    async let waiting = engine.record(origin.url)
+    let response = try await switched
+    #expect(response.head.status == 101)
+    #expect(try await waiting.text == "plain")
+    #expect(try await engine.record(origin.url).text == "plain")
+    mayWrite.open()
+    var heard: [UInt8] = []
+    for try await piece in response.body {
+      heard += piece
+      if heard.count == 3 { break }
+    }
+    #expect(heard == Array("abc".utf8))
+  }
+
   @Test("a server that doesn't switch answers as usual, and nothing of the other protocol is sent")
   func declined() async throws {
     let origin = try OriginServer { peer in

@@ -45,7 +45,7 @@ extension Shard {
       case .opening(let id):
         if let opening = openings[id] { expire(opening) }
       case .connection(let id):
-        guard let connection = connections[id] else { continue }
+        guard let connection = connection(id) else { continue }
         connection.armedDeadline = nil
         expire(connection)
       case .pool:

@@ -76,7 +76,7 @@ extension Shard {
   func release(_ connection: Connection, closing reason: CloseReason?) {
     connection.exchange = nil
     guard !connection.isHandedOver else {
-      connections[connection.id] = nil
+      handedOver[connection.id] = nil
       return close(connection, .upgraded)
     }
     perform(pool.release(connection.id, closing: reason, now: now), on: connection)

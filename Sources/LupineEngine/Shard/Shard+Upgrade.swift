@@ -8,7 +8,9 @@ extension Shard {
   func handOver(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     connection.isHandedOver = true
-    // It counts for no limit of the pool's any more, as it may live for days.
+    // It counts for no limit of the pool's any more, as it may live for days. First, as its slot may be given away at once.
+    connections[connection.id] = nil
+    handedOver[connection.id] = connection
     perform(pool.detach(connection.id))
     let isWanted = exchange.expectation == .upgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])

@@ -46,7 +46,10 @@ final class Shard {
   var pool: PoolState
   var deadlines = DeadlineQueue<DeadlineKey>()
   var exchanges = SerialTable<Exchange>()
+  /// The pool's connections.
   var connections = ConnectionTable<Connection>()
+  /// Those that have left HTTP, and so the pool, which gives their slots away.
+  var handedOver: [ConnectionID: Connection] = [:]
   var openings = ConnectionTable<Opening>()
   /// Which opening a connecting socket belongs to, by its poller token.
   var candidates: [UInt64: ConnectionID] = [:]
@@ -140,10 +143,13 @@ final class Shard {
     if let tracer = configuration.tracer { tracer(TraceEvent(time: now, loop: index, kind: kind())) }
   }
 
+  /// The open connection of that name, in the pool or not.
+  func connection(_ id: ConnectionID) -> Connection? { connections[id] ?? handedOver[id] }
+
   private func handle(_ event: Poller.Event) {
     now = network.now
     let id = ConnectionID(rawValue: event.token)
-    if let connection = connections[id] {
+    if let connection = connection(id) {
       if event.isWritable { pump(connection) }
       // An error is reported even if nothing was asked for; what a held sink has no room for has to come first.
       let isHeld = connection.exchange?.isHeld == true
@@ -192,11 +198,12 @@ final class Shard {
   private func stop() {
     isStopped = true
     network.stop()
-    for connection in connections.values {
+    for connection in connections.values + handedOver.values {
       connection.exchange = nil
       close(connection, .shutdown)
     }
     connections.removeAll()
+    handedOver.removeAll()
     openings.removeAll()
     for exchange in exchanges.values {
       let error = EngineError(
