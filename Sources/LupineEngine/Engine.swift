@@ -51,8 +51,8 @@ public final class Engine: Sendable {
 
   /// Executes a request, and hands the response to `sink` on the loop's thread.
   ///
-  /// `credit` is how many decoded body bytes the sink takes before it grants more; without a limit by default. Without
-  /// credit nothing is read, the head included. The request is sent to its origin as it is: redirects are the caller's, by
+  /// `credit` is how many decoded body bytes the sink takes before it grants more; without a limit by default. A head is
+  /// handed over without credit, too. The request is sent to its origin as it is: redirects are the caller's, by
   /// `RedirectRule`. Keep the engine until `finish`, since releasing it ends the exchange.
   @discardableResult
   public func submit(

@@ -49,6 +49,64 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
+  @Test("takes a part of a record behind a response for none of the next request's, either")
+  func surplusInPart() async throws {
+    let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
+    var server = try server()
+    let socket = try connect(&server)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
+    guard case .bytes(let both) = socket.arrivals.popLast() else { return }
+    socket.arrivals = [.bytes(Array(both.dropLast(9)))]
+    stage.turn(socket)
+    #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(stage.network.sockets.count == 2)
+  }
+
+  @Test("looks behind a response that ends with a read which filled its buffer")
+  func surplusInKernel() async throws {
+    let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
+    var server = try server()
+    let socket = try connect(&server)
+    // Four records, each of 22 bytes more than what it holds.
+    let head = "HTTP/1.1 200 OK\r\nContent-Length: "
+    let bodyCount = Buffers.byteCount - 4 * 22 - head.utf8.count - 5 - 4
+    try write(
+      Array("\(head)\(bodyCount)\r\n\r\n".utf8) + [UInt8](repeating: 7, count: bodyCount), &server, socket)
+    guard case .bytes(let first) = socket.arrivals.last else { return }
+    try #require(first.count == Buffers.byteCount)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
+    stage.turn(socket)
+    #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(stage.network.sockets.count == 2)
+  }
+
+  @Test("reads what came along with the handshake's last message, which no event announces")
+  func behindHandshake() async throws {
+    let stage = ShardStage {
+      $0.tls.verification = .none
+      $0.tls.maximumVersion = .v1_2
+    }
+    let (_, sink) = stage.submit(try request)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    var server = try server()
+    var isDone = false
+    while !isDone {
+      stage.turn(socket)
+      server.receive(socket.sent.span.bytes)
+      socket.sent = []
+      isDone = try server.handshake() == .done
+      if isDone { try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket) }
+      deliver(&server, socket)
+    }
+    try #require(socket.arrivals.count == 1)
+    stage.turn(socket)
+    stage.turn()
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.text == "ok")
+  }
+
   private var request: EngineRequest {
     get throws { EngineRequest(uri: try URI("https://127.0.0.1/")) }
   }

@@ -28,6 +28,8 @@ final class Connection {
   var interest: Poller.Interest
   /// Whether more may have come than was looked at: the latest read filled its buffer, or nobody has watched it since.
   var mayHoldMore = false
+  /// Why nothing can be sent any more. What the server said before that is still read.
+  var sendFailure: Failure?
   /// Plaintext that was received and not looked at, because the sink had no room.
   var unread: [UInt8] = []
   /// How many requests were started on it.

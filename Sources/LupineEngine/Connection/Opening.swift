@@ -48,6 +48,13 @@ final class Opening {
     self.timeouts = timeouts
   }
 
+  /// How long the present phase may take: a lookup never for ever, as a resolver may not answer.
+  var limit: Duration? {
+    let limit = timeouts.limit(of: phase)
+    let longest = ResolverConfiguration.lookupTimeMax
+    return phase == .resolve ? min(limit ?? longest, longest) : limit
+  }
+
   var phase: Phase {
     switch state {
     case .resolvingDestination, .resolving: .resolve

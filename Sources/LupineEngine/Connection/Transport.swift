@@ -24,6 +24,8 @@ struct Transport: ~Copyable {
   private var tls: TLSSession?
   private var outbox: [UInt8] = []  // as it goes onto the wire
   private var sentCount = 0
+  /// Whether the latest read for TLS filled its buffer, so that the kernel may hold more.
+  private var hasFilledBuffer = false
   /// Bytes that TLS has answered of its own accord since the outbox was empty.
   private var answerBytes = 0
 
@@ -43,13 +45,16 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether bytes from the peer lie in TLS that nobody has read yet.
+  /// Whether bytes from the peer lie in TLS that nobody has read yet: records, or a part of one.
   var hasUnreadInput: Bool {
     switch tls {
     case .some(let session): session.hasUnreadInput
     case .none: false
     }
   }
+
+  /// Whether TLS may have more to read, by itself or from the kernel, that no event has announced yet.
+  var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer }
 
   /// Whether a file could be sent now without passing through this process.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
@@ -174,8 +179,11 @@ struct Transport: ~Copyable {
   }
 
   private mutating func feedTLS(_ ciphertext: inout [UInt8]) throws(Failure) -> Bool {
+    hasFilledBuffer = false
     switch try receiveFromSocket(into: &ciphertext, from: 0) {
-    case .bytes(let count): tls?.receive(ciphertext.span.extracting(0..<count).bytes)
+    case .bytes(let count):
+      hasFilledBuffer = count == ciphertext.count
+      tls?.receive(ciphertext.span.extracting(0..<count).bytes)
     case .end: tls?.receiveEnd()
     case .nothing: return false
     }

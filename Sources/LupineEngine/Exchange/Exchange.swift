@@ -192,7 +192,9 @@ final class Exchange {
       case .resolve, .connect, .proxy, .tls: true
       default: false
       }
-    let isOurs = isOpening || isHeld || isAwaitingProducer || isHandedOver || isDiscarding
+    // As long as bytes wait to be sent, it is the server that is waited for.
+    let isProducers = isAwaitingProducer && connection?.transport.unsentCount == 0
+    let isOurs = isOpening || isHeld || isProducers || isHandedOver || isDiscarding
     var phaseEnd: Instant?
     if !isOurs, let limit = request.timeouts.limit(of: phase) {
       phaseEnd = phaseStart + (phase == .poolWait ? limit - waited : limit)

@@ -30,6 +30,8 @@ extension Shard {
 
   /// Reads what has been kept back of a body that has just been found unwanted.
   func drainKept(_ connection: Connection) {
+    // Nobody has watched it while it was held.
+    connection.mayHoldMore = true
     var unread: [UInt8] = []
     swap(&unread, &connection.unread)
     drain(connection, unread.span)

@@ -207,6 +207,8 @@ extension Shard {
     let asker = asker(of: opening)
     remove(opening)
     connections[opening.id] = connection
+    // What came along with the handshake's last message is announced by no event of the socket.
+    if connection.transport.mayHoldPlaintext { postponed.append(connection.id) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
     // If somebody who has waited for longer gets the connection, the one that asked goes on waiting.
     asker?.enter(.poolWait, now: now)
@@ -221,8 +223,7 @@ extension Shard {
     if let deadline = opening.phaseDeadline, deadline <= fetched {
       // The host may have moved away from addresses that say nothing.
       if opening.phase == .connect { resolver.forget(opening.host) }
-      let limit = opening.timeouts.limit(of: opening.phase)
-      fail(opening, .timedOut, cause: limit.map { .limit($0) })
+      fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
     } else {
       tryAddresses(opening)
     }
@@ -267,7 +268,7 @@ extension Shard {
 
   func enter(_ opening: Opening, _ state: Opening.State) {
     opening.state = state
-    opening.phaseDeadline = opening.timeouts.limit(of: opening.phase).map { now + $0 }
+    opening.phaseDeadline = opening.limit.map { now + $0 }
     setDeadline(opening, nextStart: nil)
     asker(of: opening)?.enter(opening.phase, now: now)
   }

@@ -4,8 +4,8 @@
 internal import LupineWire
 
 extension Shard {
-  /// Reads what has arrived. `isFailing`: nothing can be sent any more, so that nothing is answered.
-  func receive(_ connection: Connection, isFailing: Bool = false) {
+  /// Reads what has arrived.
+  func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.put(ciphertext) }
     var total = 0
@@ -16,14 +16,15 @@ extension Shard {
         defer { buffers.put(buffer) }
         let start = buffer.count - room
         switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
-        case .nothing: return isFailing ? () : flushAnswers(connection)
+        case .nothing: return receivedAll(connection)
         case .end: return receiveEnd(connection)
         case .bytes(let count):
           total += count
           connection.mayHoldMore = count == room
           process(connection, buffer.span.extracting(start..<start + count))
           // Of the kernel's bytes a read that doesn't fill its buffer has got all.
-          let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
+          let mayHoldMore =
+            connection.mayHoldMore || connection.key.isEncrypted || connection.sendFailure != nil
           guard mayHoldMore, readsOn(connection) else {
             // One that serves nobody is idle, drained or closed, and what is waited for on it was decided then.
             return connection.exchange == nil ? () : updateInterest(connection)
@@ -51,7 +52,7 @@ extension Shard {
     var ids: [ConnectionID] = []
     swap(&ids, &postponed)
     for id in ids {
-      if let connection = connections[id], connection.exchange?.isHeld != true { receive(connection) }
+      if let connection = connection(id), connection.exchange?.isHeld != true { receive(connection) }
     }
   }
 
@@ -150,8 +151,7 @@ extension Shard {
   /// Asked for only if something may lie ready that nobody has looked at: further records in TLS, or what didn't fit the
   /// buffer. A request that waits would take it for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
-    let mayHoldPlaintext = connection.key.isEncrypted && connection.transport.hasUnreadInput
-    guard connection.mayHoldMore || mayHoldPlaintext else { return nil }
+    guard connection.mayHoldMore || connection.transport.mayHoldPlaintext else { return nil }
     var buffer = buffers.take()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
@@ -160,7 +160,8 @@ extension Shard {
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
-      case .nothing: nil
+      // Whose part a record is of that was begun, nobody knows; it may be a ticket, and is rare enough.
+      case .nothing: connection.transport.hasUnreadInput ? .unsolicitedBytes : nil
       case .bytes: .unsolicitedBytes
       case .end: .closedByPeer
       }
@@ -209,8 +210,14 @@ extension Shard {
     return try body(&scratch)
   }
 
-  // TLS answers of its own accord, to a key update for instance.
-  private func flushAnswers(_ connection: Connection) {
+  private func receivedAll(_ connection: Connection) {
+    if let exchange = connection.exchange {
+      if let failure = connection.sendFailure { return fail(exchange, failure) }
+    } else if connection.drainCredit == nil, connection.transport.hasUnreadInput {
+      // A part of a record, whose rest a later request could take for its response.
+      return lose(connection, .unsolicitedBytes)
+    }
+    // TLS answers of its own accord, to a key update for instance.
     if connection.transport.unsentCount > 0 { pump(connection) }
   }
 }

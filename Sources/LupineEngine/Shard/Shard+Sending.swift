@@ -34,6 +34,7 @@ extension Shard {
 
   /// Sends as much as the kernel takes.
   func pump(_ connection: Connection) {
+    guard connection.sendFailure == nil else { return }
     do {
       if let exchange = connection.exchange {
         try pump(exchange, connection)
@@ -43,10 +44,11 @@ extension Shard {
       updateInterest(connection)
     } catch {
       guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-      // The server may have answered before it closed, so its bytes come first, unless others have to go before them.
-      // Not if the body is what failed, which is no answer's fault.
-      if case .system = error, !exchange.isHeld { receive(connection, isFailing: true) }
-      if connection.exchange === exchange { fail(exchange, error) }
+      // The server may have answered before it closed: it is a failure only if nothing more can be read. Not if the body
+      // is what failed, which is no answer's fault.
+      guard case .system = error else { return fail(exchange, error) }
+      connection.sendFailure = error
+      if exchange.isHeld { updateInterest(connection) } else { receive(connection) }
     }
   }
 
@@ -124,7 +126,7 @@ extension Shard {
       }
       let wasAwaiting = exchange.isAwaitingProducer
       exchange.isAwaitingProducer = pulled == .nothingYet
-      if wasAwaiting, !exchange.isAwaitingProducer {
+      if wasAwaiting, !bytes.isEmpty || !exchange.isAwaitingProducer {
         exchange.enter(exchange.phase, now: now)
         rearm(exchange)
       }

@@ -46,7 +46,7 @@ struct Invariants {
     world.require(
       registered.contains(.readable) != isHeld, "\(stream.name): held is \(isHeld), watched is \(!isHeld == false)")
     world.require(
-      connection.transport.unsentCount == 0 || registered.contains(.writable),
+      connection.transport.unsentCount == 0 || connection.sendFailure != nil || registered.contains(.writable),
       "\(stream.name): more is to be sent, and room for it isn't waited for")
     guard let exchange = connection.exchange else { return }
     world.require(shard.exchanges[exchange.id] === exchange, "\(stream.name): serves an exchange that has ended")
