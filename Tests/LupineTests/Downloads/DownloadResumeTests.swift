@@ -239,6 +239,33 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == [nil])
   }
 
+  @Test("a download that had to begin at the start, and is cut, can be gone on with", arguments: [true, false])
+  func freshAndCut(isFileGone: Bool) async throws {
+    let (resource, place) = (resource, place)
+    let part: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in
+      // Of something else, so that everything is asked for.
+      try peer.respond(
+        status: 206, fields: ["Content-Range": "bytes 1-2/3", "ETag": "\"v1\""], body: [1, 2])
+    }
+    try await withScripts(
+      [{ try resource.answer($0, on: $1, .cut(at: place)) }] + (isFileGone ? [] : [part]) + [
+        { try resource.answer($0, on: $1, .cut(at: 90_000)) }, { try resource.answer($0, on: $1) },
+      ]
+    ) { origin, requests in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url)
+          if isFileGone { try FileManager.default.removeItem(atPath: ResumeData(data).path) }
+          let cut = await session.download(resumingWith: data).outcome()
+          let left = try #require(cut.resumeData)
+          #expect(try ResumeData(left).receivedByteCount == 90_000)
+          expectWhole(await session.download(resumingWith: left, to: into(folder)).outcome(), left)
+          #expect(await requests.first(origin.requestCount).last?.fields.first("range") == "bytes=90000-")
+        }
+      }
+    }
+  }
+
   @Test("a download through a redirect is gone on with at its first URL")
   func redirected() async throws {
     let (resource, place) = (resource, place)

@@ -31,6 +31,8 @@ struct DownloadWriter: ~Copyable {
   /// What the download began with, until its file is opened.
   private var unopened: ResumeData?
   private var earlier: Earlier?
+  /// The request for everything, if that is what is asked for in place of the rest.
+  private var freshRequest: URLRequest?
   private var target: Target?
   private var hasEnded = false
 
@@ -46,7 +48,7 @@ struct DownloadWriter: ~Copyable {
   mutating func open() throws(URLError) -> URLRequest? {
     if hasEnded { throw URLError(.cancelled) }
     guard let data = unopened.take() else { return nil }
-    guard let file = try DownloadFile.reopen(data) else { return data.makeFreshRequest() }
+    guard let file = try DownloadFile.reopen(data) else { return startAfresh(data) }
     earlier = Earlier(data: data, file: file)
     return data.makeRequest()
   }
@@ -72,14 +74,19 @@ struct DownloadWriter: ~Copyable {
       target = Target(file: earlier.file)
       return .discard
     case .askAgain:
-      let request = earlier.data.makeFreshRequest()
       earlier.file.abandon()
       self.earlier = nil
-      return .sendInstead(request)
+      return .sendInstead(startAfresh(earlier.data))
     case .unrelated:
       target = Target(file: try makeFile(response))
       return .take
     }
+  }
+
+  private mutating func startAfresh(_ data: ResumeData) -> URLRequest {
+    let request = data.makeFreshRequest()
+    freshRequest = request
+    return request
   }
 
   private func makeFile(_ response: HTTPURLResponse) throws(URLError) -> DownloadFile {
@@ -121,7 +128,7 @@ struct DownloadWriter: ~Copyable {
       hasEnded = true
       return unopened.serialized
     }
-    let resumeData = request.flatMap { request in
+    let resumeData = (freshRequest ?? request).flatMap { request in
       guard let file = target?.file ?? earlier?.file else { return nil as ResumeData? }
       return ResumeData.make(
         request: request, response: response, file: file.url, receivedByteCount: file.byteCount, earlier: earlier?.data)
