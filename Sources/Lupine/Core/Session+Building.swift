@@ -7,7 +7,7 @@ extension Session {
   ///
   /// A round that has ended meanwhile, because the request was cancelled or its session has gone, goes no further.
   func build(_ request: Request, round: Int) {
-    if session.isValid, let task = request.makeReadyTask(in: session) { return request.didCreate(task, round) }
+    if session.isValid, let task = request.makeReadyTask(in: session) { return begin(task, of: request, round) }
     if requestQueue === rootQueue { make(request, round) } else { requestQueue.async { self.make(request, round) } }
   }
 
@@ -70,7 +70,13 @@ extension Session {
     guard request.isBuilding(round) else { return }
     guard session.isValid else { return request.didFail(round, with: .sessionInvalidated(error: nil)) }
     request.didCreate(urlRequest)
-    request.didCreate(request.makeTask(urlRequest, in: session), round)
+    begin(request.makeTask(urlRequest, in: session), of: request, round)
+  }
+
+  private func begin(_ task: URLSessionTask, of request: Request, _ round: Int) {
+    // Not taken by a session that was invalidated meanwhile, which would tell nobody of its end.
+    guard session.owns(task) else { return request.didFail(round, with: .sessionInvalidated(error: nil)) }
+    request.didCreate(task, round)
   }
 
   // MARK: Whom to ask

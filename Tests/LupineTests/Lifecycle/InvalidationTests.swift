@@ -57,6 +57,23 @@ import Testing
     }
   }
 
+  @Test(
+    "a session that is invalidated while a request's task is made ends that request, too", arguments: [true, false])
+  func whileTaskIsMade(cancelling: Bool) async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await keeping(Session(configuration: .forTests, startRequestsImmediately: false)) { session in
+        let request = session.request(origin.url).cURLDescription { _ in
+          if cancelling { session.session.invalidateAndCancel() } else { session.session.finishTasksAndInvalidate() }
+        }
+        request.resume()
+        #expect(await request.outcome().error?.isSessionInvalidatedError == true)
+        #expect(await session.running.isEmpty && origin.requestCount == 0)
+      }
+    }
+  }
+
   @Test("requests that are made afterwards fail with sessionInvalidated, whatever their retriers would say")
   func afterwards() async throws {
     try await withServer { _ in
