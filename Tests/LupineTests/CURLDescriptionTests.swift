@@ -34,6 +34,24 @@ import Testing
         """#)
   }
 
+  @Test("the credential that a server may ask for stands behind -u, unless it can't be shown")
+  func credential() throws {
+    let request = try request(headers: ["X": "y"])
+    let credential = URLCredential(user: "u", password: "p:$x", persistence: .none)
+    #expect(
+      cURLDescription(of: request, configuration: [:], credential: credential, cookies: "a=b")
+        == #"""
+        $ curl -v \
+        	-X GET \
+        	-u "u:p:\$x" \
+        	-b "a=b" \
+        	-H "X: y" \
+        	"https://example.org/"
+        """#)
+    let colon = URLCredential(user: "u:v", password: "p", persistence: .none)
+    #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
+  }
+
   @Test("a request without a URL has no command")
   func noURL() throws {
     var request = try request()

@@ -69,6 +69,17 @@ import Testing
     }
   }
 
+  @Test("curl shows the credential that Lupine shows")
+  func sameCredential() async throws {
+    let base = try await TestServers.httpbin
+    try await withSession { session in
+      let request = session.request(base + "/basic-auth/u/a%20$HOME").authenticate(username: "u", password: "a $HOME")
+      #expect(await request.outcome().response?.statusCode == 200)
+      let output = try run(request.cURLDescription())
+      #expect(String(decoding: output, as: UTF8.self).contains("\"authenticated\": true"))
+    }
+  }
+
   @Test("the command is told when the request is built, with the session's fields")
   func toldWhenBuilt() async throws {
     try await withServer {

@@ -34,6 +34,7 @@ extension Request {
     let configuration = session?.sessionConfiguration
     return Lupine.cURLDescription(
       of: request, configuration: configuration?.headers ?? HTTPHeaders(),
+      credential: credential,
       cookies: configuration?.cookieField(for: request))
   }
 }

@@ -5,12 +5,14 @@ import Foundation
 
 /// The curl command for `request`, with the fields of the session's configuration that the request doesn't set itself.
 ///
-/// `cookies` is the value of the Cookie field if it differs from the request's own.
+/// `credential` is what is shown to a server that asks, and `cookies` the value of the Cookie field if it differs from the
+/// request's own.
 ///
 /// The body is an argument if it can be one. With NUL in it, which no argument can hold, or from 128 KiB on, it is
 /// written by bash's `printf` and read by curl through a process substitution. A body stream is left out.
 func cURLDescription(
-  of request: URLRequest, configuration configurationHeaders: HTTPHeaders, cookies: String? = nil
+  of request: URLRequest, configuration configurationHeaders: HTTPHeaders, credential: URLCredential? = nil,
+  cookies: String? = nil
 ) -> String {
   guard let url = request.url?.absoluteString else {
     return "The request has no URL, so there is no curl command for it. Set its url first."
@@ -20,6 +22,12 @@ func cURLDescription(
 
   var parts = ["$ curl -v"]
   parts.append("-X \(methodWord(method))")
+  // A name with a colon can't be shown; curl would take what follows it for the password.
+  if let credential, credential.basicAuthorization != nil, let user = credential.user,
+    let password = credential.password
+  {
+    parts.append("-u \(shellWord("\(user):\(password)"))")
+  }
   // Without it curl waits for the content that a HEAD response announces but never has.
   if method == HTTPMethod.head.rawValue, body.isEmpty { parts.append("--head") }
 
