@@ -68,7 +68,7 @@ public class DataRequest: Request, @unchecked Sendable {
         _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
       ) -> Void
   ) -> Self {
-    mutableState.withLock { $0.responseDecision = ResponseDecision(queue: queue, decide: handler) }
+    set(\.responseDecision, to: ResponseDecision(queue: queue, decide: handler))
     return self
   }
 

@@ -98,7 +98,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
         _ response: HTTPURLResponse, _ completionHandler: @escaping @Sendable (ResponseDisposition) -> Void
       ) -> Void
   ) -> Self {
-    mutableState.withLock { $0.responseDecision = ResponseDecision(queue: queue, decide: handler) }
+    set(\.responseDecision, to: ResponseDecision(queue: queue, decide: handler))
     return self
   }
 

@@ -53,7 +53,7 @@ extension Request {
   }
 
   /// Lets go of the old value outside the lock, since it may be anybody's, with a `deinit` that asks the request.
-  private func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
+  func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
       let old = state[keyPath: path]
       state[keyPath: path] = value

@@ -15,8 +15,13 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let listener = Mutex<Listener?>(nil)
 
+  /// Lets go of the old one outside the lock, since what goes with it may ask for progress.
   func setHandler(_ handler: @escaping Request.ProgressHandler, on queue: DispatchQueue) {
-    listener.withLock { $0 = Listener(handler: handler, queue: queue) }
+    _ = listener.withLock { listener in
+      let old = listener
+      listener = Listener(handler: handler, queue: queue)
+      return old
+    }
   }
 
   var currentHandler: (handler: Request.ProgressHandler, queue: DispatchQueue)? {

@@ -24,215 +24,215 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// Called on `urlSession(_:didBecomeInvalidWithError:)`.
   open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
     get { closures.withLock { $0.sessionDidBecomeInvalidWithError } }
-    set { closures.withLock { $0.sessionDidBecomeInvalidWithError = newValue } }
+    set { closures.set(\.sessionDidBecomeInvalidWithError, to: newValue) }
   }
   /// Called on `urlSession(_:task:didReceive:)`.
   open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
     get { closures.withLock { $0.taskDidReceiveChallenge } }
-    set { closures.withLock { $0.taskDidReceiveChallenge = newValue } }
+    set { closures.set(\.taskDidReceiveChallenge, to: newValue) }
   }
   /// Called on `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
   open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
     get { closures.withLock { $0.taskDidSendBodyData } }
-    set { closures.withLock { $0.taskDidSendBodyData = newValue } }
+    set { closures.set(\.taskDidSendBodyData, to: newValue) }
   }
   /// Called on `urlSession(_:taskNeedsNewBodyStream:)`.
   open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.taskNeedNewBodyStream } }
-    set { closures.withLock { $0.taskNeedNewBodyStream = newValue } }
+    set { closures.set(\.taskNeedNewBodyStream, to: newValue) }
   }
   /// Called on `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
   open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
     get { closures.withLock { $0.taskWillPerformHTTPRedirection } }
-    set { closures.withLock { $0.taskWillPerformHTTPRedirection = newValue } }
+    set { closures.set(\.taskWillPerformHTTPRedirection, to: newValue) }
   }
   /// Called on `urlSession(_:task:didFinishCollecting:)`.
   open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
     get { closures.withLock { $0.taskDidFinishCollectingMetrics } }
-    set { closures.withLock { $0.taskDidFinishCollectingMetrics = newValue } }
+    set { closures.set(\.taskDidFinishCollectingMetrics, to: newValue) }
   }
   /// Called on `urlSession(_:task:didCompleteWithError:)`.
   open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
     get { closures.withLock { $0.taskDidComplete } }
-    set { closures.withLock { $0.taskDidComplete = newValue } }
+    set { closures.set(\.taskDidComplete, to: newValue) }
   }
   /// Called on `urlSession(_:taskIsWaitingForConnectivity:)`.
   open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.taskIsWaitingForConnectivity } }
-    set { closures.withLock { $0.taskIsWaitingForConnectivity = newValue } }
+    set { closures.set(\.taskIsWaitingForConnectivity, to: newValue) }
   }
   /// Called on `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
     get { closures.withLock { $0.dataTaskDidReceiveResponse } }
-    set { closures.withLock { $0.dataTaskDidReceiveResponse = newValue } }
+    set { closures.set(\.dataTaskDidReceiveResponse, to: newValue) }
   }
   /// Called on `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
     get { closures.withLock { $0.dataTaskDidReceiveData } }
-    set { closures.withLock { $0.dataTaskDidReceiveData = newValue } }
+    set { closures.set(\.dataTaskDidReceiveData, to: newValue) }
   }
   /// Called on `urlSession(_:dataTask:willCacheResponse:)`.
   open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
     get { closures.withLock { $0.dataTaskWillCacheResponse } }
-    set { closures.withLock { $0.dataTaskWillCacheResponse = newValue } }
+    set { closures.set(\.dataTaskWillCacheResponse, to: newValue) }
   }
   /// Called on `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
   open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
     get { closures.withLock { $0.downloadTaskDidResumeAtOffset } }
-    set { closures.withLock { $0.downloadTaskDidResumeAtOffset = newValue } }
+    set { closures.set(\.downloadTaskDidResumeAtOffset, to: newValue) }
   }
   /// Called on `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
   open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
     get { closures.withLock { $0.downloadTaskDidWriteData } }
-    set { closures.withLock { $0.downloadTaskDidWriteData = newValue } }
+    set { closures.set(\.downloadTaskDidWriteData, to: newValue) }
   }
   /// Called on `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
   open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
     get { closures.withLock { $0.downloadTaskDidFinishDownloadingToURL } }
-    set { closures.withLock { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
+    set { closures.set(\.downloadTaskDidFinishDownloadingToURL, to: newValue) }
   }
   /// Called on `request(_:didCreateInitialURLRequest:)`.
   open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
     get { closures.withLock { $0.requestDidCreateInitialURLRequest } }
-    set { closures.withLock { $0.requestDidCreateInitialURLRequest = newValue } }
+    set { closures.set(\.requestDidCreateInitialURLRequest, to: newValue) }
   }
   /// Called on `request(_:didFailToCreateURLRequestWithError:)`.
   open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
     get { closures.withLock { $0.requestDidFailToCreateURLRequestWithError } }
-    set { closures.withLock { $0.requestDidFailToCreateURLRequestWithError = newValue } }
+    set { closures.set(\.requestDidFailToCreateURLRequestWithError, to: newValue) }
   }
   /// Called on `request(_:didAdaptInitialRequest:to:)`.
   open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
     get { closures.withLock { $0.requestDidAdaptInitialRequestToAdaptedRequest } }
-    set { closures.withLock { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
+    set { closures.set(\.requestDidAdaptInitialRequestToAdaptedRequest, to: newValue) }
   }
   /// Called on `request(_:didFailToAdaptURLRequest:withError:)`.
   open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
     get { closures.withLock { $0.requestDidFailToAdaptURLRequestWithError } }
-    set { closures.withLock { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
+    set { closures.set(\.requestDidFailToAdaptURLRequestWithError, to: newValue) }
   }
   /// Called on `request(_:didCreateURLRequest:)`.
   open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
     get { closures.withLock { $0.requestDidCreateURLRequest } }
-    set { closures.withLock { $0.requestDidCreateURLRequest = newValue } }
+    set { closures.set(\.requestDidCreateURLRequest, to: newValue) }
   }
   /// Called on `request(_:didCreateTask:)`.
   open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.requestDidCreateTask } }
-    set { closures.withLock { $0.requestDidCreateTask = newValue } }
+    set { closures.set(\.requestDidCreateTask, to: newValue) }
   }
   /// Called on `request(_:didGatherMetrics:)`.
   open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
     get { closures.withLock { $0.requestDidGatherMetrics } }
-    set { closures.withLock { $0.requestDidGatherMetrics = newValue } }
+    set { closures.set(\.requestDidGatherMetrics, to: newValue) }
   }
   /// Called on `request(_:didFailTask:earlyWithError:)`.
   open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
     get { closures.withLock { $0.requestDidFailTaskEarlyWithError } }
-    set { closures.withLock { $0.requestDidFailTaskEarlyWithError = newValue } }
+    set { closures.set(\.requestDidFailTaskEarlyWithError, to: newValue) }
   }
   /// Called on `request(_:didCompleteTask:with:)`.
   open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
     get { closures.withLock { $0.requestDidCompleteTaskWithError } }
-    set { closures.withLock { $0.requestDidCompleteTaskWithError = newValue } }
+    set { closures.set(\.requestDidCompleteTaskWithError, to: newValue) }
   }
   /// Called on `requestIsRetrying(_:)`.
   open var requestIsRetrying: ((Request) -> Void)? {
     get { closures.withLock { $0.requestIsRetrying } }
-    set { closures.withLock { $0.requestIsRetrying = newValue } }
+    set { closures.set(\.requestIsRetrying, to: newValue) }
   }
   /// Called on `requestDidFinish(_:)`.
   open var requestDidFinish: ((Request) -> Void)? {
     get { closures.withLock { $0.requestDidFinish } }
-    set { closures.withLock { $0.requestDidFinish = newValue } }
+    set { closures.set(\.requestDidFinish, to: newValue) }
   }
   /// Called on `requestDidResume(_:)`.
   open var requestDidResume: ((Request) -> Void)? {
     get { closures.withLock { $0.requestDidResume } }
-    set { closures.withLock { $0.requestDidResume = newValue } }
+    set { closures.set(\.requestDidResume, to: newValue) }
   }
   /// Called on `request(_:didResumeTask:)`.
   open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.requestDidResumeTask } }
-    set { closures.withLock { $0.requestDidResumeTask = newValue } }
+    set { closures.set(\.requestDidResumeTask, to: newValue) }
   }
   /// Called on `requestDidSuspend(_:)`.
   open var requestDidSuspend: ((Request) -> Void)? {
     get { closures.withLock { $0.requestDidSuspend } }
-    set { closures.withLock { $0.requestDidSuspend = newValue } }
+    set { closures.set(\.requestDidSuspend, to: newValue) }
   }
   /// Called on `request(_:didSuspendTask:)`.
   open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.requestDidSuspendTask } }
-    set { closures.withLock { $0.requestDidSuspendTask = newValue } }
+    set { closures.set(\.requestDidSuspendTask, to: newValue) }
   }
   /// Called on `requestDidCancel(_:)`.
   open var requestDidCancel: ((Request) -> Void)? {
     get { closures.withLock { $0.requestDidCancel } }
-    set { closures.withLock { $0.requestDidCancel = newValue } }
+    set { closures.set(\.requestDidCancel, to: newValue) }
   }
   /// Called on `request(_:didCancelTask:)`.
   open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
     get { closures.withLock { $0.requestDidCancelTask } }
-    set { closures.withLock { $0.requestDidCancelTask = newValue } }
+    set { closures.set(\.requestDidCancelTask, to: newValue) }
   }
   /// Called on `request(_:didValidateRequest:response:data:withResult:)`.
   open var requestDidValidateRequestResponseDataWithResult:
     ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
   {
     get { closures.withLock { $0.requestDidValidateRequestResponseDataWithResult } }
-    set { closures.withLock { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
+    set { closures.set(\.requestDidValidateRequestResponseDataWithResult, to: newValue) }
   }
   /// Called on `request(_:didParseResponse:)`.
   open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
     get { closures.withLock { $0.requestDidParseResponse } }
-    set { closures.withLock { $0.requestDidParseResponse = newValue } }
+    set { closures.set(\.requestDidParseResponse, to: newValue) }
   }
   /// Called on `request(_:didValidateRequest:response:withResult:)`.
   open var requestDidValidateRequestResponseWithResult:
     ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
   {
     get { closures.withLock { $0.requestDidValidateRequestResponseWithResult } }
-    set { closures.withLock { $0.requestDidValidateRequestResponseWithResult = newValue } }
+    set { closures.set(\.requestDidValidateRequestResponseWithResult, to: newValue) }
   }
   /// Called on `request(_:didCreateUploadable:)`.
   open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
     get { closures.withLock { $0.requestDidCreateUploadable } }
-    set { closures.withLock { $0.requestDidCreateUploadable = newValue } }
+    set { closures.set(\.requestDidCreateUploadable, to: newValue) }
   }
   /// Called on `request(_:didFailToCreateUploadableWithError:)`.
   open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
     get { closures.withLock { $0.requestDidFailToCreateUploadableWithError } }
-    set { closures.withLock { $0.requestDidFailToCreateUploadableWithError = newValue } }
+    set { closures.set(\.requestDidFailToCreateUploadableWithError, to: newValue) }
   }
   /// Called on `request(_:didProvideInputStream:)`.
   open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
     get { closures.withLock { $0.requestDidProvideInputStream } }
-    set { closures.withLock { $0.requestDidProvideInputStream = newValue } }
+    set { closures.set(\.requestDidProvideInputStream, to: newValue) }
   }
   /// Called on `request(_:didFinishDownloadingUsing:with:)`.
   open var requestDidFinishDownloadingUsingTaskWithResult:
     ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
   {
     get { closures.withLock { $0.requestDidFinishDownloadingUsingTaskWithResult } }
-    set { closures.withLock { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
+    set { closures.set(\.requestDidFinishDownloadingUsingTaskWithResult, to: newValue) }
   }
   /// Called on `request(_:didCreateDestinationURL:)`.
   open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
     get { closures.withLock { $0.requestDidCreateDestinationURL } }
-    set { closures.withLock { $0.requestDidCreateDestinationURL = newValue } }
+    set { closures.set(\.requestDidCreateDestinationURL, to: newValue) }
   }
   /// Called on `request(_:didValidateRequest:response:fileURL:withResult:)`.
   open var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
   {
     get { closures.withLock { $0.requestDidValidateRequestResponseFileURLWithResult } }
-    set { closures.withLock { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
+    set { closures.set(\.requestDidValidateRequestResponseFileURLWithResult, to: newValue) }
   }
   /// Called on `request(_:didParseResponse:)`.
   open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
     get { closures.withLock { $0.requestDidParseDownloadResponse } }
-    set { closures.withLock { $0.requestDidParseDownloadResponse = newValue } }
+    set { closures.set(\.requestDidParseDownloadResponse, to: newValue) }
   }
 
   // MARK: The events

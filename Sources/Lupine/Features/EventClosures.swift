@@ -1,6 +1,7 @@
 // The closures of a ClosureEventMonitor, one for each event.
 
 import Foundation
+import Synchronization
 
 // Unchecked since programs may set closures that aren't Sendable: none is called but on the monitor's own queue.
 /// What a ``ClosureEventMonitor`` calls; each closure has its event's parameters.
@@ -66,4 +67,15 @@ struct EventClosures: @unchecked Sendable {
   var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
   var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
+}
+
+extension Mutex<EventClosures> {
+  /// Lets go of the old closure outside the lock, since what goes with it may ask the monitor.
+  func set<Closure>(_ path: WritableKeyPath<EventClosures, Closure?>, to closure: Closure?) {
+    _ = withLock { closures in
+      let old = closures
+      closures[keyPath: path] = closure
+      return old
+    }
+  }
 }

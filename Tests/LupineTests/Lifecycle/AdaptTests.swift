@@ -180,6 +180,36 @@ import Testing
     }
   }
 
+  @Test("a closure that is replaced is let go of while nothing is locked")
+  func replacedClosures() async throws {
+    // What goes with a closure, and does something then.
+    final class Goodbye: Sendable {
+      let say: @Sendable () -> Void
+      init(_ say: @escaping @Sendable () -> Void) { self.say = say }
+      deinit { say() }
+    }
+    let said = Log<String>()
+    try await withSession(startRequestsImmediately: false) { session in
+      let request = session.request("http://127.0.0.1:1")
+      do {
+        let head = Goodbye { said.note("\(request.state)") }
+        let progress = Goodbye {
+          request.downloadProgress { _ in }
+          said.note("progress")
+        }
+        request.onHTTPResponse { _ in _ = head }.downloadProgress { _ in _ = progress }
+      }
+      request.onHTTPResponse { _ in }.downloadProgress { _ in }
+      let monitor = ClosureEventMonitor()
+      do {
+        let finish = Goodbye { said.note(monitor.requestDidFinish == nil ? "unset" : "set") }
+        monitor.requestDidFinish = { _ in _ = finish }
+      }
+      monitor.requestDidFinish = nil
+    }
+    #expect(said.entries == ["initialized", "progress", "unset"])
+  }
+
   @Test("ten thousand adapters and retriers take no stack")
   func many() async throws {
     try await withServer { request in
