@@ -42,7 +42,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Offers the request's credential, or what the session's storage proposes.
+  /// Offers the request's credential to the request's own origin, and otherwise what the session's storage proposes.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -50,7 +50,11 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     monitors(of: task)?.urlSession(session, task: task, didReceive: challenge)
     // Offered once: a server that refuses it would refuse it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    guard let credential = task.owner?.credential else { return completionHandler(.performDefaultHandling, nil) }
+    // Not to wherever a redirect has led.
+    let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
+    guard isOwn, let credential = task.owner?.credential else {
+      return completionHandler(.performDefaultHandling, nil)
+    }
     completionHandler(.useCredential, credential)
   }
 

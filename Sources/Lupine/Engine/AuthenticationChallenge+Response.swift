@@ -23,12 +23,7 @@ extension URLAuthenticationChallenge {
     guard status == 401,
       let basic = fields.challenges("WWW-Authenticate").first(where: { $0.isOf(scheme: "Basic") })
     else { return nil }
-    let origin = uri.origin
-    // Each Unix socket is a host of its own, so that no service gets what was meant for another.
-    let host = origin.socketPath ?? origin.host
-    let space = URLProtectionSpace(
-      host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: basic.realm ?? host,
-      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    let space = URLProtectionSpace(uri.origin, realm: basic.realm)
     self.init(
       protectionSpace: space, proposedCredential: storage?.defaultCredential(for: space),
       previousFailureCount: previousFailureCount, failureResponse: response)
@@ -56,6 +51,26 @@ extension URLAuthenticationChallenge {
     case .cancelAuthenticationChallenge: return .cancel
     }
     return shown?.basicAuthorization.map { .authorize($0) } ?? .stand
+  }
+}
+
+extension URLProtectionSpace {
+  /// A space of an origin's that is asked for by Basic.
+  fileprivate convenience init(_ origin: Origin, realm: String?) {
+    // Each Unix socket is a host of its own, so that no service gets what was meant for another.
+    let host = origin.socketPath ?? origin.host
+    self.init(
+      host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: realm ?? host,
+      authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+  }
+
+  /// Whether it is at the URL's origin, or at the same host by https where http was asked for, at their own ports.
+  func isAt(_ url: URL) -> Bool {
+    guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
+    if self == URLProtectionSpace(origin, realm: realm) { return true }
+    let isUpgrade = origin.scheme == .http && origin.port == origin.scheme.defaultPort && origin.socketPath == nil
+    let secure = Origin(scheme: .https, host: origin.host, port: Scheme.https.defaultPort)
+    return isUpgrade && self == URLProtectionSpace(secure, realm: realm)
   }
 }
 
