@@ -113,6 +113,23 @@ extension EventOrderTests {
     }
   }
 
+  @Test("an eager request that is resumed while its task is made: the request, and then its task")
+  func resumedWhileTaskIsMade() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder], setup: .eager) { session in
+        session.rootQueue.suspend()
+        let request = session.request(origin.url)
+        request.cURLDescription { [weak request] _ in request?.resume() }
+        session.rootQueue.resume()
+        await recorder.expect(
+          request,
+          EventPart.built.dropLast() + [.requestDidResume, .requestDidCreateTask] + EventPart.run)
+      }
+    }
+  }
+
   @Test("a request that is cancelled when its task has completed: the request alone is cancelled")
   func cancelAfterCompletion() async throws {
     try await withServer { _ in

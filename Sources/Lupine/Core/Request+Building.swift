@@ -81,14 +81,16 @@ extension Request {
   /// There is a task; it is brought to where the request stands by now.
   func didCreate(_ task: URLSessionTask, _ round: Int) {
     let wanted = mutableState.withLock {
-      state -> (State, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
+      state -> (State, ShortList<Transition>, CompositeEventMonitor?, [@Sendable (URLSessionTask) -> Void])? in
       guard state.isBuilding(round) else { return nil }
       state.tasks.append(task)
       state.stage = .running(task)
-      return (state.state, state.eventMonitor, state.taskHandlers)
+      return (state.state, state.takeTransitions(), state.eventMonitor, state.taskHandlers)
     }
     // Whoever has ended the round meanwhile knew nothing of the task.
-    guard let (state, monitors, handlers) = wanted else { return task.cancel() }
+    guard let (state, transitions, monitors, handlers) = wanted else { return task.cancel() }
+    // What led here comes before the task's own events, though its turn on the queue may be behind this.
+    tell(transitions)
     task.owner = self
     if let monitors, monitors.hasListeners { monitors.request(self, didCreateTask: task) }
     for handler in handlers { handler(task) }

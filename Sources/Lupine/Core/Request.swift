@@ -203,23 +203,22 @@ public class Request: @unchecked Sendable {
 
   /// Has the transitions told on the underlying queue, in the order in which they were made, whichever thread is quicker.
   private func tellTransitions() {
-    underlyingQueue.async {
-      let transitions = self.mutableState.withLock { state in
-        defer { state.transitions = [] }
-        return state.transitions
+    underlyingQueue.async { self.tell(self.mutableState.withLock { $0.takeTransitions() }) }
+  }
+
+  /// Tells of transitions, and does what they ask for; on the underlying queue.
+  func tell(_ transitions: ShortList<Transition>) {
+    for transition in transitions {
+      switch transition.state {
+      case .resumed: didResume(transition.task)
+      case .suspended: didSuspend(transition.task)
+      case .cancelled: didCancel(transition.task)
+      case .initialized, .finished: break
       }
-      for transition in transitions {
-        switch transition.state {
-        case .resumed: self.didResume(transition.task)
-        case .suspended: self.didSuspend(transition.task)
-        case .cancelled: self.didCancel(transition.task)
-        case .initialized, .finished: break
-        }
-        switch transition.work {
-        case .build: self.build()
-        case .stopWaiting: self.stopWaiting()
-        case nil: break
-        }
+      switch transition.work {
+      case .build: build()
+      case .stopWaiting: stopWaiting()
+      case nil: break
       }
     }
   }
@@ -232,10 +231,8 @@ public class Request: @unchecked Sendable {
       switch wanted {
       case .resumed: task.resume()
       case .suspended: task.suspend()
-      case .cancelled:
-        // Started, so that it is measured.
-        task.resume()
-        cancelTask(task)
+      // Not started before, if it wasn't: it would be sent.
+      case .cancelled: cancelTask(task)
       case .initialized, .finished: break
       }
     } while state != wanted
@@ -250,6 +247,12 @@ extension Request.MutableState {
 
   var isDone: Bool {
     if case .done = stage { true } else { false }
+  }
+
+  /// Those that are to be told of now, in order.
+  mutating func takeTransitions() -> ShortList<Request.Transition> {
+    defer { transitions = [] }
+    return transitions
   }
 }
 

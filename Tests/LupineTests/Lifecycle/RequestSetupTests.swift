@@ -70,6 +70,36 @@ import Testing
     }
   }
 
+  @Test("a request whose task was made and never resumed isn't sent for being cancelled")
+  func cancelledAndNotSent() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await keeping(
+        Session(configuration: .forTests, startRequestsImmediately: false, requestSetup: .eager)
+      ) { session in
+        func complete() async {
+          let request = session.request(origin.url)
+          request.resume()
+          #expect(await request.serializingString().response.value == "here")
+        }
+        // So that there is a connection on which it could be sent at once.
+        await complete()
+        for isSuspended in [false, true] {
+          let request = session.request(origin.url, method: .post)
+          if isSuspended { request.suspend() }
+          await session.rootQueue.drain()
+          #expect(request.task != nil)
+          request.cancel()
+          let response = await request.outcome()
+          #expect(response.error?.isExplicitlyCancelledError == true && response.metrics != nil)
+        }
+        await complete()
+        #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
   @Test("the first handler resumes a request, the making of it doesn't")
   func firstHandler() async throws {
     try await withServer { _ in
