@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import Synchronization
 import Testing
 
 @testable import Lupine
@@ -34,6 +35,36 @@ import Testing
     try await withSession(startRequestsImmediately: false) { session in
       let weakly = Weak(session.request("http://127.0.0.1:1").response { _ in })
       #expect(weakly.request == nil)
+    }
+  }
+
+  @Test("a response that is kept keeps neither its request nor what was uploaded")
+  func keptResponse() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let isFreed = Atomic(false)
+        let weakly: Weak
+        let response: AFDataResponse<String>
+        do {
+          let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 100_000, alignment: 1)
+          bytes.initializeMemory(as: UInt8.self, repeating: 7)
+          let free: (UnsafeMutableRawPointer, Int) -> Void = { bytes, _ in
+            bytes.deallocate()
+            isFreed.store(true, ordering: .relaxed)
+          }
+          // SAFETY: the data alone has the bytes, and frees them.
+          let data = Data(
+            bytesNoCopy: try #require(bytes.baseAddress), count: bytes.count, deallocator: .custom(free))
+          let request = session.upload(data, to: origin.url)
+          weakly = Weak(request)
+          response = await request.serializingString().response
+        }
+        #expect(response.value == "here")
+        #expect(await settles { weakly.request == nil && isFreed.load(ordering: .relaxed) })
+        #expect(response.metrics?.transactionMetrics.first?.countOfRequestBodyBytesBeforeEncoding == 100_000)
+      }
     }
   }
 

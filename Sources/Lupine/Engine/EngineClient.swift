@@ -85,6 +85,12 @@ final class EngineClient: Sendable {
       if isElsewhere, RedirectRule.isBoundToOrigin(header.name) { continue }
       request.fields.append(name: header.name, value: header.value)
     }
+    // What the URL's user information or a challenge has made, which nobody was shown, stays at its origin.
+    if !isElsewhere, !request.fields.contains("Authorization"), proposed.headers["Authorization"] == nil,
+      let value = next.fields.first("Authorization")
+    {
+      request.fields.append(name: "Authorization", value: value)
+    }
     if chosen.body != proposed.body {
       request.body = RequestBody(of: chosen)
     } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {

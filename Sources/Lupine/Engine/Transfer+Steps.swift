@@ -111,7 +111,7 @@ extension Transfer {
     switch successor {
     // All of it had come by then, and wasn't handed over.
     case _ where isCancelled && failure == nil: complete(URLError(.cancelled))
-    case .failure(let error): complete(error)
+    case .failure(let error): refuse(error)
     case .redirect(let next) where failure == nil: follow(next)
     case .replacement(let request, _): send(request)
     case .redirect, nil: if let failure { complete(failure) } else { complete(nil as URLError?) }
@@ -123,9 +123,15 @@ extension Transfer {
   }
 
   private func complete(_ error: URLError?) {
-    // Let go of the observer, which holds the transfer.
-    let observer = state.withLock { state in state.observer.take() }
+    // Let go of the observer, which holds the transfer, and of the body: a response that is kept holds the transfer for its
+    // metrics. Outside the lock, as they may be anybody's.
+    let (observer, body) = state.withLock { state in
+      var body = RequestBody()
+      swap(&body, &state.request.body)
+      return (state.observer.take(), body)
+    }
     observer?.transferDidComplete(error)
+    _ = body
   }
 
   // MARK: Questions
@@ -174,6 +180,29 @@ extension Transfer {
     let question = ask()
     observer.transfer(isRedirectedTo: proposed, by: response) { chosen in
       self.answer(question) { self.step(to: chosen, insteadOf: proposed, next) }
+    }
+    holdUntilAnswered(question)
+  }
+
+  /// The response redirects to where nobody may follow. The observer may take it as it is, or go elsewhere.
+  private func refuse(_ error: EngineError) {
+    let (observer, response, request, urlRequest) = state.withLock {
+      ($0.observer, $0.response, $0.request, $0.urlRequest)
+    }
+    guard error.code != .tooManyRedirects, let observer, let response,
+      let url = response.headers["Location"].flatMap({ URL(string: $0, relativeTo: response.url) })
+    else { return complete(error) }
+    let next = client.redirectRule.rewritten(request, after: response.statusCode, staysAtOrigin: false)
+    var proposed = urlRequest.redirected(to: next)
+    proposed.url = url.absoluteURL
+    let question = ask()
+    observer.transfer(isRedirectedTo: proposed, by: response) { [proposed] chosen in
+      self.answer(question) {
+        if let chosen, chosen.url == proposed.url || !next.body.isReplayable {
+          return .complete(URLError(error, url: urlRequest.url))
+        }
+        return self.step(to: chosen, insteadOf: proposed, next)
+      }
     }
     holdUntilAnswered(question)
   }

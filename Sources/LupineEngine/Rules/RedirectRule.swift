@@ -25,25 +25,36 @@ public struct RedirectRule: Sendable, Hashable {
       throw EngineError(
         .tooManyRedirects, .receive, origin, cause: .maximum(countMax), delivery: .responseBegan)
     }
-    var next = request
+    let uri: URI
     do {
-      next.uri = try request.uri.resolving(location)
+      uri = try request.uri.resolving(location)
     } catch {
       throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), delivery: .responseBegan)
     }
-    guard allowsDowngrade || origin.scheme == .http || next.uri.origin.scheme == .https else {
+    guard allowsDowngrade || origin.scheme == .http || uri.origin.scheme == .https else {
       throw EngineError(.redirectRefused, .receive, origin, delivery: .responseBegan)
     }
-    if !Self.becomesGet(head.status, request.method), !request.body.isReplayable {
+    var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
+    next.uri = uri
+    guard next.body.isReplayable else {
       throw EngineError(.bodyNotReplayable, .receive, origin, delivery: .responseBegan)
     }
-    if Self.becomesGet(head.status, request.method) {
+    return next
+  }
+
+  /// What a redirect makes of a request, but for where it goes.
+  ///
+  /// A request that becomes GET loses its content, and what describes it. One that leaves its origin loses what is meant
+  /// for that alone.
+  public func rewritten(_ request: EngineRequest, after status: Int, staysAtOrigin: Bool) -> EngineRequest {
+    var next = request
+    if Self.becomesGet(status, request.method) {
       next.method = "GET"
       next.body = RequestBody()
       next.bodyCoding = nil
       for name in Self.contentFields { next.fields.remove(name) }
     }
-    if next.uri.origin != origin {
+    if !staysAtOrigin {
       // Another origin must not learn what was meant for this one. `next` is what later hops start from, so these
       // never come back.
       for name in Self.fieldsOfOrigin { next.fields.remove(name) }

@@ -126,7 +126,7 @@ import Testing
       try await withSession { session in
         let request = session.request(origin.url).authenticate(username: "u", password: "p")
         if isModified {
-          // What the handler answers has no credential in it, so that the server asks again.
+          // What the handler is shown has no credential in it, and keeps the one that was.
           request.redirect(
             using: .modify { _, request, response in
               var request = request
@@ -136,10 +136,40 @@ import Testing
         }
         let response = await request.serializingString().response
         #expect(response.value == "in" && response.response?.url?.path() == "/second")
-        // Asked at /first, and again at /second if the handler's answer left the credential out.
-        #expect(origin.requestCount == (isModified ? 5 : 4))
+        // Asked at /first; what was shown there is shown at /second.
+        #expect(origin.requestCount == 4)
       }
     }
+  }
+
+  @Test("another origin that a redirect leads to isn't shown the request's credential, though it asks")
+  func elsewhere() async throws {
+    try await withServer(Self.guarded) { other in
+      try await withServer { _ in
+        redirect(to: other.url)
+      } _: { origin in
+        try await withSession { session in
+          let request = session.request(origin.url).authenticate(username: "u", password: "p")
+          let response = await request.serializingString().response
+          #expect(response.value == "refused" && response.response?.statusCode == 401)
+          #expect(other.requestCount == 1)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "a space is at a URL of the same origin, and at the https of its http",
+    arguments: [
+      ("http://a", 80, "http", true), ("http://A:80/x", 80, "http", true), ("http://a", 443, "https", true),
+      ("http://a:8080", 443, "https", false), ("http://a", 8443, "https", false), ("https://a", 80, "http", false),
+      ("http://b", 80, "http", false), ("http://a:81", 80, "http", false),
+    ])
+  func spaces(url: String, port: Int, scheme: String, isThere: Bool) throws {
+    let space = URLProtectionSpace(
+      host: "a", port: port, protocol: scheme, realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    let url = try #require(URL(string: url))
+    #expect(space.isAt(url) == isThere)
   }
 
   @Test("a real server's challenge is answered")

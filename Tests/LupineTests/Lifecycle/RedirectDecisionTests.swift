@@ -43,6 +43,35 @@ import Testing
     }
   }
 
+  @Test(
+    "a redirect to where nobody may follow is asked about, too: it can be taken as it is, or led elsewhere",
+    arguments: ["myapp://callback?code=1", "ftp://127.0.0.1/", "http://127.0.0.1:99999/"])
+  func refused(location: String) async throws {
+    try await withServer { request in
+      request.path == "/" ? redirect(to: location) : .text(request.fields.first("Authorization") ?? "none")
+    } _: { origin in
+      try await withSession { session in
+        func request(_ redirector: Redirector) -> DataRequest {
+          session.request(origin.url, headers: [.authorization(bearerToken: "secret")]).redirect(using: redirector)
+        }
+        let taken = await request(.doNotFollow).outcome()
+        #expect(taken.error == nil && taken.response?.statusCode == 302 && taken.data == nil)
+        #expect(taken.response?.headers["Location"] == location)
+        let led = await request(
+          .modify { _, proposed, _ in
+            #expect(proposed.url?.absoluteString == location && proposed.headers["Authorization"] == nil)
+            var proposed = proposed
+            proposed.url = URL(string: "\(origin.url)/there")
+            return proposed
+          }
+        ).serializingString().response
+        #expect(led.value == "none")
+        let followed = await request(.follow).outcome()
+        #expect((followed.error?.underlyingError as? URLError)?.code == .badServerResponse)
+      }
+    }
+  }
+
   @Test("each hop is asked about, and the handler may change URL, method and fields")
   func modify() async throws {
     try await withServer(Self.chain) { origin in

@@ -72,7 +72,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - configuration: copied, so that later changes have no effect.
   ///   - delegate: kept until the session has become invalid.
-  ///   - queue: where the delegate is called, one call at a time; a serial queue of its own if nil.
+  ///   - queue: where the delegate is called, one call at a time; a serial queue of its own if nil. If it runs one
+  ///     operation at a time, a queue of the program's own beneath it has to be serial, too.
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {

@@ -1,0 +1,121 @@
+// A shard whose server doesn't take what is sent: what it has said before counts, and its time runs.
+
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard that sends", .timeLimit(.minutes(10)))
+struct ShardSendingTests {
+  private static let brokenPipe = SystemError(call: "send", code: 32)
+
+  @Test("a server that has answered before sending fails is heard out by a sink that has no room just then")
+  func answeredBeforeSendingFails() async throws {
+    let stage = ShardStage()
+    let (id, sink) = stage.submit(try upload(), credit: 5)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    socket.roomBytes = 1_000
+    stage.turn(socket)
+    socket.arrivals = [
+      .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: 15\r\n\r\nfirst".utf8)),
+      .bytes(Array("again".utf8)), .bytes(Array("later".utf8)), .end,
+    ]
+    stage.turn(socket)
+    #expect(sink.receivedCount == 5)
+    socket.sendFailure = Self.brokenPipe
+    socket.roomBytes = .max
+    stage.turn(socket)
+    // It isn't asked for any more whether it can be written.
+    #expect(stage.network.event(of: socket).isEmpty && !sink.finished.isOpen)
+    stage.inbox.send(.grant(id, 100))
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.error == nil && outcome.head?.status == 413 && outcome.text == "firstagainlater")
+    #expect(outcome.metrics?.closeReason != nil)
+  }
+
+  @Test("a long answer that came before sending fails is read in more than one turn")
+  func longAnswerBeforeSendingFails() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(try upload())
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    socket.roomBytes = 1_000
+    stage.turn(socket)
+    let body = [UInt8](repeating: 7, count: 4 << 20)
+    socket.arrivals = [
+      .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
+    ]
+    socket.sendFailure = Self.brokenPipe
+    socket.roomBytes = .max
+    stage.turn(socket)
+    while !sink.finished.isOpen {
+      let before = sink.receivedCount
+      stage.turn(socket)
+      try #require(sink.receivedCount > before)
+    }
+    #expect(await sink.outcome.error == nil)
+    #expect(await sink.outcome.body == body)
+  }
+
+  @Test(
+    "if nothing was answered, or not all, the request fails for what sending has failed with",
+    arguments: ["", "HTTP/1.1 4"])
+  func unansweredWhenSendingFails(answer: String) async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(try upload())
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    socket.roomBytes = 1_000
+    stage.turn(socket)
+    if !answer.isEmpty { socket.arrivals = [.bytes(Array(answer.utf8))] }
+    socket.sendFailure = Self.brokenPipe
+    socket.roomBytes = .max
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(
+      error?.code == .connectionLost && error?.description.contains("Broken pipe") == true,
+      "\(String(describing: error))")
+  }
+
+  @Test("a server that takes no bytes of a producer's takes too long, though the producer has no more just then")
+  func producedAndNotTaken() async throws {
+    let stage = ShardStage()
+    let goOn = Gate()
+    defer { goOn.open() }
+    let body = RequestBody { writer in
+      try await writer.write([1, 2, 3])
+      await goOn.wait()
+    }
+    let (id, sink) = stage.submit(
+      try upload(body) { $0.timeouts.send = .seconds(5) })
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.roomBytes = 0
+    while stage.shard.exchanges[id]?.metrics.requestBodyBytes == 0 {
+      stage.turn(socket)
+      await Task.yield()
+    }
+    stage.turn(after: .seconds(4), socket)
+    #expect(!sink.finished.isOpen)
+    stage.turn(after: .seconds(2), socket)
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(error?.code == .timedOut && error?.phase == .send)
+  }
+
+  private func upload(
+    _ body: RequestBody = RequestBody([UInt8](repeating: 1, count: 100_000)),
+    _ change: (inout EngineRequest) -> Void = { _ in }
+  ) throws -> EngineRequest {
+    var request = EngineRequest(method: "POST", uri: try URI("http://127.0.0.1:80/"), body: body)
+    change(&request)
+    return request
+  }
+}
