@@ -41,10 +41,8 @@ extension Shard {
     // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
     let exchange = connection.exchange
     let hasMore =
-      connection.sendFailure == nil
-      && (connection.transport.unsentCount > 0
-        || (exchange?.hasBodyToSend == true && exchange?.isAwaitingProducer == false))
-    if hasMore { wanted.insert(.writable) }
+      connection.transport.unsentCount > 0 || (exchange?.hasBodyToSend == true && exchange?.isAwaitingProducer == false)
+    if hasMore, connection.sendFailure == nil { wanted.insert(.writable) }
     let before = connection.interest
     guard wanted != before else { return }
     connection.interest = wanted

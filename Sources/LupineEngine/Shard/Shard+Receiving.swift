@@ -151,7 +151,9 @@ extension Shard {
   /// Asked for only if something may lie ready that nobody has looked at: further records in TLS, or what didn't fit the
   /// buffer. A request that waits would take it for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
-    guard connection.mayHoldMore || connection.transport.mayHoldPlaintext else { return nil }
+    guard connection.mayHoldMore || (connection.key.isEncrypted && connection.transport.mayHoldPlaintext) else {
+      return nil
+    }
     var buffer = buffers.take()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
