@@ -111,10 +111,10 @@ extension Transfer {
     switch successor {
     // All of it had come by then, and wasn't handed over.
     case _ where isCancelled && failure == nil: complete(URLError(.cancelled))
-    case .failure(let error): refuse(error)
+    case .failure(let error) where failure == nil: refuse(error)
     case .redirect(let next) where failure == nil: follow(next)
     case .replacement(let request, _): send(request)
-    case .redirect, nil: if let failure { complete(failure) } else { complete(nil as URLError?) }
+    case .failure, .redirect, nil: if let failure { complete(failure) } else { complete(nil as URLError?) }
     }
   }
 

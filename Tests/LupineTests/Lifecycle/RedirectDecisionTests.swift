@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import Synchronization
 import Testing
 
 @testable import Lupine
@@ -68,6 +69,29 @@ import Testing
         #expect(led.value == "none")
         let followed = await request(.follow).outcome()
         #expect((followed.error?.underlyingError as? URLError)?.code == .badServerResponse)
+      }
+    }
+  }
+
+  @Test("a redirect that may not be followed isn't asked about once the request was cancelled")
+  func refusedAndCancelled() async throws {
+    let running = Mutex<DataRequest?>(nil)
+    try await withScripts([
+      { _, peer in
+        try peer.send("HTTP/1.1 302 Found\r\nLocation: myapp://there\r\nContent-Length: 10\r\n\r\nab")
+        _ = try peer.awaitClose()
+      }
+    ]) { origin, _ in
+      try await withSession(startRequestsImmediately: false) {
+        // On the loop, so that it hears of the cancellation before anything else happens.
+        $0.engine.tracer = { if case .headReceived = $0.kind { running.withLock { $0 }?.cancel() } }
+      } _: { session in
+        let held = Held<URLRequest?>()
+        let request = session.request(origin.url).redirect(using: RedirectClosure { _, _, answer in held.hold(answer) })
+        running.withLock { $0 = request }
+        request.resume()
+        #expect(await request.outcome().error?.isExplicitlyCancelledError == true)
+        #expect(!held.isAsked.isOpen && (request.task?.error as? URLError)?.code == .cancelled)
       }
     }
   }
