@@ -130,6 +130,26 @@ extension EventOrderTests {
     }
   }
 
+  @Test("a request that is resumed and suspended before it is made: the request's events come before its task's")
+  func steeredBeforeItIsMade() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withMonitoredSession([recorder]) { session in
+        session.rootQueue.suspend()
+        let request = session.request(origin.url)
+        request.resume().suspend()
+        session.rootQueue.resume()
+        await session.rootQueue.drain()
+        await recorder.expect(
+          request,
+          [.requestDidResume] + EventPart.built.dropLast() + [
+            .requestDidSuspend, .requestDidCreateTask, .requestDidSuspendTask, .requestDidResume,
+          ] + EventPart.run)
+      }
+    }
+  }
+
   @Test("a request that is cancelled when its task has completed: the request alone is cancelled")
   func cancelAfterCompletion() async throws {
     try await withServer { _ in

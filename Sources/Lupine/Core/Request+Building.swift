@@ -85,12 +85,13 @@ extension Request {
       guard state.isBuilding(round) else { return nil }
       state.tasks.append(task)
       state.stage = .running(task)
-      return (state.state, state.takeTransitions(), state.eventMonitor, state.taskHandlers)
+      defer { state.transitions = [] }
+      return (state.state, state.transitions, state.eventMonitor, state.taskHandlers)
     }
     // Whoever has ended the round meanwhile knew nothing of the task.
     guard let (state, transitions, monitors, handlers) = wanted else { return task.cancel() }
     // What led here comes before the task's own events, though its turn on the queue may be behind this.
-    tell(transitions)
+    transitions.forEach { tell($0) }
     task.owner = self
     if let monitors, monitors.hasListeners { monitors.request(self, didCreateTask: task) }
     for handler in handlers { handler(task) }

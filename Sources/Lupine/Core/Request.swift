@@ -203,23 +203,24 @@ public class Request: @unchecked Sendable {
 
   /// Has the transitions told on the underlying queue, in the order in which they were made, whichever thread is quicker.
   private func tellTransitions() {
-    underlyingQueue.async { self.tell(self.mutableState.withLock { $0.takeTransitions() }) }
+    underlyingQueue.async {
+      // One at a time, since what one of them does may tell of the others.
+      while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
+    }
   }
 
-  /// Tells of transitions, and does what they ask for; on the underlying queue.
-  func tell(_ transitions: ShortList<Transition>) {
-    for transition in transitions {
-      switch transition.state {
-      case .resumed: didResume(transition.task)
-      case .suspended: didSuspend(transition.task)
-      case .cancelled: didCancel(transition.task)
-      case .initialized, .finished: break
-      }
-      switch transition.work {
-      case .build: build()
-      case .stopWaiting: stopWaiting()
-      case nil: break
-      }
+  /// Tells of a transition, and does what it asks for; on the underlying queue.
+  func tell(_ transition: Transition) {
+    switch transition.state {
+    case .resumed: didResume(transition.task)
+    case .suspended: didSuspend(transition.task)
+    case .cancelled: didCancel(transition.task)
+    case .initialized, .finished: break
+    }
+    switch transition.work {
+    case .build: build()
+    case .stopWaiting: stopWaiting()
+    case nil: break
     }
   }
 
@@ -247,12 +248,6 @@ extension Request.MutableState {
 
   var isDone: Bool {
     if case .done = stage { true } else { false }
-  }
-
-  /// Those that are to be told of now, in order.
-  mutating func takeTransitions() -> ShortList<Request.Transition> {
-    defer { transitions = [] }
-    return transitions
   }
 }
 

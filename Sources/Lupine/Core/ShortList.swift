@@ -50,4 +50,13 @@ enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   }
 }
 
+extension ShortList {
+  /// Removes the first element and returns it; nil if there is none.
+  mutating func popFirst() -> Element? {
+    guard let first else { return nil }
+    self = count == 1 ? .none : .more(Array(dropFirst()))
+    return first
+  }
+}
+
 extension ShortList: Sendable where Element: Sendable {}
