@@ -37,6 +37,20 @@ struct HTTPURLResponseTests {
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
 
+  @Test("in the dictionary a name in small letters stands with capitals, unless it begins with x-")
+  func spelling() {
+    let response = response([
+      ("content-type", "a"), ("ETag", "b"), ("x-request-id", "c"), ("www-authenticate", "d"), ("-a--b", "e"),
+      ("vary", "f"), ("Vary", "g"),
+    ])
+    #expect(
+      response.allHeaderFields as? [String: String]
+        == [
+          "Content-Type": "a", "ETag": "b", "x-request-id": "c", "Www-Authenticate": "d", "-A--B": "e", "Vary": "f, g",
+        ])
+    #expect(response.headers.first?.name == "content-type")
+  }
+
   @Test("the public initializer takes a dictionary, and no status code past three digits")
   func initialize() throws {
     let made = try #require(

@@ -36,6 +36,7 @@ final class EngineClient: Sendable {
     let uri = try uri(of: request)
     var fields = fields(of: request.headers)
     try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
+    addContentType(of: request, to: &fields)
     return EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
@@ -47,6 +48,14 @@ final class EngineClient: Sendable {
     for header in headers { fields.append(name: header.name, value: header.value) }
     for field in sessionFields where headers[field.name] == nil { fields.append(name: field.name, value: field.value) }
     return fields
+  }
+
+  /// Says of a POST's bytes that they are a form if nobody says what they are, as Foundation does.
+  private func addContentType(of request: URLRequest, to fields: inout Fields) {
+    guard request.httpMethod == "POST", case .data(let data) = request.body, !data.isEmpty,
+      !fields.contains("Content-Type")
+    else { return }
+    fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
   /// Does what a cache policy asks for where nothing is stored.
@@ -91,6 +100,7 @@ final class EngineClient: Sendable {
     {
       request.fields.append(name: "Authorization", value: value)
     }
+    addContentType(of: chosen, to: &request.fields)
     if chosen.body != proposed.body {
       request.body = RequestBody(of: chosen)
     } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {

@@ -45,11 +45,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     storedStatusCode
   }
 
-  /// The header fields under their names as received, made at each access; ``headers`` has them in order.
+  /// The header fields by name, made at each access; ``headers`` has them in order, and finds them in any case.
   ///
-  /// The values of a name that came several times are joined with ", " under its first spelling.
+  /// A name stands as it came, and one that came in small letters as programs look for it: `content-type` as
+  /// `Content-Type`, but `x-id` as it is. The values of a name that came several times are joined with ", " under its
+  /// first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
-    headers.dictionary
+    Dictionary(uniqueKeysWithValues: headers.map { ($0.name.usualSpelling, $0.value) })
   }
 
   /// The value of the field of that name, in any case; several are joined with ", " (RFC 9110 §5.3).
@@ -136,5 +138,14 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     let fields = deferred()
     section.withLock { $0 = .received(fields) }
     return fields
+  }
+}
+
+extension String {
+  /// A field's name with capitals, unless it has some, or begins with "x-".
+  fileprivate var usualSpelling: String {
+    guard self == lowercased(), !hasPrefix("x-") else { return self }
+    return split(separator: "-", omittingEmptySubsequences: false).map { $0.prefix(1).uppercased() + $0.dropFirst() }
+      .joined(separator: "-")
   }
 }
