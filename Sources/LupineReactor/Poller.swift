@@ -66,11 +66,9 @@ package struct Poller: ~Copyable, Sendable {
   package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
     var count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
     // A signal ends the wait, and so does going on behind a stop. What has come by then is fetched all the same: the time
-    // of somebody whose answer lies there may have passed.
-    while count < 0, errno == EINTR { count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), 0) }
-    // All of them at once: what lies there and isn't fetched would be taken for something that hasn't come in time.
-    while count == buffer.count {
-      buffer += Array(repeating: epoll_event(), count: buffer.count)
+    // of somebody whose answer lies there may have passed. For the same reason all of them are fetched at once.
+    while count == buffer.count || (count < 0 && errno == EINTR) {
+      if count > 0 { buffer += Array(repeating: epoll_event(), count: buffer.count) }
       count = epoll_wait(descriptor.number, &buffer, CInt(clamping: buffer.count), 0)
     }
     guard count >= 0 else { throw SystemError(call: "epoll_wait", code: errno) }

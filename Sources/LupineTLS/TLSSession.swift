@@ -85,7 +85,11 @@ package struct TLSSession: ~Copyable {
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
   /// Whether bytes of the peer's are held that no read has looked at yet: a record, a part of one, or its plaintext.
-  package var hasUnreadInput: Bool { SSL_has_pending(handle.ssl) == 1 || BIO_ctrl_pending(handle.incoming) > 0 }
+  package var hasUnreadInput: Bool {
+    // A record's header by itself counts as pending for neither; OpenSSL is reading the record's body ("RB") then.
+    SSL_has_pending(handle.ssl) == 1 || BIO_ctrl_pending(handle.incoming) > 0
+      || String(cString: SSL_rstate_string(handle.ssl)) == "RB"
+  }
 
   /// Bytes of memory that the buffers of ciphertext hold; at most 128 KiB each if they are empty.
   package var bufferedBytesCapacity: Int { lupine_bio_capacity(handle.incoming) + lupine_bio_capacity(handle.outgoing) }

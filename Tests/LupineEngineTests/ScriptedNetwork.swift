@@ -65,6 +65,8 @@ final class ScriptedNetwork: Network {
   private(set) var isStopped = false
   /// What connecting fails with.
   var connectFailure: SystemError?
+  /// What beginning to watch fails with.
+  var watchFailure: SystemError?
   private var watched: [CInt: (Poller.Interest, UInt64)] = [:]
 
   func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
@@ -74,7 +76,10 @@ final class ScriptedNetwork: Network {
     return socket
   }
 
-  func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) { watched[number] = (interest, token) }
+  func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
+    if let watchFailure { throw watchFailure }
+    watched[number] = (interest, token)
+  }
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) { watched[number] = (interest, token) }
   func unwatch(_ number: CInt) { watched[number] = nil }
   func stop() { isStopped = true }

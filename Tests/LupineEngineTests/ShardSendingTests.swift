@@ -110,6 +110,27 @@ struct ShardSendingTests {
     #expect(error?.code == .timedOut && error?.phase == .send)
   }
 
+  @Test("a body that is compressed to nearly nothing is taken in more than one turn")
+  func compressedUpload() async throws {
+    let stage = ShardStage()
+    let body = RequestBody([UInt8](repeating: 0, count: 16 << 20))
+    let (id, sink) = stage.submit(try upload(body) { $0.bodyCoding = .gzip })
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    var turnCount = 1
+    while stage.shard.exchanges[id]?.metrics.requestEnd == nil {
+      let before = socket.sent.count
+      stage.turn(socket)
+      turnCount += 1
+      try #require(turnCount < 100 && socket.sent.count >= before)
+    }
+    #expect(turnCount > 8)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(socket)
+    #expect(await sink.outcome.head?.status == 204)
+  }
+
   private func upload(
     _ body: RequestBody = RequestBody([UInt8](repeating: 1, count: 100_000)),
     _ change: (inout EngineRequest) -> Void = { _ in }

@@ -10,9 +10,13 @@ import Testing
 
 @Suite("A shard through TLS", .timeLimit(.minutes(10)))
 struct ShardTLSTests {
-  private let stage = ShardStage {
-    $0.tls.verification = .none
-    $0.pool.connectionsPerOriginMax = 1
+  private let stage = makeStage()
+
+  private static func makeStage() -> ShardStage {
+    ShardStage {
+      $0.tls.verification = .none
+      $0.pool.connectionsPerOriginMax = 1
+    }
   }
 
   @Test("goes on with a connection that TLS alone holds bytes of, when its turn was over")
@@ -51,16 +55,20 @@ struct ShardTLSTests {
 
   @Test("takes a part of a record behind a response for none of the next request's, either")
   func surplusInPart() async throws {
-    let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
-    var server = try server()
-    let socket = try connect(&server)
-    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
-    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
-    guard case .bytes(let both) = socket.arrivals.popLast() else { return }
-    socket.arrivals = [.bytes(Array(both.dropLast(9)))]
-    stage.turn(socket)
-    #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes)
-    #expect(stage.network.sockets.count == 2)
+    for count in [1, 4, 5, 6, 20, 60] {
+      let stage = Self.makeStage()
+      let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
+      var server = try server()
+      let socket = try connect(&server, stage)
+      try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
+      guard case .bytes(let first) = socket.arrivals.last else { return }
+      try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
+      guard case .bytes(let both) = socket.arrivals.popLast() else { return }
+      socket.arrivals = [.bytes(Array(both[..<(first.count + count)]))]
+      stage.turn(socket)
+      #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes, "\(count) bytes")
+      #expect(stage.network.sockets.count == 2)
+    }
   }
 
   @Test("looks behind a response that ends with a read which filled its buffer")
@@ -118,7 +126,8 @@ struct ShardTLSTests {
   }
 
   /// Takes turns until the handshake is done and the first request is sent.
-  private func connect(_ server: inout TLSSession) throws -> ScriptedSocket {
+  private func connect(_ server: inout TLSSession, _ other: ShardStage? = nil) throws -> ScriptedSocket {
+    let stage = other ?? stage
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     var isDone = false

@@ -3,6 +3,7 @@
 import LupineOrigin
 import LupineReactor
 import LupineWire
+import Synchronization
 import Testing
 
 @testable import LupineEngine
@@ -211,6 +212,68 @@ struct ShardTests {
     #expect(await waiting.outcome.head?.status == 204)
   }
 
+  @Test("a connection that couldn't be watched when it became idle is watched for its next request")
+  func watchedAgain() async throws {
+    let stage = ShardStage()
+    let (id, held) = stage.submit(try request(), credit: 5)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
+    stage.turn(socket)
+    stage.network.watchFailure = SystemError(call: "epoll_ctl", code: 28)
+    stage.inbox.send(.grant(id, 100))
+    stage.turn()
+    #expect(await held.outcome.text == "firstrest")
+    stage.network.watchFailure = nil
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.head?.status == 204)
+    #expect(stage.network.sockets.count == 1)
+  }
+
+  @Test("a command to a shard that has ended is answered, and wakes nobody")
+  func commandsBehindTheEnd() {
+    let wakeCount = Atomic(0)
+    let answerCount = Atomic(0)
+    let inbox = Inbox { wakeCount.add(1, ordering: .relaxed) }
+    for _ in 0..<2 {
+      inbox.send(.count { _ in answerCount.add(1, ordering: .relaxed) })
+      inbox.close()
+    }
+    #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
+  }
+
+  @Test("a connection that was opened for nobody, and idled, is taken for a kept one when it is lost")
+  func idleAndUnused() async throws {
+    let stage = ShardStage()
+    let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
+    stage.turn()
+    let (first, second) = (stage.network.sockets[0], stage.network.sockets[1])
+    stage.turn(first)
+    first.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(first)
+    try #require(sinks[0].finished.isOpen)
+    // The second request goes on the first connection now; its own is opened for nobody.
+    first.arrivals = []
+    stage.turn(second)
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    #expect(!second.sent.isEmpty)
+    second.arrivals = [.end]
+    stage.turn(second)
+    let third = try #require(stage.network.sockets.last)
+    #expect(third !== second && !sink.finished.isOpen)
+    stage.turn(third)
+    third.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(third)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.head?.status == 204)
+  }
+
   @Test("a lookup without a limit of its own takes a minute at the most")
   func silentResolver() async throws {
     struct Silent: HostResolver {
@@ -236,29 +299,6 @@ struct ShardTests {
     try #require(sink.finished.isOpen)
     let error = await sink.outcome.error
     #expect(error?.code == .timedOut && error?.phase == .resolve)
-  }
-
-  @Test("a connection that floods its loop gives way to others after 1 MiB, and is gone on with")
-  func flood() async throws {
-    let stage = ShardStage()
-    let (_, sink) = stage.submit(try request())
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
-    stage.turn(socket)
-    let body = [UInt8](repeating: 7, count: 6 << 20)
-    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
-    // What its last read brings beyond; once for the event, and once for what is left behind the others' events.
-    let bytesMax = Shard.bytesPerTurnMax + Buffers.bulkByteCount
-    stage.turn(socket)
-    #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * bytesMax)
-    // It needs no other event, and no time has to pass.
-    while !sink.finished.isOpen {
-      let before = sink.receivedCount
-      #expect(before > 0 && stage.network.now == Instant(nanoseconds: 0))
-      stage.turn()
-      try #require(sink.receivedCount > before && sink.receivedCount <= before + bytesMax)
-    }
-    #expect(await sink.outcome.body == body)
   }
 
   @Test("waiting for descriptors counts as waiting, however often one is tried for")

@@ -49,6 +49,8 @@ final class Exchange {
   private var framing = BodyFraming.none
   /// Whether the rest of the response is only read for the connection's sake.
   var isDiscarding = false
+  /// Whether its connection was kept for it: used before, or opened for somebody who was served by another meanwhile.
+  var wasKept = false
   /// Whether the body's producer is waited for, in which time the server isn't to blame.
   var isAwaitingProducer = false
   var delivery = EngineError.Delivery.nothingSent
@@ -140,10 +142,11 @@ final class Exchange {
   }
 
   /// Binds the exchange to a connection, until its response is complete.
-  func begin(on connection: Connection, now: Instant) {
+  func begin(on connection: Connection, wasIdle: Bool, now: Instant) {
     self.connection = connection
     record = connection.record
     metrics.isReusedConnection = connection.useCount > 1
+    wasKept = wasIdle || connection.useCount > 1
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)

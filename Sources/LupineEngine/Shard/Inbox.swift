@@ -17,9 +17,13 @@ final class Inbox: Sendable {
 
   /// Sends a command, from any thread.
   func send(_ command: Shard.Command) {
-    if mailbox.post(command) { wake() }
+    let isFirst = mailbox.post(command)
     // Behind the post: either the closing shard has seen the command, or the sender sees here that it was closed.
-    if isClosed.load(ordering: .sequentiallyConsistent) { refuseAll() }
+    if isClosed.load(ordering: .sequentiallyConsistent) {
+      refuseAll()
+    } else if isFirst {
+      wake()
+    }
   }
 
   /// The shard takes no more commands: their senders are answered here.

@@ -57,6 +57,8 @@ extension Shard {
         try network.rewatch(number, wanted, token: connection.id.rawValue)
       }
     } catch {
+      // Tried again with the next request, if it serves nobody now.
+      connection.interest = before
       if let exchange = connection.exchange { fail(exchange, .outOfResources, cause: .system(error)) }
     }
   }

@@ -7,7 +7,7 @@ extension Shard {
   /// Gets the exchange a connection, now or later.
   func acquire(_ exchange: Exchange) {
     switch pool.acquire(exchange.key, for: exchange.id, now: now) {
-    case .use(let id): start(exchange, on: id)
+    case .use(let id): start(exchange, on: id, wasIdle: true)
     case .wait(let ticket, let actions):
       exchange.ticket = ticket
       exchange.enter(.poolWait, now: now)

@@ -9,6 +9,7 @@ extension Shard {
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.put(ciphertext) }
     var total = 0
+    var decodedBefore: UInt64?
     while total < Self.bytesPerTurnMax {
       do {
         let room = room(on: connection)
@@ -20,11 +21,17 @@ extension Shard {
         case .end: return receiveEnd(connection)
         case .bytes(let count):
           total += count
-          connection.mayHoldMore = count == room
+          // What nobody can answer any more is read to its end.
+          connection.mayHoldMore = count == room || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
+          // To decode and hand over what unpacks to a thousand times its size takes its time, too.
+          if let exchange = connection.exchange, exchange.isDecoding {
+            let decoded = exchange.metrics.decodedBodyBytes
+            total += Int(clamping: decoded - (decodedBefore ?? decoded))
+            decodedBefore = decoded
+          }
           // Of the kernel's bytes a read that doesn't fill its buffer has got all.
-          let mayHoldMore =
-            connection.mayHoldMore || connection.key.isEncrypted || connection.sendFailure != nil
+          let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
           guard mayHoldMore, readsOn(connection) else {
             // One that serves nobody is idle, drained or closed, and what is waited for on it was decided then.
             return connection.exchange == nil ? () : updateInterest(connection)
@@ -154,6 +161,8 @@ extension Shard {
     guard connection.mayHoldMore || (connection.key.isEncrypted && connection.transport.mayHoldPlaintext) else {
       return nil
     }
+    // Nothing more could be sent on it.
+    if connection.sendFailure != nil { return .closedByPeer }
     var buffer = buffers.take()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {

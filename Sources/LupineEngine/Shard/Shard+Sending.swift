@@ -9,8 +9,9 @@ extension Shard {
   /// How much is read from, or written to, one connection before others get their turn.
   static let bytesPerTurnMax = 1024 * 1024
 
-  /// Sends the exchange's request on a connection that serves nobody else.
-  func start(_ exchange: Exchange, on id: ConnectionID) {
+  /// Sends the exchange's request on a connection that serves nobody else. Whether it `wasIdle`: its peer may have closed
+  /// it just now.
+  func start(_ exchange: Exchange, on id: ConnectionID, wasIdle: Bool = false) {
     guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
     connection.exchange = exchange
     connection.useCount += 1
@@ -18,7 +19,7 @@ extension Shard {
       method: exchange.request.method, closes: exchange.manner.asksForClose,
       upgrades: exchange.manner.offersUpgrade)
     disarm(exchange)
-    exchange.begin(on: connection, now: now)
+    exchange.begin(on: connection, wasIdle: wasIdle, now: now)
     trace(
       .requestStarted(
         exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))
@@ -53,22 +54,24 @@ extension Shard {
   }
 
   private func pump(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
-    var sentCount = 0
+    var count = 0
     repeat {
+      var pulledCount = 0
       if exchange.hasBodyToSend {
         if connection.transport.canSendFiles, exchange.body.isAtDirectFile {
-          guard let sent = try sendFile(exchange, connection, Self.bytesPerTurnMax - sentCount) else { return }
-          sentCount += sent
+          guard let sent = try sendFile(exchange, connection, Self.bytesPerTurnMax - count) else { return }
+          count += sent
           continue
         }
-        try pull(exchange, connection)
+        pulledCount = try pull(exchange, connection)
       }
       let queued = connection.transport.unsentCount
       if queued == 0 { break }
       let unsent = try flush(queued, exchange, connection)
-      sentCount += queued - unsent
+      // What is compressed to nearly nothing takes its time, too.
+      count += max(queued - unsent, pulledCount)
       if unsent > 0 { return }
-    } while exchange.hasBodyToSend && sentCount < Self.bytesPerTurnMax
+    } while exchange.hasBodyToSend && count < Self.bytesPerTurnMax
     if exchange.expectation == .waiting, exchange.phase == .send {
       exchange.enter(.awaitContinue, now: now)
       rearm(exchange)
@@ -113,12 +116,15 @@ extension Shard {
     return sent
   }
 
-  private func pull(_ exchange: Exchange, _ connection: Connection) throws(Failure) {
-    while exchange.hasBodyToSend, connection.transport.unsentCount < Self.lowWaterBytes {
+  /// Queues as much of the body as may wait; returns how many bytes of it were asked for.
+  private func pull(_ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
+    var count = 0
+    while exchange.hasBodyToSend, connection.transport.unsentCount < Self.lowWaterBytes, count < Self.bytesPerTurnMax {
       // It has to wait until the rest is sent.
-      if !connection.transport.isEncrypted, exchange.body.isAtDirectFile { return }
+      if !connection.transport.isEncrypted, exchange.body.isAtDirectFile { return count }
       var bytes: [UInt8] = []
       let pulled = try exchange.body.pull(Self.lowWaterBytes, into: &bytes)
+      count += Self.lowWaterBytes
       exchange.metrics.requestBodyBytes = exchange.body.byteCount
       if !bytes.isEmpty {
         touch(exchange)
@@ -130,8 +136,9 @@ extension Shard {
         exchange.enter(exchange.phase, now: now)
         rearm(exchange)
       }
-      if pulled == .nothingYet { return }
+      if pulled == .nothingYet { return count }
     }
+    return count
   }
 
   /// Sends the body without the server's leave, which hasn't come in time.

@@ -208,7 +208,7 @@ final class Shard {
     for exchange in exchanges.values {
       let error = EngineError(
         .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
-        wasReused: exchange.metrics.isReusedConnection)
+        wasReused: exchange.wasKept)
       exchange.connection = nil
       finish(exchange, .failure(error))
     }
@@ -267,7 +267,7 @@ final class Shard {
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
-      delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
+      delivery: exchange.delivery, wasReused: exchange.wasKept)
     if let connection = exchange.connection {
       connection.exchange = nil
       exchange.connection = nil

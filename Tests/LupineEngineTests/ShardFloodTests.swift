@@ -1,0 +1,74 @@
+// A shard whose server sends more than there is time for in one turn.
+
+import LupineCoding
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Synchronization
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard that is flooded", .timeLimit(.minutes(10)))
+struct ShardFloodTests {
+  @Test("a connection that floods its loop gives way to others after 1 MiB, and is gone on with")
+  func flood() async throws {
+    let stage = ShardStage()
+    let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    let body = [UInt8](repeating: 7, count: 6 << 20)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
+    // What its last read brings beyond; once for the event, and once for what is left behind the others' events.
+    let bytesMax = Shard.bytesPerTurnMax + Buffers.bulkByteCount
+    stage.turn(socket)
+    #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * bytesMax)
+    // It needs no other event, and no time has to pass.
+    while !sink.finished.isOpen {
+      let before = sink.receivedCount
+      #expect(before > 0 && stage.network.now == Instant(nanoseconds: 0))
+      stage.turn()
+      try #require(sink.receivedCount > before && sink.receivedCount <= before + bytesMax)
+    }
+    #expect(await sink.outcome.body == body)
+  }
+
+  @Test("a body that unpacks to a thousand times its size gives way to others, too")
+  func codedFlood() throws {
+    final class Counting: ResponseSink {
+      let count = Atomic(0)
+      let finishCount = Atomic(0)
+      var isFinished: Bool { finishCount.load(ordering: .relaxed) > 0 }
+      func receive(head: ResponseHead) -> BodyDisposition { .deliver }
+      func receive(body bytes: borrowing Span<UInt8>) { count.add(bytes.count, ordering: .relaxed) }
+      func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
+        finishCount.add(1, ordering: .relaxed)
+      }
+    }
+    let stage = ShardStage { $0.codings.expansionRatioMax = nil }
+    let piece: [UInt8] = Array(repeating: 0, count: 1 << 20)
+    var (coded, room) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 20))
+    var encoder = try ContentEncoder(.gzip)
+    for _ in 0..<400 { coded += room[..<(try encoder.encode(piece.span.bytes, into: &room).produced)] }
+    coded += room[..<(try encoder.finish(into: &room).produced)]
+    let sink = Counting()
+    stage.inbox.send(
+      .submit(
+        Submission(
+          stage.inbox.nextExchangeID(), EngineRequest(uri: try URI("http://127.0.0.1:80/")), to: sink, credit: .max)))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\n\r\n"
+    socket.arrivals = [.bytes(Array(head.utf8) + coded)]
+    stage.turn(socket)
+    #expect(!sink.isFinished)
+    while !sink.isFinished {
+      let before = sink.count.load(ordering: .relaxed)
+      stage.turn()
+      try #require(sink.count.load(ordering: .relaxed) > before)
+    }
+    #expect(sink.count.load(ordering: .relaxed) == 400 << 20)
+  }
+}
