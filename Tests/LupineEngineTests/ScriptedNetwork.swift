@@ -23,6 +23,8 @@ final class ScriptedSocket: StreamSocket {
   var sent: [UInt8] = []
   /// How many more bytes are taken.
   var roomBytes = Int.max
+  /// Called when something was sent.
+  var onSend: () -> Void = {}
   /// What sending fails with.
   var sendFailure: SystemError?
 
@@ -50,6 +52,7 @@ final class ScriptedSocket: StreamSocket {
     guard count > 0 else { return nil }
     roomBytes -= count
     sent += bytes[offset..<offset + count]
+    onSend()
     return count
   }
 

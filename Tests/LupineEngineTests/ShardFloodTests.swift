@@ -34,6 +34,30 @@ struct ShardFloodTests {
     #expect(await sink.outcome.body == body)
   }
 
+  @Test("the coded response to the next request may begin in the turn in which another one ends")
+  func codedOneAfterAnother() async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    var random = SystemRandomNumberGenerator()
+    let body = (0..<(2 * Buffers.byteCount - 2_000)).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let coded = try ContentEncoder.encode(body, as: .gzip)
+    // Two reads, both of which fill the buffer, so that the loop reads on.
+    let fields = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\nX: "
+    let padding = 2 * Buffers.byteCount - fields.utf8.count - 4 - coded.count
+    let response = Array("\(fields)\(String(repeating: "x", count: padding))\r\n\r\n".utf8) + coded
+    socket.arrivals = [.bytes(response)]
+    socket.onSend = { socket.arrivals.append(.bytes(Array(response[..<9_000]))) }
+    stage.turn(socket)
+    #expect(await sinks[0].outcome.body == body)
+    #expect(sinks[1].receivedCount > 0 && !sinks[1].finished.isOpen)
+    socket.arrivals = [.bytes(Array(response[9_000...]))]
+    stage.turn(socket)
+    #expect(await sinks[1].outcome.body == body)
+  }
+
   @Test("a body that unpacks to a thousand times its size gives way to others, too")
   func codedFlood() throws {
     final class Counting: ResponseSink {

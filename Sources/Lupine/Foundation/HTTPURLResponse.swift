@@ -51,7 +51,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// `Content-Type`, but `x-id` as it is. The values of a name that came several times are joined with ", " under its
   /// first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
-    Dictionary(uniqueKeysWithValues: headers.map { ($0.name.usualSpelling, $0.value) })
+    Dictionary(headers.map { ($0.name.usualSpelling, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
   /// The value of the field of that name, in any case; several are joined with ", " (RFC 9110 §5.3).

@@ -27,7 +27,8 @@ extension Shard {
           // To decode and hand over what unpacks to a thousand times its size takes its time, too.
           if let exchange = connection.exchange, exchange.isDecoding {
             let decoded = exchange.metrics.decodedBodyBytes
-            total += Int(clamping: decoded - (decodedBefore ?? decoded))
+            // It may be another exchange by now.
+            total += Int(clamping: decoded - min(decodedBefore ?? decoded, decoded))
             decodedBefore = decoded
           }
           // Of the kernel's bytes a read that doesn't fill its buffer has got all.
