@@ -142,11 +142,11 @@ final class Exchange {
   }
 
   /// Binds the exchange to a connection, until its response is complete.
-  func begin(on connection: Connection, wasIdle: Bool, now: Instant) {
+  func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
     metrics.isReusedConnection = connection.useCount > 1
-    wasKept = wasIdle || connection.useCount > 1
+    wasKept = connection.hasBeenIdle || connection.useCount > 1
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)
@@ -344,6 +344,7 @@ final class Exchange {
     }
     expectation = manner.offersUpgrade ? .upgrade : self.isExpecting ? .waiting : .none
     isHandedOver = false
+    wasKept = false
     hasHead = false
     isDiscarding = false
     isAwaitingProducer = false

@@ -57,9 +57,13 @@ extension Shard {
         try network.rewatch(number, wanted, token: connection.id.rawValue)
       }
     } catch {
-      // Tried again with the next request, if it serves nobody now.
       connection.interest = before
-      if let exchange = connection.exchange { fail(exchange, .outOfResources, cause: .system(error)) }
+      if let exchange = connection.exchange {
+        fail(exchange, .outOfResources, cause: .system(error))
+      } else if connection.drainCredit != nil || pool.isIdle(connection.id) {
+        // What comes on it meanwhile would be taken for the next response. One that is promised is watched with its request.
+        lose(connection, .exchangeFailed)
+      }
     }
   }
 }

@@ -208,7 +208,7 @@ extension Shard {
     remove(opening)
     connections[opening.id] = connection
     // What came along with the handshake's last message is announced by no event of the socket.
-    if connection.transport.mayHoldPlaintext { postponed.append(connection.id) }
+    if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
     // If somebody who has waited for longer gets the connection, the one that asked goes on waiting.
     asker?.enter(.poolWait, now: now)

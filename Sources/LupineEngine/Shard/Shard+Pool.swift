@@ -7,7 +7,7 @@ extension Shard {
   /// Gets the exchange a connection, now or later.
   func acquire(_ exchange: Exchange) {
     switch pool.acquire(exchange.key, for: exchange.id, now: now) {
-    case .use(let id): start(exchange, on: id, wasIdle: true)
+    case .use(let id): start(exchange, on: id)
     case .wait(let ticket, let actions):
       exchange.ticket = ticket
       exchange.enter(.poolWait, now: now)
@@ -106,6 +106,8 @@ extension Shard {
   /// A connection is idle: it is watched for its end, and not kept for ever.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
+    // It may be promised to somebody already.
+    if !connection.hasBeenIdle, pool.isIdle(connection.id) { connection.hasBeenIdle = true }
     updateInterest(connection)
     watchPool()
   }

@@ -44,6 +44,13 @@ extension Shard {
       }
     }
     // Others first. What TLS has decrypted by now is announced by no event of the socket.
+    postpone(connection)
+  }
+
+  /// Reads from the connection in the next turn, whatever the poller says.
+  func postpone(_ connection: Connection) {
+    guard !connection.isPostponed else { return }
+    connection.isPostponed = true
     postponed.append(connection.id)
   }
 
@@ -60,7 +67,9 @@ extension Shard {
     var ids: [ConnectionID] = []
     swap(&ids, &postponed)
     for id in ids {
-      if let connection = connection(id), connection.exchange?.isHeld != true { receive(connection) }
+      guard let connection = connection(id) else { continue }
+      connection.isPostponed = false
+      if connection.exchange?.isHeld != true { receive(connection) }
     }
   }
 

@@ -9,9 +9,8 @@ extension Shard {
   /// How much is read from, or written to, one connection before others get their turn.
   static let bytesPerTurnMax = 1024 * 1024
 
-  /// Sends the exchange's request on a connection that serves nobody else. Whether it `wasIdle`: its peer may have closed
-  /// it just now.
-  func start(_ exchange: Exchange, on id: ConnectionID, wasIdle: Bool = false) {
+  /// Sends the exchange's request on a connection that serves nobody else.
+  func start(_ exchange: Exchange, on id: ConnectionID) {
     guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
     connection.exchange = exchange
     connection.useCount += 1
@@ -19,7 +18,7 @@ extension Shard {
       method: exchange.request.method, closes: exchange.manner.asksForClose,
       upgrades: exchange.manner.offersUpgrade)
     disarm(exchange)
-    exchange.begin(on: connection, wasIdle: wasIdle, now: now)
+    exchange.begin(on: connection, now: now)
     trace(
       .requestStarted(
         exchange: exchange.id, connection: UInt64(id.serial), isReused: exchange.metrics.isReusedConnection))

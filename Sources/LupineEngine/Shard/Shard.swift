@@ -55,7 +55,7 @@ final class Shard {
   var candidates: [UInt64: ConnectionID] = [:]
   var candidateCount: UInt64 = 0
   var buffers = Buffers()
-  /// Connections on which there is more to read than one turn has time for.
+  /// Connections on which there is more to read than one turn has time for, each once.
   var postponed: [ConnectionID] = []
   /// Exchanges whose sinks are to hear that the turn is over.
   private var touched: [Exchange] = []
@@ -151,9 +151,10 @@ final class Shard {
     let id = ConnectionID(rawValue: event.token)
     if let connection = connection(id) {
       if event.isWritable { pump(connection) }
-      // An error is reported even if nothing was asked for; what a held sink has no room for has to come first.
+      // An error is reported even if nothing was asked for; what a held sink has no room for has to come first. One that
+      // was postponed has its share of the turn behind the events.
       let isHeld = connection.exchange?.isHeld == true
-      if event.isReadable, !isHeld, !connection.isClosed { receive(connection) }
+      if event.isReadable, !isHeld, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
       proceed(opening)
     } else if let id = candidates[event.token], let opening = openings[id] {
