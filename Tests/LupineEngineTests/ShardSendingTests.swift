@@ -14,11 +14,7 @@ struct ShardSendingTests {
   @Test("a server that has answered before sending fails is heard out by a sink that has no room just then")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
-    let (id, sink) = stage.submit(try upload(), credit: 5)
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
-    socket.roomBytes = 1_000
-    stage.turn(socket)
+    let (id, sink, socket) = try beginUpload(on: stage, credit: 5)
     socket.arrivals = [
       .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: 15\r\n\r\nfirst".utf8)),
       .bytes(Array("again".utf8)), .bytes(Array("later".utf8)), .end,
@@ -41,11 +37,7 @@ struct ShardSendingTests {
   @Test("a long answer that came before sending fails is read in more than one turn")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
-    let (_, sink) = stage.submit(try upload())
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
-    socket.roomBytes = 1_000
-    stage.turn(socket)
+    let (_, sink, socket) = try beginUpload(on: stage)
     let body = [UInt8](repeating: 7, count: 4 << 20)
     socket.arrivals = [
       .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)
@@ -67,11 +59,7 @@ struct ShardSendingTests {
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()
-    let (_, sink) = stage.submit(try upload())
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
-    socket.roomBytes = 1_000
-    stage.turn(socket)
+    let (_, sink, socket) = try beginUpload(on: stage)
     if !answer.isEmpty { socket.arrivals = [.bytes(Array(answer.utf8))] }
     socket.sendFailure = Self.brokenPipe
     socket.roomBytes = .max
@@ -129,6 +117,18 @@ struct ShardSendingTests {
     socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
     stage.turn(socket)
     #expect(await sink.outcome.head?.status == 204)
+  }
+
+  /// Begins to send on a connection that takes 1,000 bytes of it for now.
+  private func beginUpload(
+    on stage: ShardStage, credit: Int = .max
+  ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
+    let (id, sink) = stage.submit(try upload(), credit: credit)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    socket.roomBytes = 1_000
+    stage.turn(socket)
+    return (id, sink, socket)
   }
 
   private func upload(

@@ -96,20 +96,8 @@ struct ShardTLSTests {
       $0.tls.maximumVersion = .v1_2
     }
     let (_, sink) = stage.submit(try request)
-    stage.turn()
-    let socket = try #require(stage.network.sockets.first)
     var server = try server()
-    var isDone = false
-    while !isDone {
-      stage.turn(socket)
-      server.receive(socket.sent.span.bytes)
-      socket.sent = []
-      isDone = try server.handshake() == .done
-      if isDone { try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket) }
-      deliver(&server, socket)
-    }
-    try #require(socket.arrivals.count == 1)
-    stage.turn(socket)
+    _ = try connect(&server, stage, andSay: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
     stage.turn()
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.text == "ok")
@@ -125,8 +113,11 @@ struct ShardTLSTests {
       server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
   }
 
-  /// Takes turns until the handshake is done and the first request is sent.
-  private func connect(_ server: inout TLSSession, _ other: ShardStage? = nil) throws -> ScriptedSocket {
+  /// Takes turns until the handshake is done and the first request is sent. What the server has to say comes in one piece
+  /// with the end of the handshake.
+  private func connect(
+    _ server: inout TLSSession, _ other: ShardStage? = nil, andSay words: String = ""
+  ) throws -> ScriptedSocket {
     let stage = other ?? stage
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
@@ -136,7 +127,7 @@ struct ShardTLSTests {
       server.receive(socket.sent.span.bytes)
       socket.sent = []
       isDone = try server.handshake() == .done
-      deliver(&server, socket)
+      if isDone { try write(Array(words.utf8), &server, socket) } else { deliver(&server, socket) }
     }
     stage.turn(socket)
     return socket
