@@ -49,7 +49,7 @@ struct ShardFloodTests {
     let padding = 2 * Buffers.byteCount - fields.utf8.count - 4 - coded.count
     let response = Array("\(fields)\(String(repeating: "x", count: padding))\r\n\r\n".utf8) + coded
     socket.arrivals = [.bytes(response)]
-    socket.onSend = { socket.arrivals.append(.bytes(Array(response[..<9_000]))) }
+    socket.onSend = { [weak socket] in socket?.arrivals.append(.bytes(Array(response[..<9_000]))) }
     stage.turn(socket)
     #expect(await sinks[0].outcome.body == body)
     #expect(sinks[1].receivedCount > 0 && !sinks[1].finished.isOpen)

@@ -89,6 +89,8 @@ import Testing
         let held = Held<URLRequest?>()
         let request = session.request(origin.url).redirect(using: RedirectClosure { _, _, answer in held.hold(answer) })
         running.withLock { $0 = request }
+        // The tracer is the session's, which the request holds.
+        defer { running.withLock { $0 = nil } }
         request.resume()
         #expect(await request.outcome().error?.isExplicitlyCancelledError == true)
         #expect(!held.isAsked.isOpen && (request.task?.error as? URLError)?.code == .cancelled)
