@@ -1,6 +1,7 @@
 // When requests are built, and which handler resumes them.
 
 import Foundation
+import LupineEngine
 import LupineOrigin
 import Testing
 
@@ -96,6 +97,35 @@ import Testing
         }
         await complete()
         #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
+  /// Changes the request, so that it is made anew.
+  private static let marking = Redirector.modify { _, request, _ in
+    var request = request
+    request.headers.update(name: "X-Marked", value: "yes")
+    return request
+  }
+
+  @Test(
+    "a POST of bytes is a form unless it says otherwise, behind a redirect that keeps the method too",
+    arguments: [
+      ("POST", "a=1", nil, "application/x-www-form-urlencoded"), ("POST", "a=1", "text/plain", "text/plain"),
+      ("POST", "", nil, "none"), ("PUT", "a=1", nil, "none"),
+    ] as [(String, String, String?, String)])
+  func contentType(method: String, body: String, type: String?, sent: String) async throws {
+    try await withServer { request in
+      request.path == "/" ? redirect(to: "/there", status: 307) : .text(request.fields.first("Content-Type") ?? "none")
+    } _: { origin in
+      try await withSession { session in
+        for redirector in [Redirector.follow, Self.marking] {
+          let request = session.request(origin.url, method: HTTPMethod(rawValue: method)) {
+            $0.httpBody = Data(body.utf8)
+            if let type { $0.headers.update(.contentType(type)) }
+          }
+          #expect(await request.redirect(using: redirector).serializingString().response.value == sent)
+        }
       }
     }
   }
