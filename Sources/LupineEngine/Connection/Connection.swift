@@ -26,8 +26,6 @@ final class Connection {
   var discarding: Exchange?
   /// Whether it is to be read from in the next turn, as one turn hasn't time for all that is there.
   var isPostponed = false
-  /// Whether it was idle before: its peer may have closed it by now.
-  var hasBeenIdle = false
   /// What the poller was asked for.
   var interest: Poller.Interest
   /// Whether more may have come than was looked at: the latest read filled its buffer, or nobody has watched it since.

@@ -49,8 +49,6 @@ final class Exchange {
   private var framing = BodyFraming.none
   /// Whether the rest of the response is only read for the connection's sake.
   var isDiscarding = false
-  /// Whether its connection was kept for it: used before, or opened for somebody who was served by another meanwhile.
-  var wasKept = false
   /// Whether the body's producer is waited for, in which time the server isn't to blame.
   var isAwaitingProducer = false
   var delivery = EngineError.Delivery.nothingSent
@@ -146,7 +144,6 @@ final class Exchange {
     self.connection = connection
     record = connection.record
     metrics.isReusedConnection = connection.useCount > 1
-    wasKept = connection.hasBeenIdle || connection.useCount > 1
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)
@@ -344,7 +341,6 @@ final class Exchange {
     }
     expectation = manner.offersUpgrade ? .upgrade : self.isExpecting ? .waiting : .none
     isHandedOver = false
-    wasKept = false
     hasHead = false
     isDiscarding = false
     isAwaitingProducer = false

@@ -106,8 +106,6 @@ extension Shard {
   /// A connection is idle: it is watched for its end, and not kept for ever.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // It may be promised to somebody already.
-    if !connection.hasBeenIdle, pool.isIdle(connection.id) { connection.hasBeenIdle = true }
     updateInterest(connection)
     watchPool()
   }

@@ -209,7 +209,7 @@ final class Shard {
     for exchange in exchanges.values {
       let error = EngineError(
         .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
-        wasReused: exchange.wasKept)
+        wasReused: exchange.metrics.isReusedConnection)
       exchange.connection = nil
       finish(exchange, .failure(error))
     }
@@ -268,7 +268,7 @@ final class Shard {
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
-      delivery: exchange.delivery, wasReused: exchange.wasKept)
+      delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
     if let connection = exchange.connection {
       connection.exchange = nil
       exchange.connection = nil
