@@ -202,7 +202,8 @@ import Testing
           }
         }
       } _: { origin in
-        try await withSession { session in
+        // The stream resumes it, so that the handler before it doesn't have the body come without the stream.
+        try await withSession(startRequestsImmediately: false) { session in
           let request = session.streamRequest(origin.url, interceptor: OneRetry()).validate(statusCode: [200])
           let completed = Gate()
           request.responseStream(on: .global()) { if $0.completion != nil { completed.open() } }

@@ -21,7 +21,8 @@ import Testing
         let items = Recorder<DataStreamRequest.Stream<Item, AFError>>()
         let passed = Recorder<DataStreamRequest.Stream<Data, AFError>>()
         let calls = Mutex(0)
-        session.streamRequest(url)
+        // Resumed behind the last handler, or the first might get the first piece before the others are there.
+        session.streamRequest(url, shouldAutomaticallyResume: false)
           .responseStreamString(on: .global()) { strings.record($0) }
           .responseStreamDecodable(of: Item.self, on: .global()) { items.record($0) }
           .responseStream(using: .passthrough, on: .global()) { passed.record($0) }
@@ -33,6 +34,7 @@ import Testing
             }
             if count < gates.count { gates[count].open() }
           }
+          .resume()
         let texts = chunks.map { String(decoding: $0, as: UTF8.self) }
         #expect(await data.first(6).map(\.value) == chunks.map { Data($0) } + [nil])
         let stringEvents = await strings.first(6)
@@ -55,7 +57,7 @@ import Testing
         let log = Mutex<[String]>([])
         let (began, goOn, ends) = (Gate(), Gate(), Recorder<Void>())
         @Sendable func note(_ text: String) { log.withLock { $0.append(text) } }
-        let request = session.streamRequest(origin.url)
+        let request = session.streamRequest(origin.url, shouldAutomaticallyResume: false)
           .responseStream(on: DispatchQueue(label: "quick")) { stream in
             note(stream.completion == nil ? "quick" : "end")
             if stream.completion != nil { ends.record(()) }
@@ -68,6 +70,7 @@ import Testing
             note(stream.completion == nil ? "slow" : "end")
             if stream.completion != nil { ends.record(()) }
           }
+          .resume()
         await began.wait()
         // The end came in the same segment; whatever it leads to happens meanwhile.
         for _ in 0..<10 { #expect(await session.request(origin.url).serializingString().response.value == "piece") }
