@@ -103,12 +103,6 @@ extension Peer {
     drop()
   }
 
-  /// Ends both directions without close_notify, as if the response had been cut.
-  package func closeWithoutNotify() {
-    line?.socket.shutdownSending()
-    drop()
-  }
-
   /// Ends both directions with a reset; what the kernel hasn't sent yet is lost.
   package func reset() {
     line?.socket.resetOnClose()
@@ -119,8 +113,11 @@ extension Peer {
   package func finishSending() {
     // Who is gone needs no goodbye.
     try? line?.sayGoodbye()
-    line?.socket.shutdownSending()
+    finishSendingWithoutNotify()
   }
+
+  /// The same without close_notify, as if the response had been cut.
+  package func finishSendingWithoutNotify() { line?.socket.shutdownSending() }
 
   /// Blocks until the client has closed its side or the server is stopped; reads and drops what still comes.
   package func awaitClose() throws(OriginError) -> Ending {

@@ -140,9 +140,9 @@ extension Misbehaviour {
         try peer.send(second.dropLast())
       },
       Misbehaviour(
-        name: "closes without close_notify when the TLS handshake is done", way: .tls, stage: .opened, ending: .gone,
+        name: "closes without close_notify when the TLS handshake is done", way: .tls,
         outcome: .fails(.connectionLost, .send, .firstByte)
-      ) { $0.closeWithoutNotify() },
+      ) { $0.finishSendingWithoutNotify() },
     ]
 }
 

@@ -73,7 +73,9 @@ extension Misbehaviour {
     idle("sends bytes without end on an idle connection", then: .holds) { peer in
       while true { try peer.send([UInt8](repeating: 0, count: 65_536)) }
     },
-    idle("closes an idle connection, with TLS without close_notify", then: .gone) { $0.closeWithoutNotify() },
+    idle("closes an idle connection, with TLS without close_notify", then: .holds) {
+      $0.finishSendingWithoutNotify()
+    },
   ]
 
   private static let announced: [Misbehaviour] = [
@@ -103,22 +105,22 @@ extension Misbehaviour {
   private static let closure: [Misbehaviour] = [
     closing("closes without close_notify behind a length", .closed("ok")) { peer in
       try peer.send(say("A: b"))
-      peer.closeWithoutNotify()
+      peer.finishSendingWithoutNotify()
     },
     closing("closes without close_notify in a body that ends by closing", .lost) { peer in
       try peer.send("HTTP/1.1 200 OK\r\n\r\nok")
-      peer.closeWithoutNotify()
+      peer.finishSendingWithoutNotify()
     },
     closing("closes without close_notify in a body with a length", .lost) { peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
-      peer.closeWithoutNotify()
+      peer.finishSendingWithoutNotify()
     },
     closing("closes without close_notify behind the last chunk's line", .lost) { peer in
       try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n")
-      peer.closeWithoutNotify()
+      peer.finishSendingWithoutNotify()
     },
     closing("closes without close_notify in place of a reply", .fails(.connectionLost, .firstByte)) {
-      $0.closeWithoutNotify()
+      $0.finishSendingWithoutNotify()
     },
   ]
 
@@ -126,7 +128,7 @@ extension Misbehaviour {
     _ name: String, _ outcome: Outcome, _ script: @escaping @Sendable (Peer) throws -> Void
   ) -> Misbehaviour {
     Misbehaviour(
-      name: name, way: .tls, ending: .gone, outcome: outcome,
+      name: name, way: .tls, outcome: outcome,
       script: { peer in
         guard try peer.readRequest() != nil else { throw OriginError.truncatedRequest }
         try script(peer)

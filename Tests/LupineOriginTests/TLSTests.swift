@@ -59,7 +59,7 @@ struct TLSTests {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
       try peer.send("bye")
-      if notifies { peer.close() } else { peer.closeWithoutNotify() }
+      if notifies { peer.close() } else { peer.finishSendingWithoutNotify() }
     }
     defer { server.stop() }
     let client = try RawClient(server)

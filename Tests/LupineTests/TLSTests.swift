@@ -124,7 +124,7 @@ import Testing
     try await withOrigin(tls: identity) { peer in
       _ = try peer.readRequest()
       try peer.send("HTTP/1.1 200 OK\r\n\r\npart")
-      if isProper { peer.close() } else { peer.closeWithoutNotify() }
+      if isProper { peer.close() } else { peer.finishSendingWithoutNotify() }
     } _: { origin in
       try await withSession {
         $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
@@ -148,7 +148,7 @@ import Testing
     try await withOrigin(tls: identity) { peer in
       _ = try peer.readRequest()
       try peer.respond(fields: ["Connection": "close"], body: Array("whole".utf8))
-      peer.closeWithoutNotify()
+      peer.finishSendingWithoutNotify()
     } _: { origin in
       try await withSession {
         $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
