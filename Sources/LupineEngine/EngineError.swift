@@ -100,7 +100,7 @@ public struct EngineError: Error, Sendable {
   public let cause: Cause?
   /// How far the request got.
   public let delivery: Delivery
-  /// Whether the connection had served another request before.
+  /// Whether the connection had served another request before, or had been idle: its peer may have closed it just then.
   public let wasReused: Bool
 
   init(

@@ -50,7 +50,7 @@ public struct ExchangeMetrics: Sendable {
 
   /// Which connection it was; unique within one engine's loop. Nil if none was used.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection had served a request before.
+  /// Whether the connection was there already: it had served a request, or had been idle since one had it opened.
   public internal(set) var isReusedConnection = false
   /// Why the connection isn't used again behind a complete response; nil if it is, or if the exchange failed.
   public internal(set) var closeReason: CloseReason?

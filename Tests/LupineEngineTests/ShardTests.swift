@@ -240,6 +240,33 @@ struct ShardTests {
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }
 
+  @Test("a connection that was opened for nobody, and idled, is taken for a kept one when it is lost")
+  func idleAndUnused() async throws {
+    let stage = ShardStage()
+    let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
+    stage.turn()
+    let (first, second) = (stage.network.sockets[0], stage.network.sockets[1])
+    stage.turn(first)
+    first.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(first)
+    try #require(sinks[0].finished.isOpen)
+    // The second request goes on the first connection now; its own is opened for nobody.
+    first.arrivals = []
+    stage.turn(second)
+    let (_, sink) = stage.submit(try request())
+    stage.turn()
+    #expect(!second.sent.isEmpty)
+    second.arrivals = [.end]
+    stage.turn(second)
+    let third = try #require(stage.network.sockets.last)
+    #expect(third !== second && !sink.finished.isOpen)
+    stage.turn(third)
+    third.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(third)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.head?.status == 204)
+  }
+
   @Test("a lookup without a limit of its own takes a minute at the most")
   func silentResolver() async throws {
     struct Silent: HostResolver {

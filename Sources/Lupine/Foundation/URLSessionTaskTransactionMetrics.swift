@@ -48,7 +48,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// The protocol by its ALPN name (RFC 7301 §6), such as `http/1.1`.
   public let networkProtocolName: String?
 
-  /// Whether the connection had served a request before.
+  /// Whether the connection was there already: it had served a request, or had been idle since one had it opened.
   public let isReusedConnection: Bool
 
   /// Whether the request went through a proxy.

@@ -34,8 +34,8 @@ final class Connection {
   var sendFailure: Failure?
   /// Plaintext that was received and not looked at, because the sink had no room.
   var unread: [UInt8] = []
-  /// How many requests were started on it.
-  var useCount = 0
+  /// Whether it was used or idle before, so that its peer may have closed it by now.
+  var isKept = false
   /// When it is looked at, with what is on it; it may be too early, never too late.
   var armedDeadline: Instant?
   /// When the rest of an unwanted body has to have come.

@@ -143,7 +143,7 @@ final class Exchange {
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
-    metrics.isReusedConnection = connection.useCount > 1
+    metrics.isReusedConnection = connection.isKept
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)

@@ -75,6 +75,7 @@ extension Shard {
   /// Lets go of a connection behind a complete response; whoever waits gets it.
   func release(_ connection: Connection, closing reason: CloseReason?) {
     connection.exchange = nil
+    connection.isKept = true
     guard !connection.isHandedOver else {
       handedOver[connection.id] = nil
       return close(connection, .upgraded)
@@ -106,6 +107,8 @@ extension Shard {
   /// A connection is idle: it is watched for its end, and not kept for ever.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
+    // One that is promised to somebody by now is fresh to them.
+    if !connection.isKept, pool.isIdle(connection.id) { connection.isKept = true }
     updateInterest(connection)
     watchPool()
   }

@@ -13,7 +13,6 @@ extension Shard {
   func start(_ exchange: Exchange, on id: ConnectionID) {
     guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
     connection.exchange = exchange
-    connection.useCount += 1
     connection.wire.start(
       method: exchange.request.method, closes: exchange.manner.asksForClose,
       upgrades: exchange.manner.offersUpgrade)

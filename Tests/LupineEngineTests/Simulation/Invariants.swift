@@ -25,14 +25,20 @@ struct Invariants {
     }
   }
 
+  /// Tells the streams of idle connections that they are.
+  func noteIdle() {
+    for connection in shard.connections.values where shard.pool.isIdle(connection.id) {
+      network.stream(of: connection)?.hasBeenIdle = true
+    }
+  }
+
   private var socketCount: Int {
     shard.connections.count
       + shard.openings.values.reduce(0) { $0 + $1.candidates.count + ($1.transport?.unsentCount != nil ? 1 : 0) }
   }
 
   private func check(_ connection: Connection) {
-    let number = connection.transport.socket.number
-    guard let stream = network.streams.first(where: { $0.number == number }) else {
+    guard let stream = network.stream(of: connection) else {
       return world.violate("the connection \(connection.id) has no socket")
     }
     let registered = stream.registration?.interest ?? []
@@ -93,4 +99,10 @@ struct Invariants {
   }
 
   var hasHangingOpenings: Bool { !shard.openings.isEmpty }
+}
+
+extension SimulatedNetwork {
+  fileprivate func stream(of connection: Connection) -> SimulatedStream? {
+    streams.first { $0.number == connection.transport.socket.number }
+  }
 }

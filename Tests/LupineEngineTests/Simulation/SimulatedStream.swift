@@ -50,6 +50,8 @@ final class SimulatedStream {
   /// Whether the server has ended or cut it.
   var wasCut: Bool { isAtEnd || isReset }
   var hasSpokenUnasked = false
+  /// Whether the client has kept it for nobody behind a turn.
+  var hasBeenIdle = false
   /// Where the first bytes begin that the server sent while nothing was asked for.
   var idleSpeechStart: Int?
   /// Why no other request may come on it, once the client knows that.

@@ -155,7 +155,9 @@ final class Simulation {
     if isShutDown {
       world.require(network.isStopped && network.streams.isEmpty, "sockets are left behind the shutdown")
     } else {
-      Invariants(shard: shard, network: network, world: world).checkBehindTurn(wakeUp: wakeUp)
+      let invariants = Invariants(shard: shard, network: network, world: world)
+      invariants.checkBehindTurn(wakeUp: wakeUp)
+      invariants.noteIdle()
     }
     for number in awaited where !sinks[number].isFinished {
       world.violate("request \(number): goes on behind its cancellation")
