@@ -17,6 +17,7 @@ struct Invariants {
     world.require(
       network.streams.count == socketCount, "\(network.streams.count) sockets are open, and \(socketCount) are known")
     for connection in shard.connections.values { check(connection) }
+    for connection in shard.handedOver.values { check(connection) }
     for exchange in shard.exchanges.values { check(exchange, wakeUp) }
     for opening in shard.openings.values {
       guard let deadline = opening.phaseDeadline else { continue }
@@ -33,7 +34,7 @@ struct Invariants {
   }
 
   private var socketCount: Int {
-    shard.connections.count
+    shard.connections.count + shard.handedOver.count
       + shard.openings.values.reduce(0) { $0 + $1.candidates.count + ($1.transport?.unsentCount != nil ? 1 : 0) }
   }
 
@@ -63,7 +64,7 @@ struct Invariants {
     let name = "request \(exchange.id - 1)"
     if let connection = exchange.connection {
       world.require(connection.exchange === exchange, "\(name): on a connection that serves somebody else")
-      world.require(shard.connections[connection.id] === connection, "\(name): on a connection that is gone")
+      world.require(shard.connection(connection.id) === connection, "\(name): on a connection that is gone")
     } else {
       world.require(
         [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarding,
@@ -85,6 +86,8 @@ struct Invariants {
   func checkAtRest() {
     world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
     world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
+    world.require(
+      shard.handedOver.isEmpty, "\(shard.handedOver.count) connections are left that spoke another protocol")
     // An opening that nobody waits for goes on for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
     world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")

@@ -86,7 +86,7 @@ struct Oracle {
       case .resolveFailed: hosts.contains(where: ledger.failedHosts.contains)
       case .connectionRefused: ledger.wasRefused
       case .connectFailed: ledger.wasUnreachable
-      case .outOfResources: ledger.wasOutOfDescriptors
+      case .outOfResources: ledger.lackedResources
       case .proxyFailed: schedule.proxy != nil && (ledger.hasProxyFailed || isCut)
       case .connectionLost: isCut
       case .malformedResponse: stream?.hasSpokenUnasked == true || hasMalformed(stream)

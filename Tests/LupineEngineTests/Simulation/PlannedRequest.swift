@@ -29,6 +29,8 @@ struct PlannedRequest: Sendable {
   let origin: Int
   let method: String
   let content: Content
+  /// Whether it asks for another protocol, in which its body is what is said.
+  let offersUpgrade: Bool
   let expectsContinue: Bool
   let asksForClose: Bool
   let timeouts: Timeouts
@@ -49,9 +51,11 @@ struct PlannedRequest: Sendable {
     self.number = number
     origin = random.number(0...originCount - 1)
     method = random.pick(["GET", "GET", "GET", "HEAD", "POST", "POST", "PUT"])
-    content = method == "POST" || method == "PUT" ? Self.content(isBenign: isBenign, &random) : .none
-    expectsContinue = if case .none = content { false } else { random.chance(25) }
-    asksForClose = random.chance(5)
+    offersUpgrade = method == "GET" && random.chance(15)
+    let hasBody = offersUpgrade || method == "POST" || method == "PUT"
+    content = hasBody ? Self.content(isBenign: isBenign, &random) : .none
+    expectsContinue = if offersUpgrade { false } else if case .none = content { false } else { random.chance(25) }
+    asksForClose = !offersUpgrade && random.chance(5)
     timeouts = isBenign ? Self.generousTimeouts : Self.timeouts(&random)
     bodyBytesMax = !isBenign && random.chance(5) ? random.number(0...200) : .max
     // What grants at once has to have got something first.
@@ -132,6 +136,10 @@ extension PlannedRequest {
   func engineRequest(_ origin: Origin, _ executor: SimulatedExecutor) throws -> EngineRequest {
     var fields: Fields = [:]
     if expectsContinue { fields.append(name: "Expect", value: "100-continue") }
+    if offersUpgrade {
+      fields.append(name: "Connection", value: "Upgrade")
+      fields.append(name: "Upgrade", value: "other")
+    }
     if asksForClose { fields.append(name: "Connection", value: "close") }
     let body: RequestBody =
       switch content {

@@ -87,6 +87,7 @@ struct Faults: Equatable {
   var lookUpNeverEnds = 0
   // Connecting.
   var outOfDescriptors = 0
+  var cantBeWatched = 0
   var isRefused = 0
   var isUnreachable = 0
   var neverConnects = 0
@@ -109,6 +110,7 @@ struct Faults: Equatable {
     lookUpFails = draw([5, 40])
     lookUpNeverEnds = draw([5, 20])
     outOfDescriptors = draw([5, 40])
+    cantBeWatched = draw([5, 30])
     isRefused = draw([5, 40, 90])
     isUnreachable = draw([5, 40])
     neverConnects = draw([5, 30])

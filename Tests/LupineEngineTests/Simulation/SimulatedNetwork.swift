@@ -36,7 +36,7 @@ final class SimulatedNetwork: Network {
   func connect(to address: SocketAddress, options: SocketOptions) throws(SystemError) -> any StreamSocket {
     operationCount += 1
     if world.strikes(\.outOfDescriptors, &world.random) {
-      world.ledger.wasOutOfDescriptors = true
+      world.ledger.lackedResources = true
       throw SystemError(call: "socket", code: ErrorCode.outOfDescriptors)
     }
     guard let host = hosts[address.host] else {
@@ -91,6 +91,7 @@ final class SimulatedNetwork: Network {
   func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     operationCount += 1
     let stream = try stream(number)
+    try failNowAndThen()
     guard stream.registration == nil else {
       world.violate("\(stream.name): watched twice")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.exists)
@@ -101,6 +102,7 @@ final class SimulatedNetwork: Network {
   func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     operationCount += 1
     let stream = try stream(number)
+    try failNowAndThen()
     guard stream.registration != nil else {
       world.violate("\(stream.name): rewatched, and wasn't watched")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
@@ -116,6 +118,13 @@ final class SimulatedNetwork: Network {
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     stream.registration = nil
+  }
+
+  /// The kernel has no memory for it, or the user watches as many descriptors as may be.
+  private func failNowAndThen() throws(SystemError) {
+    guard world.strikes(\.cantBeWatched, &world.random) else { return }
+    world.ledger.lackedResources = true
+    throw SystemError(call: "epoll_ctl", code: ErrorCode.noSpace)
   }
 
   private func stream(_ number: CInt) throws(SystemError) -> SimulatedStream {

@@ -8,6 +8,8 @@ struct SimulatedReply {
     case ambiguous
     /// HTTP/1.0 with a length.
     case old
+    /// 101: what follows belongs to another protocol.
+    case switched
   }
 
   enum Ending: Equatable {
@@ -51,7 +53,9 @@ struct SimulatedReply {
       text += "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
     }
     let hasFlawInHead = isMalformed && framing != .chunked
-    let flaw = isMalformed ? random.number(0...3) : -1
+    var flaw = isMalformed ? random.number(0...3) : -1
+    // Who has asked for it takes it for what it is.
+    if flaw == 1, request.offersUpgrade { flaw = 0 }
     if hasFlawInHead, flaw == 0 { text += "HTTQ/1.1 200 OK\r\n\r\n" }
     if hasFlawInHead, flaw == 1 { text += "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" }
     if hasFlawInHead, flaw == 2 { text += String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 17) }
@@ -62,6 +66,7 @@ struct SimulatedReply {
     if framing == .length || framing == .old || framing == .ambiguous || request.method == "HEAD" {
       text += "Content-Length: \(bodyCount)\r\n"
     }
+    if framing == .switched { text += "Connection: Upgrade\r\nUpgrade: other\r\n" }
     if framing == .chunked || framing == .ambiguous { text += "Transfer-Encoding: chunked\r\n" }
     if let says { text += "Connection: \(says)\r\n" }
     text += "\r\n"
@@ -70,7 +75,7 @@ struct SimulatedReply {
     let content = SimulatedBytes.response(request.number, attempt, framing == .none ? 0 : bodyCount)
     switch framing {
     case .none: break
-    case .length, .untilClose, .old: bytes += content
+    case .length, .untilClose, .old, .switched: bytes += content
     case .chunked, .ambiguous:
       bytes += Self.chunks(content, isMalformed: isMalformed && !hasFlawInHead, &random)
       bytes += Array("0\r\n\(hasTrailer ? "Sum: \(request.number)\r\n" : "")\r\n".utf8)
@@ -78,7 +83,9 @@ struct SimulatedReply {
     self.bytes = bytes
 
     finality =
-      if says == "close" { "its response said close" } else if framing == .untilClose || framing == .ambiguous {
+      if says == "close" { "its response said close" } else if framing == .switched {
+        "it has left HTTP"
+      } else if framing == .untilClose || framing == .ambiguous {
         "its response's end was unclear"
       } else if framing == .old, says == nil { "its response was of HTTP/1.0" } else if request.asksForClose {
         "its request asked for the end"
@@ -91,19 +98,23 @@ struct SimulatedReply {
       ending = .stall
     } else {
       sentCount = bytes.count
-      ending = framing == .untilClose ? .close : finality != nil && random.chance(70) ? .close : .keep
+      ending =
+        framing == .untilClose || framing == .switched ? .close : finality != nil && random.chance(70) ? .close : .keep
     }
-    let hasSurplus = sentCount == bytes.count && framing != .untilClose && world.strikes(\.hasSurplus, &random)
+    let hasSurplus =
+      sentCount == bytes.count && ![.untilClose, .switched].contains(framing) && world.strikes(\.hasSurplus, &random)
     surplus = hasSurplus ? Array("surplus that is no response\r\n\r\n".utf8.prefix(random.number(1...31))) : []
   }
 
   private static func framing(of status: Int, _ method: String, _ random: inout SplitMix64) -> Framing {
+    if status == 101 { return .switched }
     if method == "HEAD" || status == 204 || status == 304 { return .none }
     return random.pick([.length, .length, .length, .chunked, .chunked, .untilClose, .ambiguous, .old])
   }
 
   private static func persistence(_ framing: Framing, _ random: inout SplitMix64) -> String? {
     if framing == .old { return random.chance(50) ? "keep-alive" : nil }
+    if framing == .switched { return nil }
     return random.chance(15) ? "close" : nil
   }
 
@@ -128,6 +139,7 @@ struct SimulatedRequest {
   let number: Int
   let method: String
   let isExpecting: Bool
+  let offersUpgrade: Bool
   let asksForClose: Bool
 }
 
@@ -159,7 +171,8 @@ final class Attempt {
   var contentCount: Int? {
     guard let reply else { return nil }
     switch reply.framing {
-    case .untilClose: return arrivedCount >= reply.headEnd && stream.isAtEnd ? arrivedCount - reply.headEnd : nil
+    case .untilClose, .switched:
+      return arrivedCount >= reply.headEnd && stream.isAtEnd ? arrivedCount - reply.headEnd : nil
     case .none: return arrivedCount == reply.bytes.count ? 0 : nil
     case .length, .chunked, .ambiguous, .old: return arrivedCount == reply.bytes.count ? reply.bodyCount : nil
     }

@@ -12,6 +12,8 @@ final class SimulatedServer {
     /// A body of which so many bytes are missing.
     case length(Int)
     case chunked
+    /// All that comes is of the other protocol.
+    case switched
     /// Nothing is read any more.
     case deaf
   }
@@ -86,6 +88,10 @@ final class SimulatedServer {
       state = .length(missing - count)
       if missing == count { readEnd() }
       return missing == count
+    case .switched:
+      readBody(received[...])
+      received = []
+      return false
     case .chunked:
       guard let lineEnd = Self.end(of: "\r\n", in: received) else { return false }
       guard let size = Int(String(decoding: received[..<(lineEnd - 2)], as: UTF8.self), radix: 16) else {
@@ -125,7 +131,7 @@ final class SimulatedServer {
     let plan = world.schedule.requests.indices.contains(number) ? world.schedule.requests[number] : nil
     let request = SimulatedRequest(
       number: number, method: words[0], isExpecting: value("Expect") != nil,
-      asksForClose: value("Connection") == "close")
+      offersUpgrade: value("Upgrade") != nil, asksForClose: value("Connection") == "close")
     check(request, plan, target: words[1], host: value("Host"), credentials: value("Proxy-Authorization"))
     arrive(request)
     bodyCount = 0
@@ -189,8 +195,10 @@ final class SimulatedServer {
     let number = attempt.request.number
     if world.schedule.requests.indices.contains(number) {
       let plan = world.schedule.requests[number]
+      // Behind a 101 it would be the other protocol's.
       world.require(
-        bodyCount == plan.bodyBytes.count, "\(stream.name): request \(number) has a body of \(bodyCount) bytes")
+        bodyCount == (plan.offersUpgrade ? 0 : plan.bodyBytes.count),
+        "\(stream.name): request \(number) has a body of \(bodyCount) bytes")
     }
     attempt.isRead = true
     if attempt.reply == nil { respond(attempt, status: nil) }
@@ -222,15 +230,25 @@ final class SimulatedServer {
   }
 
   private func respond(_ attempt: Attempt, status: Int?) {
-    let status = status ?? stream.random.pick([200, 200, 200, 200, 404, 204, 304, 500])
+    let isSwitching = attempt.request.offersUpgrade && stream.random.chance(60)
+    let status = status ?? (isSwitching ? 101 : stream.random.pick([200, 200, 200, 200, 404, 204, 304, 500]))
     let reply = SimulatedReply(to: attempt.request, attempt: attempt.index, status: status, world, &stream.random)
     attempt.reply = reply
     isReplying = true
     world.agenda.after(stream.random.duration(stream.random.chance(20) ? 2_000 : 50)) { [self] in
       stream.responseEnds.append(stream.arrivedCount + reply.bytes.count)
       if !reply.surplus.isEmpty { stream.hasSpokenUnasked = true }
+      if reply.framing == .switched { switchProtocols(attempt) }
       transmit(attempt, reply, (reply.bytes[..<reply.sentCount] + reply.surplus)[...], reply.surplus.count)
     }
+  }
+
+  private func switchProtocols(_ attempt: Attempt) {
+    guard case .head = state else { return }
+    world.require(
+      received.isEmpty && stream.outgoing.isEmpty,
+      "\(stream.name): request \(attempt.request.number) speaks the other protocol before its server does")
+    state = .switched
   }
 
   private func transmit(

@@ -181,6 +181,7 @@ final class SimulatedStream {
 /// errno's values, which are Linux's.
 enum ErrorCode {
   static let outOfDescriptors: Int32 = 24  // EMFILE
+  static let noSpace: Int32 = 28  // ENOSPC
   static let brokenPipe: Int32 = 32  // EPIPE
   static let reset: Int32 = 104  // ECONNRESET
   static let refused: Int32 = 111  // ECONNREFUSED

@@ -175,7 +175,7 @@ final class Simulation {
     for sink in ended {
       let record = sink.present
       guard let result = record.result else { continue }
-      note(result, record.metrics)
+      note(result, record)
       world.note("request \(sink.plan.number): ends with \(result)")
       let neighbours = world.schedule.requests.filter { $0.origin == sink.plan.origin }.map(\.timeouts)
       Oracle(
@@ -185,10 +185,10 @@ final class Simulation {
     }
   }
 
-  private func note(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics?) {
-    if metrics?.replayCount ?? 0 > 0 { endings.insert("sent again") }
+  private func note(_ result: Result<Fields, EngineError>, _ record: SimulatedSink.Record) {
+    if record.metrics?.replayCount ?? 0 > 0 { endings.insert("sent again") }
     switch result {
-    case .success: endings.insert("success")
+    case .success: endings.insert(record.status == 101 ? "switched" : "success")
     case .failure(let error):
       if case .totalLimit = error.cause {
         endings.insert("total")
@@ -278,6 +278,7 @@ extension PlannedRequest {
     self.origin = origin
     method = "GET"
     content = .none
+    offersUpgrade = false
     expectsContinue = false
     asksForClose = false
     timeouts = Timeouts(everyPhase: .seconds(60), total: nil)

@@ -33,8 +33,9 @@ struct SimulationTests {
 
   /// What has to have come about in so many schedules, or they test less than they should.
   private static let endings: Set<String> = [
-    "success", "sent again", "cancelled", "hostNotFound", "resolveFailed", "connectionRefused", "connectFailed",
-    "proxyFailed", "connectionLost", "malformedResponse", "bodyTooLarge", "bodyUnreadable",
+    "success", "switched", "sent again", "cancelled", "hostNotFound", "resolveFailed", "outOfResources",
+    "connectionRefused", "connectFailed", "proxyFailed", "connectionLost", "malformedResponse", "bodyTooLarge",
+    "bodyUnreadable",
     "shutDown", "timedOut poolWait", "timedOut resolve", "timedOut connect", "timedOut proxy",
     "timedOut send", "timedOut firstByte", "timedOut receive", "total",
   ]

@@ -53,8 +53,9 @@ struct Ledger {
   /// Hosts of which a lookup was answered by "no such host", or failed otherwise.
   var unknownHosts: Set<String> = []
   var failedHosts: Set<String> = []
+  /// Whether there was no descriptor, or one that couldn't be watched.
+  var lackedResources = false
   /// Whether a connect failed in that way.
-  var wasOutOfDescriptors = false
   var wasRefused = false
   var wasUnreachable = false
   /// Whether a proxy didn't do as it was asked.
