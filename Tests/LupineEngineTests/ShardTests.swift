@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test("a connection that can't be watched when it becomes idle is closed")
-  func watchedAgain() async throws {
+  func unwatchable() async throws {
     let stage = ShardStage()
     let (id, held) = stage.submit(try request(), credit: 5)
     stage.turn()

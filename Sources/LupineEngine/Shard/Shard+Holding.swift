@@ -60,7 +60,7 @@ extension Shard {
       connection.interest = before
       if let exchange = connection.exchange {
         fail(exchange, .outOfResources, cause: .system(error))
-      } else if connection.drainCredit != nil || pool.isIdle(connection.id) {
+      } else if !isPromised(connection) {
         // What comes on it meanwhile would be taken for the next response. One that is promised is watched with its request.
         lose(connection, .exchangeFailed)
       }

@@ -104,6 +104,12 @@ extension Shard {
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
 
+  /// Whether the pool has given a connection that serves nobody to an exchange that is yet to be started on it: it is
+  /// neither drained nor idle.
+  func isPromised(_ connection: Connection) -> Bool {
+    connection.drainCredit == nil && !pool.isIdle(connection.id)
+  }
+
   /// A connection is idle: it is watched for its end, and not kept for ever.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }

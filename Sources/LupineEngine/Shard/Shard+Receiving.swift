@@ -58,8 +58,7 @@ extension Shard {
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isHeld }
-    // If it is neither drained nor idle, the pool has given it to an exchange that is yet to be started on it.
-    return connection.drainCredit != nil || pool.isIdle(connection.id)
+    return !isPromised(connection)
   }
 
   /// Reads on where a turn had no time for more.

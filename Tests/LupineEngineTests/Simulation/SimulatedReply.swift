@@ -10,6 +10,9 @@ struct SimulatedReply {
     case old
     /// 101: what follows belongs to another protocol.
     case switched
+
+    /// Whether the connection's end is the content's.
+    var endsByClosing: Bool { self == .untilClose || self == .switched }
   }
 
   enum Ending: Equatable {
@@ -98,11 +101,9 @@ struct SimulatedReply {
       ending = .stall
     } else {
       sentCount = bytes.count
-      ending =
-        framing == .untilClose || framing == .switched ? .close : finality != nil && random.chance(70) ? .close : .keep
+      ending = framing.endsByClosing ? .close : finality != nil && random.chance(70) ? .close : .keep
     }
-    let hasSurplus =
-      sentCount == bytes.count && ![.untilClose, .switched].contains(framing) && world.strikes(\.hasSurplus, &random)
+    let hasSurplus = sentCount == bytes.count && !framing.endsByClosing && world.strikes(\.hasSurplus, &random)
     surplus = hasSurplus ? Array("surplus that is no response\r\n\r\n".utf8.prefix(random.number(1...31))) : []
   }
 

@@ -35,8 +35,7 @@ struct SimulationTests {
   private static let endings: Set<String> = [
     "success", "switched", "sent again", "cancelled", "hostNotFound", "resolveFailed", "outOfResources",
     "connectionRefused", "connectFailed", "proxyFailed", "connectionLost", "malformedResponse", "bodyTooLarge",
-    "bodyUnreadable",
-    "shutDown", "timedOut poolWait", "timedOut resolve", "timedOut connect", "timedOut proxy",
+    "bodyUnreadable", "shutDown", "timedOut poolWait", "timedOut resolve", "timedOut connect", "timedOut proxy",
     "timedOut send", "timedOut firstByte", "timedOut receive", "total",
   ]
 
