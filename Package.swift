@@ -59,7 +59,8 @@ let package = Package(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
       path: "Tests/CLupineFaults"),
     .executableTarget(
-      name: "LupineFaults", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "CLupineFaults"],
+      name: "LupineFaults",
+      dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),
 
     // And one that sends requests for hours: make soak.

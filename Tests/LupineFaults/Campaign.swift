@@ -4,6 +4,7 @@ import CLupineFaults
 import Foundation
 import Lupine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 
 /// All faults of one kind in one scenario.
@@ -91,12 +92,13 @@ private struct Run {
       // last exchange passes.
       let isAtRest = await settles {
         let waiting = lupine_faults_waiting()
-        return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0 || Left.threadCount == 0
+        return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0
+          || threadCount(named: "lupine-") == 0
       }
       if !isAtRest { problems.append("a timer is left, of \(lupine_faults_waiting()) ms") }
       withExtendedLifetime(session) {}
     }
-    if await !settles({ Left.threadCount == 0 }) { problems.append("a thread is left") }
+    if await !settles({ threadCount(named: "lupine-") == 0 }) { problems.append("a thread is left") }
     lupine_faults_disarm()
     if await !settles({ servers.openConnectionCount == 0 }) { problems.append("a connection is left open") }
     try? FileManager.default.removeItem(at: campaign.folder.appending(path: "downloaded"))
@@ -141,14 +143,6 @@ struct Left: CustomStringConvertible {
   }
 
   var description: String { "\(descriptors.sorted()) and \(files)" }
-
-  /// Threads of engines and their resolvers.
-  static var threadCount: Int {
-    names("/proc/self/task").count { thread in
-      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-      return name?.hasPrefix("lupine-") == true
-    }
-  }
 
   private static func names(_ folder: String) -> [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

@@ -1,6 +1,7 @@
 // What the process was like, again and again: memory, descriptors, threads, latencies.
 
 import Foundation
+import LupineTestSupport
 import Synchronization
 
 /// The process at a moment.
@@ -18,12 +19,7 @@ struct ProcessState: CustomStringConvertible {
   }
 
   /// Threads of engines and their resolvers.
-  static var engineThreadCount: Int {
-    names("/proc/self/task").count { thread in
-      let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-      return name?.hasPrefix("lupine-") == true
-    }
-  }
+  static var engineThreadCount: Int { threadCount(named: "lupine-") }
 
   private static func names(_ folder: String) -> [String] {
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
