@@ -24,7 +24,7 @@ public struct EngineConfiguration: Sendable {
   /// How many connections are kept and for how long, and how many requests may wait for one; of each loop.
   public var pool = PoolLimits()
   /// How much of a body that nobody wants is read, in at most a second, so that its connection can be used again; 64 KiB
-  /// by default, far more than a page that says where to go. With more left, the connection is closed.
+  /// by default, far more than a page that says where to go. With more left, the connection is closed; with 0, if anything is.
   public var drainedBytesMax = 64 * 1024
   /// How many decoded bytes a response's body may be ahead of whoever reads it as a sequence; 256 KiB by default, at
   /// least 1. The kernel's socket buffers come on top.

@@ -175,7 +175,8 @@ extension EngineError: CustomStringConvertible {
     case .poolWait:
       "no connection became free within \(seconds). Raise the limit of connections or descriptors (ulimit -n), or the timeout."
     case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
-    case .connect: "no connection within \(seconds). Check host, port and firewall, or raise the connect timeout."
+    case .connect:
+      "no connection within \(seconds). Check host, port and firewall, and that the server takes connections, or raise the connect timeout."
     case .proxy: "the proxy didn't answer within \(seconds). Look at the proxy, or raise the timeout."
     case .tls: "no TLS handshake within \(seconds). Check that the port speaks TLS, or raise the timeout."
     case .send: "the server took no byte of the request for \(seconds). Look at the server, or raise the timeout."

@@ -13,7 +13,7 @@ package struct HappyEyeballs: Sendable {
   package enum Step: Sendable {
     /// Start to connect to that address, then ask again.
     case attempt(SocketAddress)
-    /// Wait for an attempt to end, and until that instant at the most; nil if no address is left to try.
+    /// Wait for an attempt to end, if one is under way, and until that instant at the most; nil if no address is left to try.
     case wait(until: Instant?)
     /// Every address was tried and failed.
     case exhausted
@@ -35,7 +35,7 @@ package struct HappyEyeballs: Sendable {
   /// What to do now.
   package mutating func step(now: Instant) -> Step {
     guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
-    guard running == 0 || nextStart <= now else { return .wait(until: nextStart) }
+    guard nextStart <= now else { return .wait(until: nextStart) }
     remaining.removeFirst()
     running += 1
     nextStart = now + Self.delay
@@ -47,6 +47,14 @@ package struct HappyEyeballs: Sendable {
     precondition(running > 0, "no attempt was running")
     running -= 1
     nextStart = now
+  }
+
+  /// The attempt at that address couldn't be begun yet; it is made anew at that time.
+  package mutating func attemptPostponed(_ address: SocketAddress, until time: Instant) {
+    precondition(running > 0, "no attempt was running")
+    running -= 1
+    remaining = [address] + remaining
+    nextStart = time
   }
 
   /// The order of the attempts, of which there are at most `ResolverConfiguration.addressesMax`: each holds a descriptor

@@ -5,7 +5,7 @@ public protocol HostResolver: Sendable {
   /// The addresses of a host in the order in which they are to be tried; their port is 0, and isn't looked at.
   ///
   /// The host is a name in lower case, never a numeric address. It is called on no event loop, for several hosts at a
-  /// time but once for each, and cancelled when the answer isn't wanted any more, at the latest after
+  /// time but once for each. It is cancelled when the engine goes, and when another name is looked up after it has taken
   /// `ResolverConfiguration.lookupTimeMax`. No addresses count as an unknown name; of many, the first
   /// `ResolverConfiguration.addressesMax` are used, families in turn.
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress]

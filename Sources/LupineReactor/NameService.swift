@@ -14,7 +14,8 @@ package final class NameService: Sendable {
   /// Starts to look a name up, without waiting for the answer; returns what gives the lookup up.
   package typealias Source = @Sendable (_ name: String, _ completion: @escaping Completion) -> @Sendable () -> Void
 
-  /// How many may wait for one lookup: 10,000. Those who have lost patience are still counted.
+  /// How many may wait for one lookup: 10,000. Those who have lost patience are still counted; whoever comes behind them
+  /// is told that the name can't be looked up now.
   package static let waitersMax = 10_000
 
   private struct Lookup {
@@ -102,7 +103,7 @@ package final class NameService: Sendable {
     if let answer = state.cache.answer(for: name, now: now) { return .answer(answer) }
     if let waiting = state.lookups[name]?.waiters.count {
       guard waiting < waitersMax else {
-        return .answer(.failure(ResolveError(.outOfResources, "\(waiting) wait for this name already")))
+        return .answer(.failure(ResolveError(.temporary, "\(waiting) wait for this name already")))
       }
       state.lookups[name]?.waiters.append(waiter)
       return .wait

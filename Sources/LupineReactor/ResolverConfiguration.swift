@@ -16,8 +16,8 @@ public struct ResolverConfiguration: Sendable {
 
   /// How long addresses are used before they are asked for again; zero: never twice. 60 s by default, as in curl.
   ///
-  /// getaddrinfo doesn't tell how long a record may be kept. When every address has failed, they are asked for again in any
-  /// case; a connect timeout doesn't count as that.
+  /// getaddrinfo doesn't tell how long a record may be kept. When every address has failed, or none has connected in the time
+  /// that a request gives it, they are asked for again in any case.
   public var cacheAge = Duration.seconds(60)
 
   /// How long it is remembered that a name doesn't exist; zero: not at all. 5 s by default: half of the JVM's 10 s, so

@@ -31,6 +31,8 @@ public struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
   package var isOutOfMemory: Bool { code == ENOMEM || code == ENOBUFS || code == ENOSPC }
   /// Nobody listens on the port (ECONNREFUSED).
   public var isConnectionRefused: Bool { code == ECONNREFUSED }
+  /// As many connections wait at a Unix socket as its server lets wait (EAGAIN); it may take one soon.
+  package var isQueueFull: Bool { code == EAGAIN }
   /// The peer, or the kernel on its behalf, cut the connection.
   public var isConnectionReset: Bool { code == ECONNRESET || code == EPIPE || code == ECONNABORTED }
   /// The call can't be done with what it was given (EINVAL, ENOSYS, EOPNOTSUPP).

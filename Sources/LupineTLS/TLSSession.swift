@@ -40,6 +40,8 @@ package struct TLSSession: ~Copyable {
   private let attachment: ClientAttachment?
   private var state = State.handshaking
   private var opening = OpeningBytes()
+  /// How many handshake messages came in front of the data that was read last.
+  package private(set) var handshakeMessageCount = 0
   /// Bytes that reading added to the output since it was drained: key updates, alerts.
   private var answerBytes = 0
 
@@ -145,6 +147,7 @@ extension TLSSession {
     answerBytes += pendingOutputCount - queuedBefore
     try refuseFlood()
     if result == 1 {
+      handshakeMessageCount = attachment?.messagesSinceData ?? 0
       attachment?.messagesSinceData = 0
       return .bytes(count)
     }

@@ -7,6 +7,7 @@ import LupineEngine
 import LupineOrigin
 import LupineReactor
 import LupineTLS
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -19,10 +20,7 @@ struct MisbehaviourTests {
   static let alsoTLS = all.filter { $0.way == .clear && !$0.isForClearOnly }
 
   /// All of them, or each n-th: under a sanitizer, hundreds of handshakes one behind the other take minutes.
-  static let triedThroughTLS: [Misbehaviour] = {
-    let step = getenv("LUPINE_MISBEHAVIOURS_EVERY").flatMap { Int(String(cString: $0)) } ?? 1
-    return stride(from: 0, to: alsoTLS.count, by: max(step, 1)).map { alsoTLS[$0] }
-  }()
+  static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
 
   @Test("the tables are whole, and no name stands twice")
   func tables() {

@@ -1,6 +1,7 @@
 // The pool with very many waiters, connections and origins: anything that looks through all of them takes minutes here.
 
 import LupineReactor
+import LupineTestSupport
 import LupineWire
 import Testing
 
@@ -8,7 +9,7 @@ import Testing
 
 @Suite("PoolState under load", .timeLimit(.minutes(10)))
 struct PoolLoadTests {
-  private static let count = 100_000
+  private static let count = repetitions(of: 100_000)
 
   @Test("100,000 wait for one connection, every other one gives up, and the others are served in order")
   func waiters() throws {

@@ -1,6 +1,7 @@
 // Long random histories of the pool, held against what must always be true of it.
 
 import Foundation
+import LupineTestSupport
 import LupineWire
 import Testing
 
@@ -10,7 +11,8 @@ import Testing
 struct PoolModelTests {
   /// Set LUPINE_POOL_SEED to see one history again.
   static let seeds: [UInt64] =
-    ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] } ?? Array(1...16)
+    ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] }
+    ?? Array(1...UInt64(repetitions(of: 16)))
 
   @Test("5,000 random events break no rule, and nothing is left at the end", arguments: seeds)
   func history(seed: UInt64) throws {

@@ -126,11 +126,15 @@ final class ShardStage {
   }
 
   /// Lets time pass, and the shard take a turn with what has happened to some sockets; the program is stopped in it.
-  func turn(after time: Duration = .zero, stoppedFor pause: Duration = .zero, _ sockets: ScriptedSocket...) {
+  /// Returns when the shard wants to be called again.
+  @discardableResult
+  func turn(
+    after time: Duration = .zero, stoppedFor pause: Duration = .zero, _ sockets: ScriptedSocket...
+  ) -> Instant? {
     network.now = network.now + time
     let fetched = network.now
     network.now = network.now + pause
     _ = shard.gather()
-    _ = shard.turn(sockets.flatMap(network.event(of:)), fetched: fetched, now: network.now)
+    return shard.turn(sockets.flatMap(network.event(of:)), fetched: fetched, now: network.now)
   }
 }

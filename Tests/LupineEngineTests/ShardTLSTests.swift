@@ -38,6 +38,69 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body == body)
   }
 
+  @Test("gives way to others when records hold a byte each")
+  func smallRecords() async throws {
+    let (_, sink) = stage.submit(try request)
+    var server = try server()
+    let socket = try connect(&server)
+    let count = 5_000
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n".utf8), &server, socket)
+    let byte: [UInt8] = [7]
+    for _ in 0..<count { try server.write(byte.span.bytes) }
+    deliver(&server, socket)
+    // Once for the event, and once for what is left behind the others' events.
+    let share = Shard.bytesPerTurnMax / 4_096
+    stage.turn(socket)
+    #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * share)
+    var turnCount = 0
+    while !sink.finished.isOpen, turnCount < count {
+      stage.turn()
+      turnCount += 1
+    }
+    #expect(await sink.outcome.body.count == count)
+  }
+
+  @Test("reads on behind ciphertext without data in it, more than one read of it")
+  func ticketsWithoutData() async throws {
+    // A server's tickets hold its client's certificate, if it has asked for one: this has 40,000 bytes of names.
+    let authority = try ThrowawayAuthority()
+    let client = try authority.issue(
+      names: (0..<1_000).map { "\(String(repeating: "n", count: 36)).\($0)" }, addresses: [], purpose: .client)
+    let own = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let stage = ShardStage {
+      $0.tls.verification = .none
+      $0.tls.identity = own
+    }
+    let (_, sink) = stage.submit(try request)
+    let identity = try authority.issue(names: ["localhost"], addresses: [])
+    var server = try TLSSession(
+      server: TLSContext(
+        serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
+        clientAuthorityPEM: authority.certificatePEM))
+    let socket = try connect(&server, stage, andSay: "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+    #expect(socket.reads.contains(Buffers.byteCount))
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.text == "ok")
+  }
+
+  @Test("tells the peer by an alert why it goes")
+  func alert() async throws {
+    let (_, sink) = stage.submit(try request)
+    var server = try server()
+    let socket = try connect(&server)
+    server.receive(socket.sent.span.bytes)
+    socket.sent = []
+    // A record of application data that nobody has encrypted.
+    socket.arrivals = [.bytes([23, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))]
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.code == .tlsFailed)
+    try #require(!socket.sent.isEmpty)
+    server.receive(socket.sent.span.bytes)
+    var room = [UInt8](repeating: 0, count: 1_024)
+    #expect(throws: TLSError.self) { while try server.read(into: &room) != .needMoreBytes {} }
+  }
+
   @Test("takes a record behind a response for no response of the next request, which gets a connection of its own")
   func surplus() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }

@@ -212,6 +212,26 @@ struct ShardTests {
     #expect(await waiting.outcome.head?.status == 204)
   }
 
+  @Test(
+    "where nothing may be drained, a discarded response ends at once, however it is framed",
+    arguments: [
+      "Content-Length: 1", "Transfer-Encoding: chunked",
+    ])
+  func nothingDrained(framing: String) async throws {
+    let stage = ShardStage { $0.drainedBytesMax = 0 }
+    let (id, discarded) = stage.submit(try request())
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n".utf8))]
+    stage.turn(socket)
+    stage.inbox.send(.discardBody(id))
+    stage.turn()
+    try #require(discarded.finished.isOpen)
+    #expect(await discarded.outcome.error == nil)
+    #expect(stage.shard.connections.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
+  }
+
   @Test("a connection that can't be watched when it becomes idle is closed")
   func unwatchable() async throws {
     let stage = ShardStage()
@@ -226,6 +246,30 @@ struct ShardTests {
     stage.turn()
     #expect(await held.outcome.text == "firstrest")
     #expect(stage.shard.connections.isEmpty && stage.shard.pool.connectionCount == 0)
+  }
+
+  @Test(
+    "a Unix socket whose server lets no more wait is tried again, until connecting takes too long",
+    arguments: [true, false])
+  func queueFull(isFreed: Bool) async throws {
+    let stage = ShardStage { $0.socketPath = "/run/full" }
+    stage.network.connectFailure = SystemError(call: "connect", code: 11)
+    let (_, sink) = stage.submit(try request { $0.timeouts.connect = .seconds(1) })
+    stage.turn()
+    stage.turn(after: .milliseconds(10))
+    #expect(!sink.finished.isOpen)
+    if isFreed {
+      stage.network.connectFailure = nil
+      stage.turn(after: .milliseconds(10))
+      let socket = try #require(stage.network.sockets.first)
+      stage.turn(socket)
+      #expect(!socket.sent.isEmpty)
+    } else {
+      stage.turn(after: .seconds(1))
+      try #require(sink.finished.isOpen)
+      let error = await sink.outcome.error
+      #expect(error?.code == .timedOut && error?.phase == .connect)
+    }
   }
 
   @Test("a command to a shard that has ended is answered, and wakes nobody")
@@ -258,6 +302,7 @@ struct ShardTests {
     #expect(!second.sent.isEmpty)
     second.arrivals = [.end]
     stage.turn(second)
+    stage.turn()
     let third = try #require(stage.network.sockets.last)
     #expect(third !== second && !sink.finished.isOpen)
     stage.turn(third)

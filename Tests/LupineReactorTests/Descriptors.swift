@@ -12,7 +12,9 @@ final class SocketPair: Sendable {
 
   init() throws {
     var numbers: [CInt] = [-1, -1]
-    let result = socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &numbers)
+    // Not for the processes that other tests start, in which it would stay open.
+    let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+    let result = socketpair(AF_UNIX, CInt(kind), 0, &numbers)
     try #require(result == 0)
     (first, second) = (numbers[0], numbers[1])
   }

@@ -75,6 +75,19 @@ struct HappyEyeballsTests {
     #expect(step(&order, 300) == "::2")
   }
 
+  @Test("an attempt that is put off is made again at its time, and no other before")
+  func postponed() throws {
+    var order = try make(["::1", "1.1.1.1"])
+    #expect(step(&order, 0) == "::1")
+    order.attemptPostponed(try #require(SocketAddress(numeric: "::1", port: 80)), until: after(10))
+    #expect(step(&order, 9) == "wait 10.0")
+    #expect(step(&order, 10) == "::1")
+    order.attemptFailed(now: after(11))
+    #expect(step(&order, 11) == "1.1.1.1")
+    order.attemptFailed(now: after(12))
+    #expect(step(&order, 12) == "exhausted")
+  }
+
   @Test("when every attempt has failed, nothing is left, and not before")
   func exhaustion() throws {
     var order = try make(["::1", "1.1.1.1"])

@@ -45,6 +45,19 @@ struct UnixSocketTests {
     #expect(try client.receiveAll() == [1, 2, 3])
   }
 
+  @Test("a server's queue may be full")
+  func queueFull() throws {
+    let folder = try TemporaryFolder()
+    let address = try folder.socketAddress()
+    let listener = try Socket.listen(on: address, backlog: 0)
+    var clients = [try Socket.connect(to: address)]
+    let error = #expect(throws: SystemError.self) { clients.append(try Socket.connect(to: address)) }
+    #expect(error?.isQueueFull == true)
+    _ = try listener.accept()
+    clients.append(try Socket.connect(to: address))
+    #expect(clients.count == 2)
+  }
+
   @Test("a path without a socket, and one on which nobody listens any more, can't be connected to")
   func nobody() throws {
     let folder = try TemporaryFolder()

@@ -1,6 +1,7 @@
 // Stapled OCSP responses: which are accepted, and what is said about those that aren't.
 
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @Suite("OCSP stapling")
@@ -157,10 +158,10 @@ struct StaplingTests {
   func damaged() throws {
     let staple = try authority.ocspResponse(for: identity)
     var generator = SplitMix(state: 7)
-    for count in stride(from: 1, to: staple.count, by: 3) {
+    for count in stride(from: 1, to: staple.count, by: 3 * testsDivisor) {
       #expect(try visit(Array(staple.prefix(count)), .checked).error?.code == .ocsp(.malformed))
     }
-    for _ in 0..<200 {
+    for _ in 0..<repetitions(of: 200) {
       var changed = staple
       changed[Int.random(in: 0..<staple.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       let seen = try visit(changed, .checked)

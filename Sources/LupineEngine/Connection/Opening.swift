@@ -21,8 +21,9 @@ final class Opening {
 
   let id: ConnectionID
   let key: PoolKey
-  /// The limits of the exchange that asked first.
-  let timeouts: Timeouts
+  /// The exchange whose limits hold: the one that waited for it when its phase began, or began anew.
+  var limiter: ExchangeID
+  var timeouts: Timeouts
 
   var state = State.resolving
   var times = OpeningTimes()
@@ -42,10 +43,11 @@ final class Opening {
   /// Why the latest address failed.
   var lastError: SystemError?
 
-  init(id: ConnectionID, key: PoolKey, timeouts: Timeouts) {
+  init(id: ConnectionID, for exchange: Exchange) {
     self.id = id
-    self.key = key
-    self.timeouts = timeouts
+    key = exchange.key
+    limiter = exchange.id
+    timeouts = exchange.request.timeouts
   }
 
   /// How long the present phase may take: a lookup never for ever, as a resolver may not answer.

@@ -10,6 +10,8 @@ struct Transport: ~Copyable {
     case bytes(Int)
     /// Nothing more is there yet.
     case nothing
+    /// A whole read of ciphertext had no plaintext in it; more may be there.
+    case noPlaintext
     /// The peer has closed its side; with TLS, properly so.
     case end
   }
@@ -55,6 +57,14 @@ struct Transport: ~Copyable {
 
   /// Whether TLS may have more to read, by itself or from the kernel, that no event has announced yet.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer }
+
+  /// How many handshake messages, such as key updates, came in front of the plaintext that was received last.
+  var handshakeMessageCount: Int {
+    switch tls {
+    case .some(let session): session.handshakeMessageCount
+    case .none: 0
+    }
+  }
 
   /// Whether a file could be sent now without passing through this process.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
@@ -108,14 +118,24 @@ struct Transport: ~Copyable {
   mutating func receive(
     into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
-    guard tls != nil else { return try receiveFromSocket(into: &buffer, from: offset) }
+    guard tls != nil else {
+      return switch try receiveFromSocket(into: &buffer, from: offset) {
+      case nil: .nothing
+      case 0: .end
+      case let count?: .bytes(count)
+      }
+    }
+    var isFed = false
     while true {
       let step: TLSSession.ReadStep?
+      let mayAlert = unsentCount == 0
       do {
         // TLS answers of its own accord, to a key update for instance.
         defer { takeAnswers() }
         step = try tls?.read(into: &buffer)
       } catch {
+        // The alert that tells the peer why goes out as far as that is possible, but nothing of a request with it.
+        if mayAlert { _ = try? flush() }
         throw .tls(error)
       }
       guard answerBytes <= Self.answerBytesMax else { throw .tls(Self.unreadAnswers) }
@@ -124,7 +144,10 @@ struct Transport: ~Copyable {
       case .closed: return .end
       case .needMoreBytes, nil: break
       }
+      // A peer may send what carries no data for as long as it likes.
+      if isFed, hasFilledBuffer { return .noPlaintext }
       guard try feedTLS(&ciphertext) else { return .nothing }
+      isFed = true
     }
   }
 
@@ -180,23 +203,15 @@ struct Transport: ~Copyable {
 
   private mutating func feedTLS(_ ciphertext: inout [UInt8]) throws(Failure) -> Bool {
     hasFilledBuffer = false
-    switch try receiveFromSocket(into: &ciphertext, from: 0) {
-    case .bytes(let count):
-      hasFilledBuffer = count == ciphertext.count
-      tls?.receive(ciphertext.span.extracting(0..<count).bytes)
-    case .end: tls?.receiveEnd()
-    case .nothing: return false
-    }
+    guard let count = try receiveFromSocket(into: &ciphertext, from: 0) else { return false }
+    hasFilledBuffer = count == ciphertext.count
+    if count == 0 { tls?.receiveEnd() } else { tls?.receive(ciphertext.span.extracting(0..<count).bytes) }
     return true
   }
 
-  private func receiveFromSocket(into buffer: inout [UInt8], from offset: Int) throws(Failure) -> Received {
+  private func receiveFromSocket(into buffer: inout [UInt8], from offset: Int) throws(Failure) -> Int? {
     do {
-      return switch try socket.receive(into: &buffer, from: offset) {
-      case nil: .nothing
-      case 0: .end
-      case let count?: .bytes(count)
-      }
+      return try socket.receive(into: &buffer, from: offset)
     } catch {
       throw .system(error)
     }

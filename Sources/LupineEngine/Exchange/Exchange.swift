@@ -218,10 +218,11 @@ final class Exchange {
   // MARK: Response
 
   /// Whether at most `byteCountMax` bytes of the body are left, as far as its framing tells, and the connection can be
-  /// used again behind them.
+  /// used again behind them. What is left of a chunked body takes a byte at least.
   func isRestShort(_ byteCountMax: Int) -> Bool {
     switch framing {
-    case .none, .chunked: true
+    case .none: true
+    case .chunked: byteCountMax > 0
     case .length(let length): length - metrics.responseBodyBytes <= UInt64(byteCountMax)
     case .untilClose: false
     }

@@ -22,6 +22,7 @@ extension PoolState {
       connections[opening].state = .opening(asker: nil)
       if let heir = origins[origin].firstUnattended {
         attend(heir, by: opening)
+        noteHeir(of: opening)
       } else {
         originLinks.append(opening, to: &origins[origin].orphans)
       }
@@ -47,6 +48,7 @@ extension PoolState {
     waiters[first].opening = nil
     waiters[asker].opening = opening
     connections[opening].state = .opening(asker: asker)
+    noteHeir(of: opening)
   }
 
   /// Nothing is on its way any more for a waiter that had something, and stays. The last one that has something leaves it
@@ -59,6 +61,7 @@ extension PoolState {
       waiters[last].opening = nil
       waiters[waiter].opening = opening
       connections[opening].state = .opening(asker: waiter)
+      noteHeir(of: opening)
     }
     origins[origin].firstUnattended = last
     return waiters[last].exchange

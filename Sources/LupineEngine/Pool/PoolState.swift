@@ -94,6 +94,8 @@ struct PoolState: Sendable {
   ///
   /// Behind every event there are none, or neither idle connections nor needless ones on their way.
   var hungry = RankedSlots()
+  /// Openings that others than before have come to wait for, until they are taken.
+  private var inherited: [ConnectionID] = []
   /// Holds back what is to be opened once descriptors have run out.
   var strain: Strain?
   /// Everything that was counted, but for what the lists tell.
@@ -230,6 +232,16 @@ struct PoolState: Sendable {
   func asker(of id: ConnectionID) -> ExchangeID? {
     guard case .opening(let asker?) = connections[slot(of: id)].state else { return nil }
     return waiters[asker].exchange
+  }
+
+  /// Somebody else waits for a connection that is being opened.
+  mutating func noteHeir(of opening: Int) { inherited.append(id(of: opening)) }
+
+  /// The connections whose asker has changed since this was called last, some of which may be open or gone by now.
+  mutating func takeInherited() -> [ConnectionID] {
+    if inherited.isEmpty { return [] }
+    defer { inherited = [] }
+    return inherited
   }
 
   /// Whether a connection serves nobody, and is promised to nobody.

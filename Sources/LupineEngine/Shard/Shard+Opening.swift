@@ -5,9 +5,13 @@ internal import LupineTLS
 internal import LupineWire
 
 extension Shard {
+  /// When a Unix socket at which too many wait is tried again: in 10 ms, which is short for somebody who waits, and next to
+  /// nothing for a processor. TCP has the kernel try again by itself.
+  private static let queueFullPause = Duration.milliseconds(10)
+
   /// Begins to open a connection on behalf of an exchange.
   func open(_ id: ConnectionID, for exchange: Exchange) {
-    let opening = Opening(id: id, key: exchange.key, timeouts: exchange.request.timeouts)
+    let opening = Opening(id: id, for: exchange)
     openings[id] = opening
     let origin = opening.key.origin
     trace(.connectionStarted(connection: UInt64(id.serial), origin: origin, exchange: exchange.id))
@@ -79,7 +83,16 @@ extension Shard {
       opening.state = .connecting(order)
       switch step {
       case .attempt(let address):
-        if !attempt(address, opening) { order.attemptFailed(now: now) }
+        do {
+          try attempt(address, opening)
+        } catch {
+          note(error, opening)
+          if error.isQueueFull, address.socketPath != nil, asker(of: opening) != nil {
+            order.attemptPostponed(address, until: now + Self.queueFullPause)
+          } else {
+            order.attemptFailed(now: now)
+          }
+        }
       case .wait(let until):
         return setDeadline(opening, nextStart: until)
       case .exhausted:
@@ -94,21 +107,15 @@ extension Shard {
     }
   }
 
-  private func attempt(_ address: SocketAddress, _ opening: Opening) -> Bool {
+  private func attempt(_ address: SocketAddress, _ opening: Opening) throws(SystemError) {
     trace(.addressTried(connection: UInt64(opening.id.serial), address: address))
-    do {
-      let candidate = try network.connect(to: address, options: configuration.socket)
-      // The highest bit keeps these tokens apart from connections' identifiers.
-      candidateCount += 1
-      let token = candidateCount | 1 << 63
-      try network.watch(candidate.number, .writable, token: token)
-      opening.candidates[token] = candidate
-      candidates[token] = opening.id
-      return true
-    } catch {
-      note(error, opening)
-      return false
-    }
+    let candidate = try network.connect(to: address, options: configuration.socket)
+    // The highest bit keeps these tokens apart from connections' identifiers.
+    candidateCount += 1
+    let token = candidateCount | 1 << 63
+    try network.watch(candidate.number, .writable, token: token)
+    opening.candidates[token] = candidate
+    candidates[token] = opening.id
   }
 
   private func note(_ error: SystemError, _ opening: Opening) {
@@ -220,13 +227,27 @@ extension Shard {
 
   /// A phase took too long, or the next address is to be tried.
   func expire(_ opening: Opening) {
-    if let deadline = opening.phaseDeadline, deadline <= fetched {
-      // The host may have moved away from addresses that say nothing.
-      if opening.phase == .connect { resolver.forget(opening.host) }
-      fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
-    } else {
-      tryAddresses(opening)
+    guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
+    if adopt(opening) { return }
+    // The host may have moved away from addresses that say nothing.
+    if opening.phase == .connect { resolver.forget(opening.host) }
+    fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
+  }
+
+  /// Openings that others have come to wait for get these exchanges' limits.
+  func adoptInherited() {
+    for id in pool.takeInherited() {
+      if let opening = openings[id] { adopt(opening) }
     }
+  }
+
+  /// Begins the opening's phase anew by the limits of whoever waits for it by now; returns whether that is somebody else.
+  @discardableResult
+  private func adopt(_ opening: Opening) -> Bool {
+    guard let asker = asker(of: opening), asker.id != opening.limiter else { return false }
+    enter(opening, opening.state)
+    tryAddresses(opening)
+    return true
   }
 
   /// Gives a connection up that nobody needs any more.
@@ -268,9 +289,12 @@ extension Shard {
 
   func enter(_ opening: Opening, _ state: Opening.State) {
     opening.state = state
+    if let asker = asker(of: opening) {
+      (opening.limiter, opening.timeouts) = (asker.id, asker.request.timeouts)
+      asker.enter(opening.phase, now: now)
+    }
     opening.phaseDeadline = opening.limit.map { now + $0 }
     setDeadline(opening, nextStart: nil)
-    asker(of: opening)?.enter(opening.phase, now: now)
   }
 
   /// The exchange whose phase follows this opening's: the one that asked for it, or has inherited it, while it waits.

@@ -4,6 +4,10 @@
 internal import LupineWire
 
 extension Shard {
+  /// What a record of TLS counts as at least, of a connection's share of the turn, and each handshake message in front of
+  /// it: to read one of a single byte takes as long as to decrypt some 4 KiB.
+  private static let recordCostBytes = 4 * 1024
+
   /// Reads what has arrived.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
@@ -19,8 +23,9 @@ extension Shard {
         switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
         case .nothing: return receivedAll(connection)
         case .end: return receiveEnd(connection)
+        case .noPlaintext: total += ciphertext.count
         case .bytes(let count):
-          total += count
+          total += connection.key.isEncrypted ? cost(of: count, on: connection) : count
           // What nobody can answer any more is read to its end.
           connection.mayHoldMore = count == room || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
@@ -45,6 +50,10 @@ extension Shard {
     }
     // Others first. What TLS has decrypted by now is announced by no event of the socket.
     postpone(connection)
+  }
+
+  private func cost(of byteCount: Int, on connection: Connection) -> Int {
+    max(byteCount, Self.recordCostBytes) + connection.transport.handshakeMessageCount * Self.recordCostBytes
   }
 
   /// Reads from the connection in the next turn, whatever the poller says.
@@ -182,7 +191,7 @@ extension Shard {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
       // Whose part a record is of that was begun, nobody knows; it may be a ticket, and is rare enough.
       case .nothing: connection.transport.hasUnreadInput ? .unsolicitedBytes : nil
-      case .bytes: .unsolicitedBytes
+      case .bytes, .noPlaintext: .unsolicitedBytes
       case .end: .closedByPeer
       }
     } catch {

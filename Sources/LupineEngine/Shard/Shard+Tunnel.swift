@@ -38,7 +38,7 @@ extension Shard {
       try opening.transport?.flush()
       while case .proxying = opening.state {
         switch try opening.transport?.receive(into: &buffer, ciphertext: &unused) {
-        case nil, .nothing: return watch(opening)
+        case nil, .nothing, .noPlaintext: return watch(opening)
         case .end:
           if let error = opening.proxyHandshake?.receiveEnd() { throw Failure.proxy(error) }
         case .bytes(let count):

@@ -59,6 +59,10 @@ final class Shard {
   var postponed: [ConnectionID] = []
   /// Exchanges whose sinks are to hear that the turn is over.
   private var touched: [Exchange] = []
+  /// Exchanges that are to be sent again, in the next turn behind its events: if the server ends its connections, which is
+  /// why they are, the ends of those they may get are known by then. So sending again never nests either, though
+  /// thousands of connections may have ended.
+  private(set) var restarts: [Exchange] = []
   /// What the pool has decided and was not done yet, with the reason for failures.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
@@ -101,9 +105,12 @@ final class Shard {
   /// Does what has become due; returns when it wants to be called again at the latest.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
+    var restarted: [Exchange] = []
+    swap(&restarted, &restarts)
     // Before the commands, so that no connection that has ended, or said something, is given to a new request.
     for event in events { handle(event) }
     receivePostponed()
+    for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     var commands: [Command] = []
     swap(&commands, &self.commands)
     for command in commands {
@@ -116,9 +123,10 @@ final class Shard {
     // What was due in this turn, too, has ended with the shard.
     guard !isStopped else { return nil }
     expireDeadlines()
+    adoptInherited()
     endTurn()
     if shutdownCompletions != nil, exchanges.isEmpty { stop() }
-    return postponed.isEmpty ? deadlines.earliest : now
+    return postponed.isEmpty && restarts.isEmpty ? deadlines.earliest : now
   }
 
   /// Something of the exchange was handed over, or taken, in this turn.
@@ -214,6 +222,7 @@ final class Shard {
       finish(exchange, .failure(error))
     }
     touched = []
+    restarts = []
     inbox.close()
     let completions = shutdownCompletions ?? []
     shutdownCompletions = nil
@@ -285,7 +294,7 @@ final class Shard {
     }
   }
 
-  /// Begins anew with an exchange that has let go of its connection.
+  /// Begins anew with an exchange that has let go of its connection, in the next turn.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
     do {
       try exchange.rewind(isExpecting: isExpecting, now: now)
@@ -293,7 +302,7 @@ final class Shard {
       return fail(exchange, error)
     }
     trace(.exchangeRestarted(exchange: exchange.id))
-    acquire(exchange)
+    restarts.append(exchange)
   }
 
   /// Ends an exchange with a failure of a layer below.

@@ -62,6 +62,11 @@ struct Invariants {
 
   private func check(_ exchange: Exchange, _ wakeUp: Instant?) {
     let name = "request \(exchange.id - 1)"
+    if shard.restarts.contains(where: { $0 === exchange }) {
+      world.require(exchange.phase == .setup, "\(name): is to be sent again, in the phase \(exchange.phase)")
+      return world.require(
+        wakeUp.map { $0 <= shard.now } ?? false, "\(name): is to be sent again, and the next turn is waited for")
+    }
     if let connection = exchange.connection {
       world.require(connection.exchange === exchange, "\(name): on a connection that serves somebody else")
       world.require(shard.connection(connection.id) === connection, "\(name): on a connection that is gone")

@@ -10,8 +10,6 @@ struct Oracle {
   let sink: SimulatedSink
   let wasCancelled: Bool
   let wasDiscarded: Bool
-  /// Limits of all requests to the same origin, since a connection is opened under the limits of whoever asked first.
-  let neighbours: [Timeouts]
 
   /// A turn begins at most that much behind a deadline, and lasts no longer than the rest of it.
   static let lateness = Duration.milliseconds(2)
@@ -119,11 +117,10 @@ struct Oracle {
       require(end - metrics.start >= limit, "ran into its total of \(limit) after \(end - metrics.start)")
     case .limit(let limit):
       let isOpening = [.resolve, .connect, .proxy, .tls].contains(error.phase)
-      let limits = isOpening ? neighbours : [plan.timeouts]
       // Lookups have one of their own, too.
       let isShared = error.phase == .resolve && limit == ResolverConfiguration.lookupTimeMax
       require(
-        isShared || limits.contains { $0.limit(of: error.phase) == limit },
+        isShared || plan.timeouts.limit(of: error.phase) == limit,
         "ran into another limit than its own: \(error)")
       if !isOpening { judge(error.phase, limit, metrics, stream, end) }
     default: require(false, "timed out without a limit")

@@ -177,10 +177,9 @@ final class Simulation {
       guard let result = record.result else { continue }
       note(result, record)
       world.note("request \(sink.plan.number): ends with \(result)")
-      let neighbours = world.schedule.requests.filter { $0.origin == sink.plan.origin }.map(\.timeouts)
       Oracle(
         world: world, sink: sink, wasCancelled: cancelled.contains(sink.plan.number),
-        wasDiscarded: discarded.contains(sink.plan.number), neighbours: neighbours
+        wasDiscarded: discarded.contains(sink.plan.number)
       ).judge()
     }
   }

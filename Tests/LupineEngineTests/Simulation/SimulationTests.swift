@@ -5,6 +5,7 @@
 
 import Glibc
 import LupineReactor
+import LupineTestSupport
 import Testing
 
 @testable import LupineEngine
@@ -18,7 +19,7 @@ struct SimulationTests {
     /// The one that is run alone, or nil.
     var seed: UInt64?
     var first: UInt64 = 1
-    var count = seedCount
+    var count = UInt64(repetitions(of: Int(seedCount)))
     var file: SeedFile?
 
     init() {

@@ -1,0 +1,156 @@
+// A shard that sends requests again, on connections of which others have ended as well.
+
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard that sends again", .timeLimit(.minutes(10)))
+struct ShardRestartTests {
+  private static let reset = SystemError(call: "send", code: 104)
+  private static let ok = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
+
+  private func request(_ change: (inout EngineRequest) throws -> Void = { _ in }) throws -> EngineRequest {
+    var request = EngineRequest(uri: try URI("http://127.0.0.1:80/"))
+    try change(&request)
+    return request
+  }
+
+  /// Opens that many connections, each of which has served a request and is idle.
+  private func openIdle(_ count: Int, _ stage: ShardStage) throws -> [ScriptedSocket] {
+    for _ in 0..<count { _ = stage.submit(try request()) }
+    stage.turn()
+    let sockets = stage.network.sockets
+    for socket in sockets { stage.turn(socket) }
+    for socket in sockets {
+      socket.arrivals = [.bytes(Self.ok)]
+      stage.turn(socket)
+      socket.arrivals = []
+    }
+    try #require(sockets.count == count && stage.shard.pool.counters().total.idle == count)
+    return sockets
+  }
+
+  @Test("a request isn't sent again on a connection whose end, or unasked answer, came in the same turn")
+  func sameTurn() async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
+    let sockets = try openIdle(2, stage)
+    let (_, sink) = stage.submit(try request())
+    for socket in sockets { socket.sent = [] }
+    stage.turn()
+    let (busy, idle) = sockets[0].sent.isEmpty ? (sockets[1], sockets[0]) : (sockets[0], sockets[1])
+    try #require(!busy.sent.isEmpty && idle.sent.isEmpty)
+    busy.arrivals = [.end]
+    idle.arrivals = [.bytes(Array("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n".utf8)), .end]
+    stage.turn(busy, idle)
+    stage.turn()
+    #expect(idle.sent.isEmpty)
+    let fresh = try #require(stage.network.sockets.last)
+    #expect(fresh !== busy && fresh !== idle)
+    stage.turn(fresh)
+    fresh.arrivals = [.bytes(Self.ok)]
+    stage.turn(fresh)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.head?.status == 204)
+  }
+
+  @Test("a request is sent again past thousands of connections that a server has ended, one behind the other")
+  func manyEnded() async throws {
+    let count = 5_000
+    let stage = ShardStage {
+      $0.pool.connectionsPerOriginMax = count
+      $0.pool.idlePerOriginMax = count
+      $0.pool.idleMax = count
+      $0.pool.connectionsMax = count
+    }
+    for socket in try openIdle(count, stage) {
+      socket.sendFailure = Self.reset
+      socket.arrivals = [.end]
+    }
+    // No event has told of the ends yet.
+    let (_, sink) = stage.submit(try request())
+    // One after the other, each in a turn of its own, and no time has to pass.
+    for _ in 0...count { #expect(stage.turn() == stage.network.now || stage.network.sockets.count > count) }
+    let fresh = try #require(stage.network.sockets.last)
+    #expect(stage.network.sockets.count == count + 1)
+    stage.turn(fresh)
+    fresh.arrivals = [.bytes(Self.ok)]
+    stage.turn(fresh)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.head?.status == 204)
+    #expect(await sink.outcome.metrics?.replayCount == count)
+  }
+
+  @Test("a request isn't sent again on a connection that has served its own in the same turn, and ended behind that")
+  func endBehindResponse() async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
+    let sockets = try openIdle(2, stage)
+    let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
+    for socket in sockets { socket.sent = [] }
+    stage.turn()
+    sockets[0].arrivals = [.end]
+    sockets[1].arrivals = [.bytes(Self.ok), .end]
+    sockets[1].sent = []
+    stage.turn(sockets[0], sockets[1])
+    stage.turn(sockets[1])
+    #expect(sockets[1].sent.isEmpty)
+    let fresh = try #require(stage.network.sockets.last)
+    stage.turn(fresh)
+    fresh.arrivals = [.bytes(Self.ok)]
+    stage.turn(fresh)
+    for sink in sinks { #expect(await sink.outcome.head?.status == 204) }
+  }
+
+  @Test("a request that is to be sent again ends with its shard, and with its time", arguments: [true, false, nil])
+  func ended(isGraceful: Bool?) async throws {
+    let stage = ShardStage()
+    let socket = try #require(try openIdle(1, stage).first)
+    let (_, sink) = stage.submit(try request { $0.timeouts.total = .seconds(1) })
+    stage.turn()
+    socket.arrivals = [.end]
+    if let isGraceful { stage.inbox.send(.shutDown(isGraceful: isGraceful, completion: nil)) }
+    stage.turn(socket)
+    if isGraceful == nil { stage.network.connectFailure = SystemError(call: "socket", code: 24) }
+    stage.turn(after: .seconds(2))
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.code == (isGraceful == nil ? .timedOut : .shutDown))
+  }
+
+  @Test("a request that is to be sent again may be cancelled in the same turn")
+  func cancelled() async throws {
+    let stage = ShardStage()
+    let socket = try #require(try openIdle(1, stage).first)
+    let (id, sink) = stage.submit(try request())
+    stage.turn()
+    socket.arrivals = [.end]
+    stage.inbox.send(.cancel(id))
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error?.code == .cancelled)
+    #expect(stage.network.sockets.count == 1)
+  }
+
+  @Test("a connection that is opened for somebody else by now has that one's time", arguments: [1, 60, nil])
+  func heir(limitBefore: Int?) async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let (id, first) = stage.submit(try request { $0.timeouts.connect = limitBefore.map { .seconds($0) } })
+    let (_, second) = stage.submit(try request { $0.timeouts.connect = .seconds(30) })
+    stage.turn()
+    stage.inbox.send(.cancel(id))
+    stage.turn(after: .milliseconds(500))
+    #expect(first.finished.isOpen)
+    stage.turn(after: .milliseconds(29_999))
+    #expect(!second.finished.isOpen)
+    stage.turn(after: .milliseconds(1))
+    try #require(second.finished.isOpen)
+    let error = await second.outcome.error
+    guard case .limit(.seconds(30)) = error?.cause else {
+      Issue.record("it ended with \(String(describing: error))")
+      return
+    }
+    #expect(error?.code == .timedOut && error?.phase == .connect)
+    #expect(stage.network.sockets.count == 1)
+  }
+}
