@@ -2,6 +2,7 @@
 
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @Suite("Downloads from real servers", .timeLimit(.minutes(10)))
@@ -32,6 +33,7 @@ struct DownloadTests {
       #expect(growth < DownloadTests.kibibytesMax, "\(growth) KiB more at the most than before")
       // Otherwise the process ends while OpenSSL's things are being let go of, which looks like a leak.
       await engine.shutdown(isGraceful: false)
+      #expect(await ProcessStatus.settles { threadCount(named: "lupine-loop") == 0 })
     }
   }
 

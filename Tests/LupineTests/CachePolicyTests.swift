@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import Synchronization
 import Testing
 
 @testable import Lupine
@@ -45,6 +46,30 @@ import Testing
     configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
     #expect(try await cacheFields(of: nil, in: configuration) == "no-cache no-cache")
     #expect(try await cacheFields(of: .useProtocolCachePolicy, in: configuration) == "none none")
+  }
+
+  @Test(
+    "a handler is asked about what a cache might store, and about nothing else",
+    arguments: [
+      (200, nil, true), (206, "private, max-age=60", true), (200, "x-no-store=1", true),
+      (200, "private, No-Store", false),
+      (404, nil, false),
+    ] as [(Int, String?, Bool)])
+  func storable(status: Int, cacheControl: String?, isAsked: Bool) async throws {
+    try await withServer { _ in
+      Reply(status: status, fields: cacheControl.map { ["Cache-Control": $0] } ?? [:], .bytes([1]))
+    } _: { origin in
+      try await withSession { session in
+        let asked = Atomic(0)
+        let cacher = ResponseCacher.modify { _, response in
+          asked.add(1, ordering: .relaxed)
+          return response
+        }
+        let response = await session.request(origin.url).cacheResponse(using: cacher).outcome()
+        #expect(response.response?.statusCode == status)
+        #expect(asked.load(ordering: .relaxed) == (isAsked ? 1 : 0))
+      }
+    }
   }
 
   @Test("a policy leaves the timeout to the session, and a timeout comes along only if it is given")

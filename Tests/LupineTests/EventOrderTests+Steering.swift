@@ -22,13 +22,14 @@ extension EventOrderTests {
       try await withMonitoredSession([recorder]) { session in
         let request = session.request(origin.url).validate(statusCode: [200])
           .retry(using: Retrier { _, _, _, completion in completion(.retry) })
-        let round =
-          EventPart.builtWithInterceptor + [.requestDidResumeTask] + EventPart.received + EventPart.measured
-          + [.requestDidValidateRequestResponseDataWithResult, .requestDidCompleteTaskWithError]
+        func round(_ received: [EventName]) -> [EventName] {
+          EventPart.builtWithInterceptor + [.requestDidResumeTask] + received + EventPart.measured
+            + [.requestDidValidateRequestResponseDataWithResult, .requestDidCompleteTaskWithError]
+        }
+        let failedRound = round(EventPart.receivedError) + [.requestIsRetrying]
         await recorder.expect(
           request,
-          [.requestDidResume] + round + [.requestIsRetrying] + round
-            + [.requestIsRetrying] + round + EventPart.finished)
+          [.requestDidResume] + failedRound + failedRound + round(EventPart.received) + EventPart.finished)
         #expect(request.allMetrics.count == 3 && request.tasks.count == 3)
       }
     }

@@ -123,12 +123,12 @@ import Testing
     } _: { origin in
       try await withMonitoredSession([recorder]) { session in
         let validated = EventName.requestDidValidateRequestResponseDataWithResult
-        func expected(_ count: Int) -> [EventName] {
-          [.requestDidResume] + EventPart.built + [.requestDidResumeTask] + EventPart.received + EventPart.measured
+        func expected(_ received: [EventName], _ count: Int) -> [EventName] {
+          [.requestDidResume] + EventPart.built + [.requestDidResumeTask] + received + EventPart.measured
             + Array(repeating: validated, count: count) + [.requestDidCompleteTaskWithError] + EventPart.finished
         }
-        await recorder.expect(session.request(origin.url + "/good").validate(), expected(2))
-        await recorder.expect(session.request(origin.url + "/bad").validate(), expected(1))
+        await recorder.expect(session.request(origin.url + "/good").validate(), expected(EventPart.received, 2))
+        await recorder.expect(session.request(origin.url + "/bad").validate(), expected(EventPart.receivedError, 1))
       }
     }
   }

@@ -12,18 +12,14 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EveryKindTests {
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
-  /// LUPINE_LOAD_REQUESTS says how many; a sanitizer takes too long with ten thousand.
-  private static let count =
-    ProcessInfo.processInfo.environment["LUPINE_LOAD_REQUESTS"].flatMap { Int($0) } ?? 10_000
-
   @Test("after ten thousand requests of a kind, a tenth of them cancelled, nothing is left", arguments: Kind.allCases)
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in
       // A process of its own, whose temporary files are then its own.
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-        [path = folder.path as String, kind = kind as Kind, count = Self.count as Int] in
+        [path = folder.path as String, kind = kind as Kind] in
         setenv("TMPDIR", path, 1)
-        let report = try await Load(kind, URL(filePath: path)).run(count)
+        let report = try await Load(kind, URL(filePath: path)).run(repetitions(of: 10_000))
         try FileHandle.standardError.write(contentsOf: Data("\(report)\n".utf8))
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -1,13 +1,13 @@
 // Whatever call beneath it fails, a request ends once, as it should, and nothing is left of it.
 
-import Foundation
+import LupineTestSupport
 import Testing
 
 /// LupineFaults does the work, in a process of its own for each scenario: CLupineFaults.h says how.
 /// One after the other, since each is a load for a whole machine.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct FaultTests {
   /// How large the steps become in which calls are counted, in hundredths: a sanitizer takes too long for each.
-  private static let growth = ProcessInfo.processInfo.environment["LUPINE_FAULTS_GROWTH"] ?? "0"
+  private static let growth = testsDivisor > 1 ? "20" : "0"
   private static let scenarios = [
     "plain", "secure", "tunnel", "redirect", "codings", "uploadData", "uploadFile", "uploadSecureFile", "multipart",
     "download",

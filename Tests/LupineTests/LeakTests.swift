@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -16,11 +17,11 @@ import Testing
       // The first run opens what a process keeps: the runtime's own descriptors, the resolver's library.
       try await Load.run(count: 20)
       var left: [String] = []
-      if await !settles({ loopThreadCount() == 0 }) { left.append("threads of the first run") }
+      if await !settles({ threadCount(named: "lupine-loop") == 0 }) { left.append("threads of the first run") }
       let descriptors = Load.descriptors
       let alive = try await Load.run(count: 500)
       if await !settles({ alive.allSatisfy { $0.request == nil } }) { left.append("requests") }
-      if await !settles({ loopThreadCount() == 0 }) { left.append("threads") }
+      if await !settles({ threadCount(named: "lupine-loop") == 0 }) { left.append("threads") }
       if await !settles({ Load.descriptors.count <= descriptors.count }) {
         left.append("descriptors: \(Load.descriptors) instead of \(descriptors)")
       }

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -47,7 +48,7 @@ import Testing
             }
           }
           // To LeakSanitizer, what OpenSSL lets go of at the moment when a process ends looks lost.
-          try #require(await settles { loopThreadCount() == 0 })
+          try #require(await settles { threadCount(named: "lupine-loop") == 0 })
         }
       }
     }

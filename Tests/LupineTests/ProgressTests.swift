@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -102,7 +103,7 @@ import Testing
     let queue = DispatchQueue(label: "progress")
     let calls = Recorder<Int64>()
     progress.setHandler({ calls.record($0.completedUnitCount) }, on: queue)
-    let count: Int64 = 100_000
+    let count = Int64(repetitions(of: 100_000))
     queue.suspend()
     for index in 1...count { progress.update(index, of: count) }
     queue.resume()

@@ -71,7 +71,8 @@ import Testing
     let markers: [UInt8] = [0x00, 0x08, 0x13, 0x33, 0x4F, 0x5F, 0x7F, 0x80, 0xA1, 0xAF, 0xC1, 0xD1, 0xFF]
     var generator = SplitMix64(seed: 7)
     var passed = 0
-    for round in 0..<3000 {
+    let count = repetitions(of: 3000)
+    for round in 0..<count {
       var bytes = originals[round % 2]
       for _ in 0..<Int.random(in: 1...4, using: &generator) {
         let index = bytes.indices.randomElement(using: &generator) ?? 0
@@ -88,7 +89,7 @@ import Testing
       read(data)
     }
     // As many as are needed for the run to mean something about Foundation too.
-    #expect(passed > 100)
+    #expect(passed > count / 30)
   }
 
   @Test("a decoder of property lists checks what it decodes, as a DataDecoder")

@@ -41,6 +41,24 @@ import Testing
     }
   }
 
+  @Test("who waits for the curl command hears of a request that can't be made, or not be adapted")
+  func commandOfFailed() async throws {
+    try await withSession { session in
+      let unmade = Recorder<String>()
+      let invalid = session.request("").cURLDescription { unmade.record($0) }
+      #expect(await invalid.outcome().error?.isInvalidURLError == true)
+      #expect(await unmade.next()?.hasPrefix("No curl command") == true)
+      invalid.cURLDescription { unmade.record("late: \($0)") }
+      #expect(await unmade.next()?.hasPrefix("late: No curl command") == true)
+      let unadapted = Recorder<String>()
+      let adapter = Adapter { _, _, completion in completion(.failure(URLError(.cancelled))) }
+      let refused = session.request("http://127.0.0.1:1/refused", interceptor: adapter)
+        .cURLDescription(on: .global()) { unadapted.record($0) }
+      #expect(await refused.outcome().error?.isRequestAdaptationError == true)
+      #expect(await unadapted.next()?.contains("http://127.0.0.1:1/refused") == true)
+    }
+  }
+
   @Test("a GET request with a body is refused, and nothing is sent")
   func bodyInGet() async throws {
     try await withServer { _ in

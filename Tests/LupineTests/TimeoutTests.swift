@@ -57,8 +57,8 @@ import Testing
       _ = try peer.awaitClose()
     } _: { origin in
       try await withSession { session in
-        let response = await session.request(origin.url) { $0.timeoutInterval = 0.1 }.outcome()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "0.1 s")
+        let response = await session.request(origin.url) { $0.timeoutInterval = 1.5 }.outcome()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "1.5 s")
         #expect(error.phase == .receive && error.delivery == .responseBegan)
         #expect(response.data == Data("half".utf8) && response.response?.statusCode == 200)
       }
@@ -77,14 +77,14 @@ import Testing
     } _: { origin in
       try await withSession {
         $0.timeoutIntervalForRequest = 10
-        $0.timeoutIntervalForResource = 0.4
+        $0.timeoutIntervalForResource = 1.5
       } _: { session in
         let response = await session.request(origin.url).outcome()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "0.4 s")
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "1.5 s")
         #expect(error.phase == .receive)
         #expect(response.data?.count ?? 0 > 1)
         let elapsed = try #require(response.metrics).taskInterval.duration
-        #expect(elapsed >= 0.4 && elapsed < 5)
+        #expect(elapsed >= 1.5 && elapsed < 10)
       }
     }
   }
@@ -240,7 +240,7 @@ import Testing
           async let held = first.outcome()
           await arrived.wait()
           let built = Gate()
-          let second = session.request(origin.url) { $0.timeoutInterval = 0.2 }
+          let second = session.request(origin.url) { $0.timeoutInterval = 1.5 }
           second.cURLDescription { [weak second] _ in
             // Behind the task's start, which comes next on this queue.
             second?.underlyingQueue.async { [weak second] in
@@ -251,15 +251,15 @@ import Testing
           async let waiting = second.outcome()
           await built.wait()
           // Longer than the limit, so that it has passed once.
-          _ = await session.request(silent.url) { $0.timeoutInterval = 0.3 }.outcome()
+          _ = await session.request(silent.url) { $0.timeoutInterval = 2 }.outcome()
           #expect(second.isSuspended)
           second.resume()
-          _ = await session.request(silent.url) { $0.timeoutInterval = 1 }.outcome()
+          _ = await session.request(silent.url) { $0.timeoutInterval = 4 }.outcome()
           #expect(second.isFinished)
           // Both, so that a failure doesn't wait for the session's own limit.
           second.cancel()
           first.cancel()
-          try expectTransferError(await waiting.error, .timedOut, .timedOut, "became free within 0.2 s")
+          try expectTransferError(await waiting.error, .timedOut, .timedOut, "became free within 1.5 s")
           #expect(await held.error?.isExplicitlyCancelledError == true)
         }
       }

@@ -59,6 +59,7 @@ public class DataRequest: Request, @unchecked Sendable {
   /// Lets `handler` decide about the response when its head came, before its body is taken.
   ///
   /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  @preconcurrency
   @_disfavoredOverload
   @discardableResult
   public func onHTTPResponse(
@@ -73,6 +74,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `handler` on `queue` when the response's head came.
+  @preconcurrency
   @discardableResult
   public func onHTTPResponse(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
@@ -86,6 +88,7 @@ public class DataRequest: Request, @unchecked Sendable {
   // MARK: Validation
 
   /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     received.withLock { $0.validations.append(validation) }
@@ -106,6 +109,7 @@ public class DataRequest: Request, @unchecked Sendable {
   // MARK: Responses
 
   /// Calls `completionHandler` with the body as it came.
+  @preconcurrency
   @discardableResult
   public func response(
     queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDataResponse<Data?>) -> Void
@@ -123,6 +127,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
     queue: DispatchQueue = .main, responseSerializer: Serializer,
@@ -132,6 +137,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  @preconcurrency
   @discardableResult
   public func response<Serializer: DataResponseSerializerProtocol>(
     queue: DispatchQueue = .main, responseSerializer: Serializer,
@@ -167,6 +173,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` with the body; an empty one is an error unless method or status allow it.
+  @preconcurrency
   @discardableResult
   public func responseData(
     queue: DispatchQueue = .main,
@@ -184,6 +191,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` with the body as text, in the given encoding, the response's, or ISO Latin-1.
+  @preconcurrency
   @discardableResult
   public func responseString(
     queue: DispatchQueue = .main,
@@ -202,6 +210,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` with the body decoded into a `Value`.
+  @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, queue: DispatchQueue = .main,

@@ -4,12 +4,14 @@ public import Foundation
 
 extension DataStreamRequest {
   /// Calls `stream` on `queue` with each piece of the body as it is, then with the end.
+  @preconcurrency
   @discardableResult
   public func responseStream(on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>) -> Self {
     handleData(on: queue) { event, _ in try stream(event) }
   }
 
   /// Calls `stream` on `queue` with what `serializer` makes of each piece of the body, then with the end.
+  @preconcurrency
   @discardableResult
   public func responseStream<Serializer: DataStreamSerializer>(
     using serializer: Serializer, on queue: DispatchQueue = .main,
@@ -21,12 +23,14 @@ extension DataStreamRequest {
   /// Calls `stream` on `queue` with each piece of the body as text, read as UTF-8, then with the end.
   ///
   /// A character whose bytes came in two pieces belongs to the later one. What isn't UTF-8 is U+FFFD.
+  @preconcurrency
   @discardableResult
   public func responseStreamString(on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>) -> Self {
     handleStrings(on: queue) { event, _ in try stream(event) }
   }
 
   /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, then with the end.
+  @preconcurrency
   @discardableResult
   public func responseStreamDecodable<T: Decodable & Sendable>(
     of type: T.Type = T.self, on queue: DispatchQueue = .main, using decoder: any DataDecoder = JSONDecoder(),

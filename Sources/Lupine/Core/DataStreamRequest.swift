@@ -89,6 +89,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   /// Lets `handler` decide about the response when its head came, before its body is taken.
   ///
   /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  @preconcurrency
   @_disfavoredOverload
   @discardableResult
   public func onHTTPResponse(
@@ -103,6 +104,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   }
 
   /// Calls `handler` on `queue` when the response's head came; its body follows once `handler` has returned.
+  @preconcurrency
   @discardableResult
   public func onHTTPResponse(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (HTTPURLResponse) -> Void
@@ -116,6 +118,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   // MARK: Validation
 
   /// Adds a validation. They run in order when the body has ended, until one refuses the response.
+  @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     streaming.withLock { $0.validations.append(validation) }

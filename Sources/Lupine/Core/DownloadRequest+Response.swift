@@ -4,6 +4,7 @@ public import Foundation
 
 extension DownloadRequest {
   /// Calls `completionHandler` with the file as it is, if there is one.
+  @preconcurrency
   @discardableResult
   public func response(
     queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDownloadResponse<URL?>) -> Void
@@ -19,6 +20,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
     queue: DispatchQueue = .main, responseSerializer: Serializer,
@@ -28,6 +30,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  @preconcurrency
   @discardableResult
   public func response<Serializer: DownloadResponseSerializerProtocol>(
     queue: DispatchQueue = .main, responseSerializer: Serializer,
@@ -69,6 +72,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with the file's URL.
+  @preconcurrency
   @discardableResult
   public func responseURL(
     queue: DispatchQueue = .main, completionHandler: @escaping @Sendable (AFDownloadResponse<URL>) -> Void
@@ -77,6 +81,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with the file's content; an empty one is an error unless method or status allow it.
+  @preconcurrency
   @discardableResult
   public func responseData(
     queue: DispatchQueue = .main,
@@ -94,6 +99,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with the file's content as text, in the given encoding, the response's, or ISO Latin-1.
+  @preconcurrency
   @discardableResult
   public func responseString(
     queue: DispatchQueue = .main,
@@ -112,6 +118,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with the file's content decoded into a `Value`.
+  @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
     of type: Value.Type = Value.self, queue: DispatchQueue = .main,
@@ -130,6 +137,7 @@ extension DownloadRequest {
   }
 
   /// Calls `completionHandler` with the file's content as JSON; an empty one is an error unless method or status allow it.
+  @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
   public func responseJSON(
@@ -152,6 +160,7 @@ extension DownloadRequest {
   /// status allow it.
   ///
   /// Alamofire 5 has no such handler any more; Alamofire 4's had this form.
+  @preconcurrency
   @discardableResult
   public func responsePropertyList(
     queue: DispatchQueue = .main,

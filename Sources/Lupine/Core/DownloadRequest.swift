@@ -106,6 +106,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   /// Ends the request and keeps what was received, if it can be gone on with. `completionHandler` is called on the
   /// underlying queue, before the response handlers, with what is then ``resumeData``, also if that is nil.
+  @preconcurrency
   @discardableResult
   public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
     cancel { isFirst, isRunning in
@@ -147,6 +148,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   // MARK: Validation
 
   /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
     downloaded.withLock { $0.validations.append(validation) }

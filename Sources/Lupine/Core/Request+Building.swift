@@ -3,6 +3,12 @@
 import Foundation
 import Synchronization
 
+/// A round's request couldn't be made, or not be adapted.
+struct BuildFailure: Error {
+  /// What was to be adapted.
+  let initialRequest: URLRequest?
+}
+
 extension Request {
   /// Begins the first round at once, for a session that is eager.
   func prepareEagerly() {
@@ -38,6 +44,7 @@ extension Request {
   func didFailToCreate(_ round: Int, with error: AFError) {
     guard isBuilding(round) else { return }
     monitors?.request(self, didFailToCreateURLRequestWithError: error)
+    tellCreationHandlers(.failure(BuildFailure(initialRequest: nil)))
     didFail(round, with: error)
   }
 
@@ -49,6 +56,7 @@ extension Request {
   func didFailToAdapt(_ initialRequest: URLRequest, _ round: Int, with error: AFError) {
     guard isBuilding(round) else { return }
     monitors?.request(self, didFailToAdaptURLRequest: initialRequest, withError: error)
+    tellCreationHandlers(.failure(BuildFailure(initialRequest: initialRequest)))
     didFail(round, with: error)
   }
 
@@ -62,9 +70,16 @@ extension Request {
   }
 
   func didCreate(_ request: URLRequest) {
-    let (handlers, monitors) = mutableState.withLock { ($0.creationHandlers, $0.listeningMonitors) }
     monitors?.request(self, didCreateURLRequest: request)
-    for handler in handlers { handler(request) }
+    tellCreationHandlers(.success(request))
+  }
+
+  private func tellCreationHandlers(_ result: Result<URLRequest, BuildFailure>) {
+    let handlers = mutableState.withLock { state in
+      if case .failure = result { state.hasFailedToBuild = true }
+      return state.creationHandlers
+    }
+    for handler in handlers { handler(result) }
   }
 
   /// The round has failed before there was a task. Retriers are asked.

@@ -73,16 +73,20 @@ extension Request {
 
   /// Calls `handler` on `queue` with each `URLRequest` that is made, before it is sent, and with the latest if there is
   /// one already.
+  @preconcurrency
   @discardableResult
   public func onURLRequestCreation(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLRequest) -> Void
   ) -> Self {
-    onCreation { request in queue.async { handler(request) } }
+    onCreation { result in
+      if case .success(let request) = result { queue.async { handler(request) } }
+    }
     return self
   }
 
   /// Calls `handler` on `queue` with each task that is made, before it is resumed, and with the latest if there is one
   /// already.
+  @preconcurrency
   @discardableResult
   public func onURLSessionTaskCreation(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
@@ -96,12 +100,14 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on the underlying queue with each request when it is built, and with the latest if there is one.
-  func onCreation(_ handler: @escaping @Sendable (URLRequest) -> Void) {
-    let existing = mutableState.withLock { state in
+  /// Calls `handler` on the underlying queue with each request when it is built, or couldn't be, and with the latest if
+  /// that was before.
+  func onCreation(_ handler: @escaping @Sendable (Result<URLRequest, BuildFailure>) -> Void) {
+    let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
-      return state.requests.last
+      if let request = state.requests.last { return .success(request) }
+      return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }
-    if let existing { underlyingQueue.async { handler(existing) } }
+    if let latest { underlyingQueue.async { handler(latest) } }
   }
 }

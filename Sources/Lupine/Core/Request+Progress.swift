@@ -63,6 +63,7 @@ extension Request {
   public var downloadProgress: Progress { progress(\.downloadProgress).progress }
 
   /// Calls `closure` on `queue` whenever a part of the request's body was sent; one that was set before is replaced.
+  @preconcurrency
   @discardableResult
   public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     progress(\.uploadProgress).setHandler(closure, on: queue)
@@ -70,6 +71,7 @@ extension Request {
   }
 
   /// Calls `closure` on `queue` whenever a part of the body has come; a closure that was set before is replaced.
+  @preconcurrency
   @discardableResult
   public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
     progress(\.downloadProgress).setHandler(closure, on: queue)

@@ -57,6 +57,8 @@ public class Request: @unchecked Sendable {
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
+    /// In any round; of what was to be adapted there is a request even so.
+    var hasFailedToBuild = false
     var tasks: ShortList<URLSessionTask> = []
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
@@ -72,7 +74,7 @@ public class Request: @unchecked Sendable {
     var cachedResponseHandler: (any CachedResponseHandler)?
     var credential: URLCredential?
     var responseDecision: ResponseDecision?
-    var creationHandlers: [@Sendable (URLRequest) -> Void] = []
+    var creationHandlers: [@Sendable (Result<URLRequest, BuildFailure>) -> Void] = []
     var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
     var finishHandlers: [@Sendable () -> Void] = []
     var uploadProgress: TransferProgress?

@@ -5,11 +5,13 @@ import Synchronization
 
 extension Session {
   /// Calls `action` on the root queue with every request that is under way.
+  @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
     rootQueue.async { action(Set(self.activeRequests.withLock { $0.members })) }
   }
 
   /// Cancels every request that is under way, then calls `completion` on `queue`.
+  @preconcurrency
   public func cancelAllRequests(
     completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
   ) {

@@ -145,7 +145,7 @@ open class Session: @unchecked Sendable {
 
   /// Makes a request from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
   /// into the query or the body.
-  open func request(
+  @preconcurrency open func request(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -157,7 +157,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes a request with parameters that `encoder` puts into the query or the body.
-  open func request<Parameters: Encodable & Sendable>(
+  @preconcurrency open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -181,7 +181,7 @@ open class Session: @unchecked Sendable {
   // MARK: Uploads
 
   /// Makes an upload of bytes.
-  open func upload(
+  @preconcurrency open func upload(
     _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default,
@@ -203,7 +203,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes an upload of a file, whose length is what it is when the upload starts.
-  open func upload(
+  @preconcurrency open func upload(
     _ fileURL: URL, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     fileManager: FileManager = .default,
@@ -226,7 +226,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes an upload of a stream, which is to be left alone from now on.
-  open func upload(
+  @preconcurrency open func upload(
     _ stream: InputStream, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, fileManager: FileManager = .default,
     requestModifier: RequestModifier? = nil
@@ -248,7 +248,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
-  open func upload(
+  @preconcurrency open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
     method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -275,7 +275,7 @@ open class Session: @unchecked Sendable {
   ///
   /// It is encoded once, on the request queue: in memory if its content has fewer bytes than the threshold, otherwise in a
   /// temporary file, which is removed in the end. Its media type takes the place of any Content-Type.
-  open func upload(
+  @preconcurrency open func upload(
     multipartFormData: MultipartFormData, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
     method: HTTPMethod = .post, headers: HTTPHeaders? = nil, interceptor: (any RequestInterceptor)? = nil,
@@ -304,7 +304,7 @@ open class Session: @unchecked Sendable {
 
   /// Makes a download from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
   /// into the query or the body. `destination` says where the file goes; see ``DownloadRequest/Destination``.
-  open func download(
+  @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -316,7 +316,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes a download with parameters that `encoder` puts into the query or the body.
-  open func download<Parameters: Encodable & Sendable>(
+  @preconcurrency open func download<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -328,7 +328,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes a download from whatever can be made a request.
-  open func download(
+  @preconcurrency open func download(
     _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
   ) -> DownloadRequest {
@@ -340,7 +340,7 @@ open class Session: @unchecked Sendable {
 
   /// Makes a download that goes on where an earlier one was stopped, with the earlier one's request, which isn't adapted
   /// again. If that can't be gone on with, everything is asked for anew.
-  open func download(
+  @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
   ) -> DownloadRequest {
@@ -354,7 +354,7 @@ open class Session: @unchecked Sendable {
 
   /// Makes a request whose body is handed over piece by piece, with parameters that `encoder` puts into the query or the
   /// body.
-  open func streamRequest<Parameters: Encodable & Sendable>(
+  @preconcurrency open func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
     automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
@@ -367,7 +367,7 @@ open class Session: @unchecked Sendable {
   }
 
   /// Makes a request whose body is handed over piece by piece.
-  open func streamRequest(
+  @preconcurrency open func streamRequest(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
     automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, requestModifier: RequestModifier? = nil

@@ -56,6 +56,7 @@ extension CachedResponseHandler where Self == ResponseCacher {
   /// Stores no response.
   public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
   /// Stores what `closure` makes of a response.
+  @preconcurrency
   public static func modify(
     using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?
   ) -> ResponseCacher {

@@ -13,6 +13,7 @@ extension DataRequest {
   }
 
   /// Lets `handler` decide about the response when its head came; its body waits for that.
+  @preconcurrency
   @_disfavoredOverload
   @discardableResult
   public func onHTTPResponse(
@@ -24,6 +25,7 @@ extension DataRequest {
   }
 
   /// Calls `handler` when the response's head came; its body waits until `handler` has returned.
+  @preconcurrency
   @discardableResult
   public func onHTTPResponse(perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void) -> Self {
     onHTTPResponse { response in
@@ -44,6 +46,7 @@ extension DataStreamRequest {
   }
 
   /// Lets `handler` decide about the response when its head came; its body waits for that.
+  @preconcurrency
   @_disfavoredOverload
   @discardableResult
   public func onHTTPResponse(
@@ -55,6 +58,7 @@ extension DataStreamRequest {
   }
 
   /// Calls `handler` when the response's head came; its body waits until `handler` has returned.
+  @preconcurrency
   @discardableResult
   public func onHTTPResponse(perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void) -> Self {
     onHTTPResponse { response in

@@ -26,7 +26,9 @@ extension Request {
     bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLRequest> {
     stream(bufferingPolicy) { [self] continuation in
-      onCreation { continuation.yield($0) }
+      onCreation { result in
+        if case .success(let request) = result { continuation.yield(request) }
+      }
     }
   }
 

@@ -6,6 +6,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
   private let adaptHandler: AdaptHandler
 
   /// An adapter that does what `adaptHandler` does.
+  @preconcurrency
   public init(_ adaptHandler: @escaping AdaptHandler) {
     self.adaptHandler = adaptHandler
   }
@@ -33,6 +34,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
   private let retryHandler: RetryHandler
 
   /// A retrier that does what `retryHandler` does.
+  @preconcurrency
   public init(_ retryHandler: @escaping RetryHandler) {
     self.retryHandler = retryHandler
   }
@@ -59,6 +61,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   public let retriers: [any RequestRetrier]
 
   /// A chain of one closure each.
+  @preconcurrency
   public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
     adapters = [Adapter(adaptHandler)]
     retriers = [Retrier(retryHandler)]
@@ -126,16 +129,19 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
 
 extension RequestAdapter where Self == Adapter {
   /// An adapter that does what `closure` does.
+  @preconcurrency
   public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
 extension RequestRetrier where Self == Retrier {
   /// A retrier that does what `closure` does.
+  @preconcurrency
   public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }
 
 extension RequestInterceptor where Self == Interceptor {
   /// A chain of one closure each.
+  @preconcurrency
   public static func interceptor(
     adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
   ) -> Interceptor {

@@ -54,6 +54,7 @@ public final class JSONResponseSerializer: ResponseSerializer {
 
 extension DataRequest {
   /// Calls `completionHandler` with the body as JSON; an empty one is an error unless method or status allow it.
+  @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
   public func responseJSON(

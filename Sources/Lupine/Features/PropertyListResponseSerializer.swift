@@ -57,6 +57,7 @@ extension DataRequest {
   /// it.
   ///
   /// Alamofire 5 has no such handler any more; Alamofire 4's had this form.
+  @preconcurrency
   @discardableResult
   public func responsePropertyList(
     queue: DispatchQueue = .main,

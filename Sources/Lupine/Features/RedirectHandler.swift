@@ -61,6 +61,7 @@ extension RedirectHandler where Self == Redirector {
   public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
 
   /// Sends the request that `closure` returns; with nil the redirect isn't followed.
+  @preconcurrency
   public static func modify(
     using closure:
       @escaping @Sendable (

@@ -5,27 +5,30 @@ public import Foundation
 extension Request {
   /// The curl command of the latest request, or a sentence that says that none was built yet.
   public func cURLDescription() -> String {
-    guard let request = lastRequest else { return "No curl command: the request was not built yet. Resume it first." }
-    return description(of: request)
+    lastRequest.map(description) ?? "No curl command: the request was not built yet. Resume it first."
   }
 
   /// Calls `handler` on `queue` with the curl command whenever a request is built, and with the latest if there is one.
+  ///
+  /// If one can't be adapted, it is the command of what was to be adapted; if one can't be made, a sentence that says so.
+  @preconcurrency
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
-    onCreation { [weak self] request in
-      guard let self else { return }
-      let text = description(of: request)
-      queue.async { handler(text) }
-    }
-    return self
+    cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// Calls `handler` with the curl command on the underlying queue.
+  /// The same on the underlying queue.
+  @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
-    onCreation { [weak self] request in
+    onCreation { [weak self] result in
       guard let self else { return }
-      handler(description(of: request))
+      let request =
+        switch result {
+        case .success(let request): request
+        case .failure(let failure): failure.initialRequest
+        }
+      handler(request.map(description) ?? "No curl command: the request can't be made. Look at its error.")
     }
     return self
   }

@@ -25,6 +25,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
   /// A compressor; by default it compresses every body, and fails if that seems to have happened already.
+  @preconcurrency
   public init(
     duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
     shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }
@@ -75,6 +76,7 @@ extension RequestInterceptor where Self == DeflateRequestCompressor {
   public static var deflateCompressor: DeflateRequestCompressor { DeflateRequestCompressor() }
 
   /// A compressor; for the parameters see ``DeflateRequestCompressor``.
+  @preconcurrency
   public static func deflateCompressor(
     duplicateHeaderBehavior: DeflateRequestCompressor.DuplicateHeaderBehavior = .error,
     shouldCompressBodyData: @escaping @Sendable (_ bodyData: Data) -> Bool = { _ in true }

@@ -126,6 +126,7 @@ extension URLEncodedFormEncoder {
     let suffix: @Sendable (String) -> String
 
     /// Makes an encoding whose closure returns what is appended to the parent's key for a child's key.
+    @preconcurrency
     public init(encoding: @escaping @Sendable (_ subkey: String) -> String) {
       suffix = encoding
     }
@@ -143,6 +144,7 @@ extension URLEncodedFormEncoder {
     let text: @Sendable () -> String?
 
     /// Makes an encoding whose closure returns the value's text, or `nil` to leave the key out.
+    @preconcurrency
     public init(encoding: @escaping @Sendable () -> String?) {
       text = encoding
     }

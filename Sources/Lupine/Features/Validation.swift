@@ -15,6 +15,7 @@ extension DataRequest {
   /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
   ///
   /// The types are asked for when the response has come. A response without a body is accepted.
+  @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
     contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
@@ -49,6 +50,7 @@ extension DownloadRequest {
   ///
   /// The types are asked for when the response has come. An empty file is accepted; without a file the request fails with
   /// `.dataFileNil`, and with `.dataFileReadFailed` if the file can't be opened.
+  @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
     contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S
@@ -82,6 +84,7 @@ extension DataStreamRequest {
   /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
   ///
   /// The types are asked for when the body has ended. Whether there was one isn't known by then, so it doesn't matter.
+  @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
     contentType acceptableContentTypes: @escaping @Sendable @autoclosure () -> S

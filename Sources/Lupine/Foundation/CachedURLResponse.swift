@@ -16,3 +16,11 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
     self.data = data
   }
 }
+
+extension HTTPURLResponse {
+  /// Whether a cache may keep it, so that somebody is asked about that: the request was successful, and the server doesn't
+  /// forbid it (`no-store`, RFC 9111 §5.2.2.5).
+  var isStorable: Bool {
+    (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
+  }
+}

@@ -67,6 +67,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return joined
   }
 
+  /// The members of the field's list (RFC 9110 §5.6.1), in lower case and without blanks around them.
+  func members(of field: String) -> [String] {
+    (value(forHTTPHeaderField: field) ?? "").split(separator: ",").map { $0.trimmingBlanks.lowercased() }
+  }
+
   /// The header fields in the order in which they came; the values of a repeated name are joined with ", ".
   public var headers: HTTPHeaders {
     // Positions by name, since a peer decides how many fields there are.

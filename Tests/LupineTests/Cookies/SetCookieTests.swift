@@ -43,7 +43,8 @@ import Testing
     let lines = SetCookieVector.all.map(\.line) + CookieDateVectors.all.map { Array("a=b;expires=\($0.text)".utf8) }
     let telling = Array("=;,. \t\"/-:0123456789aSdDpPmM_GT\0\n\u{7F}".utf8)
     var keptCount = 0
-    for _ in 0..<5000 {
+    let count = repetitions(of: 5000)
+    for _ in 0..<count {
       let line = random.mutation(of: lines[Int.random(in: lines.indices, using: &random)], inserting: telling)
       for part in JoinedSetCookie.lines(of: line) { _ = try? SetCookie(part) }
       guard let wish = try? SetCookie(line) else { continue }
@@ -60,6 +61,6 @@ import Testing
         && (cookie.expires ?? .distantPast) <= SetCookieVector.now.addingTimeInterval(400 * 86_400)
       if !isSound { Issue.record("\(SetCookieVector.text(cookie)) from \(line)") }
     }
-    #expect(keptCount > 500)
+    #expect(keptCount > count / 10)
   }
 }

@@ -150,13 +150,17 @@ import Testing
     }
   }
 
-  @Test("the same place is no move, even if a previous file may be removed")
+  @Test("the same place is refused, even if a previous file may be removed")
   func samePlace() throws {
     try withSource { source, folder in
       let detour = folder.appending(path: "../source")
-      for url in [source, detour] {
-        try DownloadDestination(url: url, removesPreviousFile: true).move(from: source)
-        try DownloadDestination(url: url).move(from: source)
+      let link = folder.appending(path: "link")
+      try FileManager.default.createSymbolicLink(at: link, withDestinationURL: source.deletingLastPathComponent())
+      for url in [source, detour, link.appending(path: "source")] {
+        for removesPreviousFile in [false, true] {
+          let destination = DownloadDestination(url: url, removesPreviousFile: removesPreviousFile)
+          #expect(try failure(destination, from: source).code == .fileWriteFileExists)
+        }
       }
       #expect(content(source)?.count == bytes.count)
     }

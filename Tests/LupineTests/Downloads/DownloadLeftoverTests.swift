@@ -11,10 +11,6 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
-  /// How often twenty downloads are cancelled; with LUPINE_LOAD_REQUESTS, for a sanitizer, as often as that allows.
-  private static let rounds =
-    ProcessInfo.processInfo.environment["LUPINE_LOAD_REQUESTS"].flatMap { Int($0) }.map { max(1, $0 / 1000) } ?? 10
-
   @Test("downloads that are cancelled at random moments leave no file")
   func cancelledAnytime() async throws {
     await #expect(processExitsWith: .success) {
@@ -26,7 +22,7 @@ import Testing
         } _: { origin in
           try await withSession { session in
             var random = SplitMix64(seed: 8)
-            for _ in 0..<Self.rounds {
+            for _ in 0..<repetitions(of: 10) {
               let plans = (0..<20).map { index in
                 let sent = Int.random(in: 0...resource.byteCount - 1, using: &random)
                 return (sent: sent, seen: Int.random(in: 0...sent, using: &random), keeps: index.isMultiple(of: 10))

@@ -155,7 +155,7 @@ import Testing
         try peer.send(Array(resource.bytes.dropFirst(1000)))
       }
     ]) { origin, _ in
-      try await withSession { session in
+      try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
           let request = session.download(origin.url, to: into(folder))
           let download = request.serializingDownloadedFileURL(automaticallyCancelling: isAutomatic)

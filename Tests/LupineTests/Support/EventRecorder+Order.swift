@@ -14,7 +14,9 @@ enum EventPart {
     .requestDidCreateInitialURLRequest, .requestDidAdaptInitialRequestToAdaptedRequest, .requestDidCreateURLRequest,
     .requestDidCreateTask,
   ]
-  static let received: [EventName] = [.dataTaskDidReceiveResponse, .dataTaskDidReceiveData, .dataTaskWillCacheResponse]
+  /// Of a response that no cache would store.
+  static let receivedError: [EventName] = [.dataTaskDidReceiveResponse, .dataTaskDidReceiveData]
+  static let received: [EventName] = receivedError + [.dataTaskWillCacheResponse]
   static let measured: [EventName] = [.taskDidFinishCollectingMetrics, .requestDidGatherMetrics, .taskDidComplete]
   static let completed: [EventName] = measured + [.requestDidCompleteTaskWithError]
   static let finished: [EventName] = [.requestDidFinish, .requestDidParseResponse]

@@ -15,12 +15,3 @@ func settles(_ condition: () -> Bool) async -> Bool {
   }
   return condition()
 }
-
-/// How many threads of engines this process has; they bear the name of their loop.
-func loopThreadCount() -> Int {
-  let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-  return threads.filter { thread in
-    let name = try? String(contentsOfFile: "/proc/self/task/\(thread)/comm", encoding: .utf8)
-    return name?.hasPrefix("lupine-loop") == true
-  }.count
-}

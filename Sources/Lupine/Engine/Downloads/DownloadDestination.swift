@@ -17,17 +17,23 @@ struct DownloadDestination: Sendable {
   /// move fails. A folder is never removed for a file.
   var removesPreviousFile = false
 
-  /// Moves a file there; the same place is no move. The file keeps its permissions, those of its owner only.
+  /// Moves a file there. The file keeps its permissions, those of its owner only.
+  ///
+  /// Its own place is refused, as `FileManager` does, whatever may be removed: the file would go with its download.
   ///
   /// - Throws: `CocoaError`, with Foundation's code for what failed: `.fileWriteFileExists`, `.fileNoSuchFile` for a
   ///   missing folder, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly`, …, and what making
   ///   folders throws.
   func move(from source: URL) throws {
     guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
-    if url.standardizedFileURL.path == source.standardizedFileURL.path { return }
     if createsIntermediateDirectories {
       try FileManager.default.createDirectory(
         at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+    }
+    if isPlace(of: source) {
+      throw moveError(
+        SystemError(call: "rename", code: EEXIST), source,
+        remedy: "That is where the download lies. Choose another place")
     }
     do throws(SystemError) {
       do throws(SystemError) {
@@ -40,6 +46,13 @@ struct DownloadDestination: Sendable {
     } catch {
       throw moveError(error, source)
     }
+  }
+
+  // A link that stands at the destination is another file than what it leads to; the folders' links count.
+  private func isPlace(of source: URL) -> Bool {
+    url.lastPathComponent == source.lastPathComponent
+      && url.deletingLastPathComponent().resolvingSymlinksInPath().path
+        == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
   /// Copies the file to a neighbour of the destination, and gives that its name.
@@ -59,7 +72,7 @@ struct DownloadDestination: Sendable {
     }
   }
 
-  private func moveError(_ error: SystemError, _ source: URL) -> CocoaError {
+  private func moveError(_ error: SystemError, _ source: URL, remedy: String? = nil) -> CocoaError {
     let code: CocoaError.Code =
       switch error.code {
       case EEXIST: .fileWriteFileExists
@@ -74,7 +87,8 @@ struct DownloadDestination: Sendable {
       code,
       userInfo: [
         NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: error.posixError,
-        NSLocalizedDescriptionKey: "\(source.path) can't be moved to \(url.path): \(error). \(remedy(error.code)).",
+        NSLocalizedDescriptionKey: "\(source.path) can't be moved to \(url.path): \(error). "
+          + "\(remedy ?? self.remedy(error.code)).",
       ])
   }
 

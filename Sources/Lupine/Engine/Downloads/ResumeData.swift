@@ -163,16 +163,9 @@ extension ResumeData.Validator {
 extension HTTPURLResponse {
   /// Whether a content coding was applied to the body (RFC 9110 §8.4).
   var isContentCoded: Bool {
-    (value(forHTTPHeaderField: "Content-Encoding") ?? "").split(separator: ",").contains {
-      let coding = $0.trimmingBlanks.lowercased()
-      return !coding.isEmpty && coding != "identity"
-    }
+    members(of: "Content-Encoding").contains { !$0.isEmpty && $0 != "identity" }
   }
 
   /// Whether the server says that it serves parts in bytes (RFC 9110 §14.3).
-  fileprivate var servesRanges: Bool {
-    (value(forHTTPHeaderField: "Accept-Ranges") ?? "").split(separator: ",").contains {
-      $0.trimmingBlanks.lowercased() == "bytes"
-    }
-  }
+  fileprivate var servesRanges: Bool { members(of: "Accept-Ranges").contains("bytes") }
 }

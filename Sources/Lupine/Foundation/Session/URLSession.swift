@@ -180,11 +180,13 @@ open class URLSession: NSObject, @unchecked Sendable {
   }
 
   /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended.
+  @preconcurrency
   open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
     delivery.perform { completionHandler(self.tasks) }
   }
 
   /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended, by kind.
+  @preconcurrency
   open func getTasksWithCompletionHandler(
     _ completionHandler:
       @escaping @Sendable (

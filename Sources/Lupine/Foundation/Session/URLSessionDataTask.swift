@@ -45,6 +45,8 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     if let delegate = delegate as? SessionDelegate, !delegate.isAsked(aboutStoringResponseOf: self) {
       return finish(nil)
     }
+    // Only now, since it looks at the fields.
+    guard httpResponse.isStorable else { return finish(nil) }
     let data = owner.map { ($0 as? DataRequest)?.data ?? Data() } ?? body.withLock { $0 }
     let proposed = CachedURLResponse(response: httpResponse, data: data)
     conclusion.withLock { $0 = Conclusion(finish: finish) }

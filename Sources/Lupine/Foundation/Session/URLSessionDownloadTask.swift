@@ -70,6 +70,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   /// tell that the resource is still the same. `completionHandler` is called on the delegate queue, before the delegate
   /// hears of the end, with what `URLSession.downloadTask(withResumeData:)` takes, or with nil; at once if the task has
   /// ended.
+  @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = progress.withLock { state in
       if !state.hasEnded { state.resumeDataHandlers.append(completionHandler) }
