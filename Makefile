@@ -73,6 +73,10 @@ lint: ## check the format and the style
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
+# Where sanitizers write what they find, since nobody sees what the processes that tests start write to standard error.
+REPORTS := $(CURDIR)/.build/sanitizer-report
+SHOW_REPORTS = { status=$$?; grep -ash -A 30 'Sanitizer:' $(REPORTS).* >&2; exit $$status; }
+
 TSAN_MUTEX := .build/tsan-mutex.so
 $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
@@ -82,14 +86,17 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 # each of their tests, with little in it that others haven't tried already.
 UNTHREADED := LupineWireTests|LupineCodingTests|TidyTests|PoolModelTests|PoolLoadTests|PropertyListCheckTests
 tsan: deps servers-install $(TSAN_MUTEX) ## run the tests of what has threads under ThreadSanitizer
-	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) \
-	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan --skip '$(UNTHREADED)|LupineCommandTests|FaultTests'
+	@rm -f $(REPORTS).*
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
+	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan --skip '$(UNTHREADED)|LupineCommandTests|FaultTests' \
+	  || $(SHOW_REPORTS)
 
 # Freed memory is kept back for a while; less of it than usual, since a test looks at how much is in use.
 asan: deps servers-install ## run the tests under AddressSanitizer
-	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16 \
+	@rm -f $(REPORTS).*
+	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
-	  $(SANITIZED) --sanitize=address --scratch-path .build/asan
+	  $(SANITIZED) --sanitize=address --scratch-path .build/asan || $(SHOW_REPORTS)
 
 # Seconds, for fuzz and soak.
 TIME ?= 60

@@ -65,6 +65,7 @@ final class Certificate: Sendable {
 
 /// The SubjectPublicKeyInfo of a certificate, both in DER; nil if the bytes aren't exactly one certificate.
 package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
+  OpenSSL.setUp()
   defer { ERR_clear_error() }
   return Certificate(der: der)?.publicKey
 }

@@ -53,6 +53,7 @@ enum PEM {
   }
 
   private static func open(_ text: [UInt8]) throws(TLSError) -> Owned {
+    OpenSSL.setUp()
     guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }),
       // SAFETY: the BIO copies the bytes before the pointer's scope ends.
       text.withUnsafeBytes({ fill(bio.pointer, with: $0) })

@@ -8,6 +8,7 @@ enum PKCS12Archive {
     guard !password.utf8.contains(0) else {
       throw .configuration("The PKCS#12 archive's password holds a NUL character, which no password can.")
     }
+    OpenSSL.setUp()
     let encoded: Encoded
     do throws(ArchiveError) {
       encoded = try parse(bytes, password)

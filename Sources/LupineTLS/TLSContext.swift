@@ -80,6 +80,7 @@ extension TLSContext {
     if let maximum, maximum < minimum {
       throw .configuration("minimumVersion is newer than maximumVersion, which leaves no TLS version. Swap them.")
     }
+    OpenSSL.setUp()
     ERR_clear_error()
     guard let context = Owned(SSL_CTX_new(method), freeing: SSL_CTX_free) else {
       throw .configurationFromQueue("OpenSSL made no context; check its configuration file.")

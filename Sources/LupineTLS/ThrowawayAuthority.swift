@@ -121,6 +121,7 @@ private func certify(
   _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
   issuer: ThrowawayAuthority.Identity?
 ) throws(TLSError) -> ThrowawayAuthority.Identity {
+  OpenSSL.setUp()
   ERR_clear_error()
   guard let key = Owned(lupine_generate_p256_key(), freeing: EVP_PKEY_free),
     let certificate = Owned(X509_new(), freeing: X509_free)
