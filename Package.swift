@@ -91,8 +91,8 @@ let package = Package(
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue", "LupineFaults"],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin"], swiftSettings: strict
-    ),
+      name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -35,3 +35,8 @@ final class Folder {
 
   func has(_ name: String) -> Bool { access(path + "/" + name, F_OK) == 0 }
 }
+
+private struct CallFailed: Error {
+  let call: String
+  let code: CInt
+}

@@ -1,8 +1,8 @@
-// Runs the built command, which lies next to the test bundle. Foundation's Process leaks on Linux, which the address
-// sanitizer reports; so posix_spawn it is.
+// Runs the built command, which lies next to the test bundle.
 
 import Foundation
 import Glibc
+import LupineTestSupport
 
 /// What a run of the command left behind.
 struct Run {
@@ -18,11 +18,6 @@ struct Run {
 struct CommandMissing: Error, CustomStringConvertible {
   let path: String
   var description: String { "\(path) isn't there: run `swift build --product lupine`" }
-}
-
-struct CallFailed: Error {
-  let call: String
-  let code: CInt
 }
 
 /// Runs `lupine`. `standardError` replaces the file that is read into `errors`.
@@ -45,37 +40,8 @@ private func commandPath() throws -> String {
 
 private func run(_ command: [String], _ input: String, _ standardError: CInt?) async throws -> Run {
   let folder = try Folder()
-  // Files, not pipes: nobody has to empty them while the command runs.
-  let files = try ["in", "out", "err"].map { try folder.write($0, $0 == "in" ? input : "") }
-  let process = try spawn(command, files, standardError)
-  let status: CInt = await withCheckedContinuation { continuation in
-    Thread.detachNewThread {
-      var status: CInt = 0
-      while waitpid(process, &status, 0) < 0, errno == EINTR {}
-      continuation.resume(returning: status)
-    }
-  }
-  // As WIFEXITED and WEXITSTATUS have it, which are macros.
-  let code = status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
-  return Run(status: code, output: try folder.read("out"), errors: try folder.read("err"))
-}
-
-private func spawn(_ command: [String], _ files: [String], _ standardError: CInt?) throws -> pid_t {
-  var actions = posix_spawn_file_actions_t()
-  posix_spawn_file_actions_init(&actions)
-  defer { posix_spawn_file_actions_destroy(&actions) }
-  posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, files[0], O_RDONLY, 0)
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, files[1], O_WRONLY, 0)
-  if let standardError {
-    posix_spawn_file_actions_adddup2(&actions, standardError, STDERR_FILENO)
-  } else {
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, files[2], O_WRONLY | O_APPEND, 0)
-  }
-  var arguments = command.map { strdup($0) } + [nil]
-  var environment = ProcessInfo.processInfo.environment.map { strdup("\($0)=\($1)") } + [nil]
-  defer { (arguments + environment).forEach { free($0) } }
-  var process = pid_t()
-  let code = posix_spawn(&process, command[0], &actions, nil, &arguments, &environment)
-  guard code == 0 else { throw CallFailed(call: "posix_spawn", code: code) }
-  return process
+  let errors = try folder.write("err", "")
+  let (status, output) = try await ChildProcess.run(
+    command, input: input, errors: standardError.map { .descriptor($0) } ?? .file(errors))
+  return Run(status: status, output: String(decoding: output, as: UTF8.self), errors: try folder.read("err"))
 }

@@ -1,6 +1,7 @@
 // The curl command of a request: its form, and what bash makes of it.
 
 import Foundation
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -60,12 +61,12 @@ import Testing
   }
 
   @Test("HEAD doesn't wait for content, brackets in the URL are no pattern, an empty field is sent")
-  func curlSpecialties() throws {
-    let head = try words(of: request(method: .head))
+  func curlSpecialties() async throws {
+    let head = try await words(of: request(method: .head))
     #expect(head == ["-v", "-X", "HEAD", "--head", "https://example.org/"].map { Data($0.utf8) })
-    let brackets = try words(of: request("http://[::1]/"))
+    let brackets = try await words(of: request("http://[::1]/"))
     #expect(brackets.suffix(2) == ["--globoff", "http://[::1]/"].map { Data($0.utf8) })
-    let field = try words(of: request(headers: ["X-Empty": ""]))
+    let field = try await words(of: request(headers: ["X-Empty": ""]))
     #expect(field[4] == Data("X-Empty;".utf8))
   }
 
@@ -95,16 +96,16 @@ import Testing
   ]
 
   @Test("bash hands a body's text over unchanged", arguments: texts)
-  func bodyText(text: String) throws {
-    let words = try words(of: request(method: .post, body: Data(text.utf8)))
+  func bodyText(text: String) async throws {
+    let words = try await words(of: request(method: .post, body: Data(text.utf8)))
     #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
     #expect(words[4] == Data(text.utf8))
     #expect(words.count == 6)
   }
 
   @Test("bash hands a field's value and a method over unchanged", arguments: texts)
-  func fieldAndMethod(text: String) throws {
-    let words = try words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
+  func fieldAndMethod(text: String) async throws {
+    let words = try await words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
     #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
   }
 
@@ -114,8 +115,8 @@ import Testing
       [0xFF], [0x00], [0xFF, 0x00, 0x41], [0x40, 0xFF], [0x40, 0x00], [0x2D, 0x00], [0xFE, 0x34, 0x35], [0x00, 0x31],
       [0xFF, 0x0A], [0xC3], Array(1...255), Array(0...255),
     ] as [[UInt8]])
-  func bodyBytes(bytes: [UInt8]) throws {
-    let words = try words(of: request(method: .post, body: Data(bytes)))
+  func bodyBytes(bytes: [UInt8]) async throws {
+    let words = try await words(of: request(method: .post, body: Data(bytes)))
     let name: String
     switch (bytes.contains(0), bytes.first) {
     case (false, 0x40): name = "--data-raw"
@@ -126,9 +127,9 @@ import Testing
   }
 
   @Test("a body too long for an argument is written by printf", arguments: [131_071, 131_072, 300_000])
-  func longBody(count: Int) throws {
+  func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)
-    let words = try words(of: request(method: .post, body: body))
+    let words = try await words(of: request(method: .post, body: body))
     #expect(words[3] == Data((count < 131_072 ? "-d" : "--data-binary").utf8))
     #expect(words[4] == body)
   }
@@ -136,7 +137,7 @@ import Testing
   /// What curl would see: the words of the command, with a process substitution's content in place of its name.
   ///
   /// A shell function stands in for curl and writes each word as a line of hex digits.
-  private func words(of request: URLRequest) throws -> [Data] {
+  private func words(of request: URLRequest) async throws -> [Data] {
     let command = cURLDescription(of: request, configuration: [:]).dropFirst(2)
     let function = """
       curl() {
@@ -150,22 +151,9 @@ import Testing
       }
 
       """
-    let bash = Process()
-    bash.executableURL = URL(filePath: "/bin/bash")
-    bash.arguments = ["--norc", "-s"]
-    let (input, output) = (Pipe(), Pipe())
-    bash.standardInput = input
-    bash.standardOutput = output
-    try bash.run()
-    let script = Data((function + command + "\n").utf8)
-    // On a thread of its own: bash may stop reading to write, once the pipe's 64 KiB are full.
-    Thread.detachNewThread {
-      input.fileHandleForWriting.write(script)
-      try? input.fileHandleForWriting.close()
-    }
-    let printed = output.fileHandleForReading.readDataToEndOfFile()
-    bash.waitUntilExit()
-    #expect(bash.terminationStatus == 0)
+    let (status, printed) = try await ChildProcess.run(
+      ["/bin/bash", "--norc", "-s"], input: function + command + "\n")
+    #expect(status == 0)
     return try String(decoding: printed, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .dropLast().map { try bytes(ofHex: $0) }
   }

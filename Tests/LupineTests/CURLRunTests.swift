@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
@@ -44,7 +45,7 @@ import Testing
         $0.httpBody = item.body
       }
       let ours = try await request.serializingDecodable(Anything.self).value
-      let output = try run(request.cURLDescription())
+      let output = try await run(request.cURLDescription())
       let curls = try JSONDecoder().decode(Anything.self, from: output)
       #expect(curls.method == ours.method && curls.url == ours.url && curls.args == ours.args)
       #expect(curls.form == ours.form && curls.data == ours.data)
@@ -63,7 +64,7 @@ import Testing
       _ = await session.request(base + "/cookies/set?a=1&b=$HOME").outcome()
       let request = session.request(base + "/anything", headers: hasOwn ? ["Cookie": "c=3"] : nil)
       let ours = try await request.serializingDecodable(Anything.self).value
-      let curls = try JSONDecoder().decode(Anything.self, from: run(request.cURLDescription()))
+      let curls = try JSONDecoder().decode(Anything.self, from: await run(request.cURLDescription()))
       #expect(ours.headers["Cookie"] == (hasOwn ? "c=3; a=1; b=$HOME" : "a=1; b=$HOME"))
       #expect(curls.headers["Cookie"] == ours.headers["Cookie"])
     }
@@ -75,7 +76,7 @@ import Testing
     try await withSession { session in
       let request = session.request(base + "/basic-auth/u/a%20$HOME").authenticate(username: "u", password: "a $HOME")
       #expect(await request.outcome().response?.statusCode == 200)
-      let output = try run(request.cURLDescription())
+      let output = try await run(request.cURLDescription())
       #expect(String(decoding: output, as: UTF8.self).contains("\"authenticated\": true"))
     }
   }
@@ -104,24 +105,12 @@ import Testing
   }
 
   /// Runs a printed command in bash, as if it had been pasted behind the prompt, and returns what curl writes.
-  private func run(_ command: String) throws -> Data {
-    let bash = Process()
-    bash.executableURL = URL(filePath: "/bin/bash")
+  private func run(_ command: String) async throws -> Data {
     // What only a shell with a prompt does of its own accord.
-    bash.arguments = ["--norc", "-o", "history", "-o", "histexpand", "-s"]
-    let (input, output) = (Pipe(), Pipe())
-    (bash.standardInput, bash.standardOutput) = (input, output)
-    bash.standardError = FileHandle.nullDevice
-    try bash.run()
-    let script = Data((command.dropFirst("$ ".count) + "\n").utf8)
-    // On a thread of its own: bash may stop reading to write, once the pipe's 64 KiB are full.
-    Foundation.Thread.detachNewThread {
-      input.fileHandleForWriting.write(script)
-      try? input.fileHandleForWriting.close()
-    }
-    let printed = output.fileHandleForReading.readDataToEndOfFile()
-    bash.waitUntilExit()
-    #expect(bash.terminationStatus == 0, "is curl installed?")
+    let (status, printed) = try await ChildProcess.run(
+      ["/bin/bash", "--norc", "-o", "history", "-o", "histexpand", "-s"],
+      input: command.dropFirst("$ ".count) + "\n", errors: .file("/dev/null"))
+    #expect(status == 0, "is curl installed?")
     return printed
   }
 }

@@ -47,6 +47,8 @@ import Testing
               try #require(error?.code == .networkConnectionLost, "\(String(describing: error))")
             }
           }
+          // To LeakSanitizer, the bytes of a request that is alive at the end look lost: Swift keeps a tag in their address.
+          try #require(await settles { threadCount(named: "lupine-loop") == 0 })
         }
       }
     }
@@ -190,9 +192,8 @@ private let answers = DispatchSemaphore(value: 0)
 
 /// The descriptors that a program which is started now inherits.
 private func inherited(_ folder: String) throws -> [String] {
-  let process = try startShell("for number in /proc/self/fd/*; do readlink $number; done >'\(folder)/list'")
-  var status: CInt = 0
-  while waitpid(process, &status, 0) < 0, errno == EINTR {}
+  let script = "for number in /proc/self/fd/*; do readlink $number; done >'\(folder)/list'"
+  try ChildProcess(["/bin/sh", "-c", script]).awaitEnd()
   let list = try String(contentsOfFile: folder + "/list", encoding: .utf8)
   return list.split(separator: "\n").map(String.init).filter {
     ["socket:", "anon_inode:", folder + "/lupine"].contains(where: $0.hasPrefix)
@@ -217,15 +218,5 @@ private func isStopped(_ process: Int) -> Bool {
 
 /// Has a shell stop this process, and let it go on later. The shell does both, since nobody in here could.
 private func stopThisProcess(seconds: Int) throws {
-  _ = try startShell("kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())")
-}
-
-/// Starts a shell with a script.
-private func startShell(_ script: String) throws -> pid_t {
-  let words = ["/bin/sh", "-c", script]
-  var arguments = words.map { strdup($0) } + [nil]
-  defer { for argument in arguments { free(argument) } }
-  var process = pid_t()
-  try #require(posix_spawn(&process, "/bin/sh", nil, nil, &arguments, environ) == 0)
-  return process
+  _ = try ChildProcess(["/bin/sh", "-c", "kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())"])
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LupineTestSupport
 
 /// A tmpfs of 64 KiB in a mount namespace of a child's own, so that nothing is left of it when the child has ended.
 final class SmallDisk: Sendable {
@@ -12,22 +13,25 @@ final class SmallDisk: Sendable {
 
   /// Its root, as other processes see it.
   let folder: URL
-  private let process = Process()
-  /// The child ends when this does.
-  private let input = Pipe()
+  private let child: ChildProcess
+  /// Where the child reads and writes; it ends when this is closed.
+  private let socket: FileHandle
 
   init() throws {
-    let output = Pipe()
-    process.executableURL = URL(filePath: "/usr/bin/unshare")
+    var ends: [CInt] = [-1, -1]
+    // Not for the processes that other tests start, in which it would stay open.
+    guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw Unavailable()
+    }
+    socket = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
     let script = "mount -t tmpfs -o size=64k,mode=700 tmpfs /mnt && echo mounted && exec cat"
-    process.arguments = (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script]
-    (process.standardInput, process.standardOutput, process.standardError) = (input, output, FileHandle.nullDevice)
-    try process.run()
-    folder = URL(filePath: "/proc/\(process.processIdentifier)/root/mnt")
+    child = try ChildProcess(
+      ["/usr/bin/unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script],
+      input: .descriptor(ends[1]), output: .descriptor(ends[1]), errors: .file("/dev/null"))
+    close(ends[1])
+    folder = URL(filePath: "/proc/\(child.processIdentifier)/root/mnt")
     // Nothing comes if the mount has failed.
-    guard output.fileHandleForReading.availableData.starts(with: Data("mounted".utf8)),
-      access(folder.path, W_OK) == 0
-    else {
+    guard socket.availableData.starts(with: Data("mounted".utf8)), access(folder.path, W_OK) == 0 else {
       end()
       throw Unavailable()
     }
@@ -36,7 +40,7 @@ final class SmallDisk: Sendable {
   deinit { end() }
 
   private func end() {
-    try? input.fileHandleForWriting.close()
-    process.waitUntilExit()
+    try? socket.close()
+    child.awaitEnd()
   }
 }
