@@ -16,11 +16,14 @@ final class CannedServer: Sendable {
 
   struct CannotListen: Error {}
 
+  /// Not for the programs that other tests start, in which a connection would stay open.
+  private static let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+
   /// Answers the connections in the order of the replies, one request each, and closes them. `isDeaf` makes a server
   /// that never accepts and has no room for connections that wait; with `answersAfter` it answers as soon as it has
   /// received that text, whatever is to follow.
   convenience init(replies: [String], isDeaf: Bool = false, answersAfter cue: String? = nil) throws {
-    let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_INET, Self.kind, 0)
     var address = sockaddr_in.loopback(port: 0)
     var length = socklen_t(MemoryLayout<sockaddr_in>.size)
     let isListening = withUnsafeMutablePointer(to: &address) { pointer in
@@ -35,7 +38,7 @@ final class CannedServer: Sendable {
 
   /// The same on an abstract Unix socket.
   convenience init(abstractName: String, replies: [String]) throws {
-    let listener = socket(AF_UNIX, CInt(SOCK_STREAM.rawValue), 0)
+    let listener = socket(AF_UNIX, Self.kind, 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let name = [0] + Array(abstractName.utf8)
@@ -57,6 +60,7 @@ final class CannedServer: Sendable {
       for reply in replies {
         let connection = accept(listener, nil, nil)
         guard connection >= 0 else { return }
+        _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
         let request = Self.readRequest(connection, until: cue)
         self?.received.withLock { $0.append(request) }
         let bytes = Array(reply.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) })

@@ -45,7 +45,7 @@ struct ExitStatusTests {
       28, "not complete within 0.25 s, in the phase firstByte. Raise --max-time.", "-m", ".25",
       "\(Servers.httpbin)/delay/5"),
     Case(
-      28, "not complete within 2 s, in the phase receive. Raise --max-time.", "-m", "2", "-o", "/dev/null",
+      28, "not complete within 5 s, in the phase receive. Raise --max-time.", "-m", "5", "-o", "/dev/null",
       "\(Servers.nginx)/slow"),
     Case(35, "localhost speaks no TLS version that is allowed here.", "-k", "https://localhost:28447"),
     Case(35, "Check the port, or use http in place of https.", "https://127.0.0.1:28082"),

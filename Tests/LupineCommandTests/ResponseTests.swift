@@ -105,6 +105,8 @@ struct ResponseTests {
     var size = winsize(ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
     try #require(openpty(&main, &side, nil, nil, &size) == 0)
     defer { close(main) }
+    // Not for the programs that other tests start, in which the terminal would stay open.
+    for end in [main, side] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let run = try await lupine(arguments, standardError: side)
     #expect(run.status == 0)
     close(side)

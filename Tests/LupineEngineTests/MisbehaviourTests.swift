@@ -72,7 +72,7 @@ private struct Stage {
   /// A play needs four threads and ten descriptors.
   private static let places = Places(16)
   /// Seconds; a client on loopback takes none.
-  private static let patience = 10.0
+  private static let patience = 30.0
 
   let misbehaviour: Misbehaviour
   let way: Misbehaviour.Way

@@ -128,12 +128,12 @@ struct FailureTests {
   func slow() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.nginx, "/slow") {
-      $0.timeouts = Timeouts(everyPhase: .seconds(60), total: .seconds(3))
+      $0.timeouts = Timeouts(everyPhase: .seconds(60), total: .seconds(6))
     }
     #expect(error.code == .timedOut)
     #expect(error.phase == .receive)
     #expect(error.delivery == .responseBegan)
-    guard case .totalLimit(.seconds(3)) = error.cause else {
+    guard case .totalLimit(.seconds(6)) = error.cause else {
       Issue.record("\(error)")
       return
     }

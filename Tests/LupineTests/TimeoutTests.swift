@@ -21,7 +21,7 @@ import Testing
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
         // By the engine's clock, since this test may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
-        #expect(elapsed >= seconds && elapsed < seconds + 5)
+        #expect(elapsed >= seconds && elapsed < seconds + 60)
         #expect(response.response == nil)
       }
     }
@@ -57,8 +57,8 @@ import Testing
       _ = try peer.awaitClose()
     } _: { origin in
       try await withSession { session in
-        let response = await session.request(origin.url) { $0.timeoutInterval = 1.5 }.outcome()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "1.5 s")
+        let response = await session.request(origin.url) { $0.timeoutInterval = 5 }.outcome()
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "5 s")
         #expect(error.phase == .receive && error.delivery == .responseBegan)
         #expect(response.data == Data("half".utf8) && response.response?.statusCode == 200)
       }
@@ -76,15 +76,15 @@ import Testing
       }
     } _: { origin in
       try await withSession {
-        $0.timeoutIntervalForRequest = 10
-        $0.timeoutIntervalForResource = 1.5
+        $0.timeoutIntervalForRequest = 60
+        $0.timeoutIntervalForResource = 5
       } _: { session in
         let response = await session.request(origin.url).outcome()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "1.5 s")
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "5 s")
         #expect(error.phase == .receive)
         #expect(response.data?.count ?? 0 > 1)
         let elapsed = try #require(response.metrics).taskInterval.duration
-        #expect(elapsed >= 1.5 && elapsed < 10)
+        #expect(elapsed >= 5 && elapsed < 60)
       }
     }
   }
@@ -93,18 +93,18 @@ import Testing
   func totalOverRedirects() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
-        try peer.pause(for: .milliseconds(100))
+        try peer.pause(for: .milliseconds(400))
         try peer.respond(status: 302, fields: ["Location": request.path + "x"])
       }
     } _: { origin in
       try await withSession {
-        $0.timeoutIntervalForResource = 1.5
+        $0.timeoutIntervalForResource = 5
       } _: { session in
         let response = await session.request(origin.url).outcome()
-        // 20 hops would take 2 s.
+        // 20 hops would take 8 s.
         try expectTransferError(response.error, .timedOut, .timedOut)
         // The interval goes from the first hop's start to the last one's end.
-        #expect(response.metrics?.taskInterval.duration ?? 0 >= 1.49)
+        #expect(response.metrics?.taskInterval.duration ?? 0 >= 4.99)
         #expect(response.metrics?.redirectCount ?? 0 > 0)
       }
     }
@@ -197,7 +197,7 @@ import Testing
       try peer.send("half")
     } _: { origin in
       try await withSession {
-        $0.timeoutIntervalForRequest = 1
+        $0.timeoutIntervalForRequest = 4
       } _: { session in
         let suspended = Gate()
         let request = session.request(origin.url + "/suspended")
@@ -254,8 +254,7 @@ import Testing
           _ = await session.request(silent.url) { $0.timeoutInterval = 2 }.outcome()
           #expect(second.isSuspended)
           second.resume()
-          _ = await session.request(silent.url) { $0.timeoutInterval = 4 }.outcome()
-          #expect(second.isFinished)
+          #expect(await settles { second.isFinished })
           // Both, so that a failure doesn't wait for the session's own limit.
           second.cancel()
           first.cancel()
