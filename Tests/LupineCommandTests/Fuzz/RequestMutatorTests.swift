@@ -45,7 +45,7 @@ struct RequestMutatorTests {
   func bounded() {
     let mutator = RequestMutator(good: Self.good, seed: 3)
     var names: Set<String> = []
-    for number in 1...1_000 {
+    for number in 1...3_000 {
       let request = mutator.request(number)
       #expect((1...4).contains(request.mutations.count) && request.bytes.count < 400_000)
       names.formUnion(request.mutations)

@@ -24,11 +24,13 @@ final class SmallDisk: Sendable {
       throw Unavailable()
     }
     socket = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    let other = FileHandle(fileDescriptor: ends[1], closeOnDealloc: true)
     let script = "mount -t tmpfs -o size=64k,mode=700 tmpfs /mnt && echo mounted && exec cat"
     child = try ChildProcess(
       ["/usr/bin/unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script],
-      input: .descriptor(ends[1]), output: .descriptor(ends[1]), errors: .file("/dev/null"))
-    close(ends[1])
+      input: .descriptor(other.fileDescriptor), output: .descriptor(other.fileDescriptor), errors: .file("/dev/null"))
+    // The child's alone from now on, so that its end shows.
+    try other.close()
     folder = URL(filePath: "/proc/\(child.processIdentifier)/root/mnt")
     // Nothing comes if the mount has failed.
     guard socket.availableData.starts(with: Data("mounted".utf8)), access(folder.path, W_OK) == 0 else {
