@@ -1,4 +1,4 @@
-// An open connection: its transport, its protocol state, and whom it serves.
+// Connection: an open connection with its transport, its protocol state and what it is used for.
 
 internal import LupineReactor
 internal import LupineTLS
@@ -11,19 +11,33 @@ final class Connection {
   /// What metrics say of it.
   let record: ConnectionRecord
 
+  /// What a connection is used for.
+  enum Use {
+    /// Nothing: the connection is idle in the pool, or promised to a waiter whose request hasn't started.
+    case idle
+    /// The exchange sends its request and receives its response.
+    case serving(Exchange)
+    /// The loop reads the rest of a body that nobody wants, so that the connection can be reused.
+    case draining(Draining)
+    /// HTTP has ended (101, or 2xx to CONNECT): the exchange's bodies carry another protocol.
+    case upgraded(Exchange)
+    /// The loop has closed the connection and removed it from its tables.
+    case closed
+  }
+
+  /// The reading of an unwanted body's rest.
+  struct Draining {
+    /// How many more bytes may arrive before the connection is closed instead.
+    var byteCountMax: Int
+    /// When the body must have ended.
+    let deadline: Instant
+    /// The exchange that ends with the body; nil if it has ended or is sent again.
+    let exchange: Exchange?
+  }
+
   var transport: Transport
   var wire: ClientConnection
-  /// Whether its loop has given it up.
-  var isClosed = false
-  /// Whom it serves; nil while it is idle.
-  var exchange: Exchange?
-  /// Whether HTTP has ended on it, because the protocol was switched.
-  var isHandedOver = false
-  /// How many more bytes of an unwanted body are read, so that the connection can be used again; nil if it serves
-  /// somebody or nobody.
-  var drainCredit: Int?
-  /// Whose response's rest is being read, if it is to hear of the end.
-  var discarding: Exchange?
+  var use = Use.idle
   /// Whether it is to be read from in the next turn, as one turn hasn't time for all that is there.
   var isPostponed = false
   /// What the poller was asked for.
@@ -38,8 +52,6 @@ final class Connection {
   var isKept = false
   /// When it is looked at, with what is on it; it may be too early, never too late.
   var armedDeadline: Instant?
-  /// When the rest of an unwanted body has to have come.
-  var drainingEnd: Instant?
 
   init(
     id: ConnectionID, key: PoolKey, transport: consuming Transport, limits: Limits, interest: Poller.Interest,
@@ -53,6 +65,28 @@ final class Connection {
     self.transport = transport
     wire = ClientConnection(limits: limits)
     self.interest = interest
+  }
+
+  /// The exchange whose request is sent and whose response is received.
+  var exchange: Exchange? {
+    switch use {
+    case .serving(let exchange), .upgraded(let exchange): exchange
+    case .idle, .draining, .closed: nil
+    }
+  }
+
+  /// Whether the rest of an unwanted body is being read.
+  var isDraining: Bool {
+    if case .draining = use { true } else { false }
+  }
+
+  /// Whether HTTP has ended on the connection.
+  var isUpgraded: Bool {
+    if case .upgraded = use { true } else { false }
+  }
+
+  var isClosed: Bool {
+    if case .closed = use { true } else { false }
   }
 
   /// What the next received bytes say.

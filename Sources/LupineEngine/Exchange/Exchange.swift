@@ -12,8 +12,6 @@ final class Exchange {
   let sink: any ResponseSink
   /// How the request is treated, by its fields.
   let manner: EngineRequest.Manner
-  /// Whether its sink has heard of its end.
-  var hasEnded = false
   /// Whether the sink hears of the end of this turn.
   var isTouched = false
   /// The head as it goes onto the wire.
@@ -35,22 +33,13 @@ final class Exchange {
   /// Its place in the pool's queue; the pool knows whether it still waits.
   var ticket: Ticket?
   var connection: Connection?
-  /// Whether there is anything to send behind the head; if not, `body` needn't be looked at.
+  /// Whether there is anything to send after the head; if not, `body` isn't looked at.
   private let hasBody: Bool
   var body: BodySource
-  /// Whether the body may be sent.
-  var expectation: Expectation
   /// Whether the head that is sent has `Expect: 100-continue`.
   private(set) var isExpecting: Bool
-  /// Whether HTTP has ended on its connection. What is said and heard then has its own times.
-  var isHandedOver = false
-  /// Whether the final response's head has come.
-  private(set) var hasHead = false
-  private var framing = BodyFraming.none
-  /// Whether the rest of the response is only read for the connection's sake.
-  var isDiscarding = false
-  /// Whether the body's producer is waited for, in which time the server isn't to blame.
-  var isAwaitingProducer = false
+  var requestState: RequestState
+  var response = ResponseState.awaitingHead
   var delivery = EngineError.Delivery.nothingSent
 
   /// How many decoded bytes the sink will still take.
@@ -59,21 +48,36 @@ final class Exchange {
   /// Whether the body goes through a decoder.
   private(set) var isDecoding = false
   private var decoder: ContentDecoder?
-  /// Whether body bytes are kept for which the sink had no room: as they came, or in the decoder.
-  private(set) var hasKept = false
+  /// Received body bytes for which the sink had no room, not yet decoded.
   private var undecoded: [UInt8] = []
+  /// Whether the decoder has returned all of its output.
   private var isDecoderDry = true
 
-  /// What became of `Expect: 100-continue`.
-  enum Expectation {
-    /// There is none, or it has been met.
-    case none
-    /// The server's leave is waited for.
-    case waiting
-    /// The body belongs to another protocol, and waits for the server to switch to it.
-    case upgrade
-    /// The response came without it, so that the body isn't sent.
+  /// The progress of the request.
+  enum RequestState {
+    /// The head is being sent, and the body as fast as its source and the kernel allow.
+    case sending
+    /// The body waits for its producer; the server isn't to blame for the pause.
+    case awaitingProducer
+    /// The body waits for the server's `100 Continue`.
+    case awaitingContinue
+    /// The body belongs to another protocol and waits for the server to switch to it.
+    case awaitingUpgrade
+    /// The server sent its final response without `100 Continue` or `101`; the body is not sent.
     case refused
+  }
+
+  /// The progress of the response.
+  enum ResponseState {
+    case awaitingHead
+    /// The head was delivered; the body follows, framed like that.
+    case receiving(BodyFraming)
+    /// HTTP has ended on the connection: the body carries another protocol, whose pauses have no limits.
+    case upgraded
+    /// The exchange has left its connection, which reads the rest of the body in order to be reusable.
+    case discarded
+    /// The sink was notified of the end.
+    case ended
   }
 
   /// Throws if the request can't be written. The head takes the room of `headBuffer`.
@@ -94,7 +98,7 @@ final class Exchange {
     isExpecting = manner.expectsContinue
     headBytes = try Self.head(
       of: submission.request, manner, isExpecting: manner.expectsContinue, for: key, into: headBuffer)
-    expectation = manner.offersUpgrade ? .upgrade : manner.expectsContinue ? .waiting : .none
+    requestState = RequestState(manner, isExpecting: manner.expectsContinue)
     phaseStart = now
     metrics = ExchangeMetrics(start: now)
     hasBody = !submission.request.body.isEmpty || manner.offersUpgrade
@@ -157,7 +161,9 @@ final class Exchange {
   }
 
   /// Whether a part of the body can be sent, now or when its producer has more.
-  var hasBodyToSend: Bool { hasBody && expectation == .none && !body.isExhausted }
+  var hasBodyToSend: Bool {
+    hasBody && (requestState == .sending || requestState == .awaitingProducer) && !body.isExhausted
+  }
 
   /// Whether everything was taken from the body.
   var isBodyExhausted: Bool { !hasBody || body.isExhausted }
@@ -165,6 +171,14 @@ final class Exchange {
   /// A producer hears that nobody takes its bytes any more.
   func abandonBody() {
     if hasBody { body.abandon() }
+  }
+
+  /// The final response has arrived: a body that still waits for the server's consent is not sent.
+  func refuseBody() {
+    switch requestState {
+    case .awaitingContinue, .awaitingUpgrade: requestState = .refused
+    case .sending, .awaitingProducer, .refused: break
+    }
   }
 
   /// Bytes of the request have left this machine.
@@ -193,8 +207,13 @@ final class Exchange {
       default: false
       }
     // As long as bytes wait to be sent, it is the server that is waited for.
-    let isProducers = isAwaitingProducer && connection?.transport.unsentCount == 0
-    let isOurs = isOpening || isHeld || isProducers || isHandedOver || isDiscarding
+    let isProducers = requestState == .awaitingProducer && connection?.transport.unsentCount == 0
+    let isTimed =
+      switch response {
+      case .awaitingHead, .receiving: true
+      case .upgraded, .discarded, .ended: false
+      }
+    let isOurs = isOpening || isHeld || isProducers || !isTimed
     var phaseEnd: Instant?
     if !isOurs, let limit = request.timeouts.limit(of: phase) {
       phaseEnd = phaseStart + (phase == .poolWait ? limit - waited : limit)
@@ -220,13 +239,31 @@ final class Exchange {
   /// Whether at most `byteCountMax` bytes of the body are left, as far as its framing tells, and the connection can be
   /// used again behind them. What is left of a chunked body takes a byte at least.
   func isRestShort(_ byteCountMax: Int) -> Bool {
-    switch framing {
+    guard case .receiving(let framing) = response else { return true }
+    return switch framing {
     case .none: true
     case .chunked: byteCountMax > 0
     case .length(let length): length - metrics.responseBodyBytes <= UInt64(byteCountMax)
     case .untilClose: false
     }
   }
+
+  /// Whether the final response's head has been received.
+  var hasHead: Bool {
+    if case .awaitingHead = response { false } else { true }
+  }
+
+  var isDiscarded: Bool {
+    if case .discarded = response { true } else { false }
+  }
+
+  /// Whether the sink was notified of the end.
+  var hasEnded: Bool {
+    if case .ended = response { true } else { false }
+  }
+
+  /// Whether body bytes wait for the sink to have room: as they were received, or in the decoder.
+  var hasKept: Bool { !undecoded.isEmpty || !isDecoderDry }
 
   /// Whether its owner has suspended it, or the sink has no room for the body; a head needs no room.
   var isHeld: Bool { isPaused || (hasHead && credit <= 0) }
@@ -235,8 +272,7 @@ final class Exchange {
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
-    hasHead = true
-    self.framing = framing
+    response = .receiving(framing)
     metrics.responseHeadBytes = head.byteCount
     // Asked first: nobody cares how a body is coded that nobody reads, a redirect's for one.
     guard sink.receive(head: head) == .deliver else { return .discard }
@@ -262,7 +298,6 @@ final class Exchange {
     let used = hasKept ? 0 : try deliver(bytes, scratch: &scratch)
     if used < bytes.count {
       undecoded.append(copying: bytes, used..<bytes.count)
-      hasKept = true
     }
   }
 
@@ -273,7 +308,6 @@ final class Exchange {
       swap(&kept, &undecoded)
       let used = try deliver(kept.span, scratch: &scratch)
       if used < kept.count { undecoded = Array(kept[used...]) }
-      hasKept = used < kept.count || !isDecoderDry
     }
     return !hasKept
   }
@@ -307,7 +341,6 @@ final class Exchange {
       used += progress.consumed
       isDecoderDry = progress.produced == 0
     }
-    hasKept = !isDecoderDry
     return used
   }
 
@@ -340,11 +373,8 @@ final class Exchange {
       self.isExpecting = false
       headBytes = try Self.head(of: request, manner, isExpecting: false, for: key, into: [])
     }
-    expectation = manner.offersUpgrade ? .upgrade : self.isExpecting ? .waiting : .none
-    isHandedOver = false
-    hasHead = false
-    isDiscarding = false
-    isAwaitingProducer = false
+    requestState = RequestState(manner, isExpecting: self.isExpecting)
+    response = .awaitingHead
     delivery = .nothingSent
     connection = nil
     decoder = nil
@@ -353,6 +383,13 @@ final class Exchange {
     metrics.restart()
     enter(.setup, now: now)
     waited = .zero
+  }
+}
+
+extension Exchange.RequestState {
+  /// The state of a request that hasn't been sent.
+  fileprivate init(_ manner: EngineRequest.Manner, isExpecting: Bool) {
+    self = manner.offersUpgrade ? .awaitingUpgrade : isExpecting ? .awaitingContinue : .sending
   }
 }
 

@@ -57,10 +57,11 @@ extension Shard {
   }
 
   private func expire(_ connection: Connection) {
-    if let end = connection.drainingEnd {
-      if end <= fetched { stopDraining(connection) } else { watch(connection, until: end) }
-    } else if let exchange = connection.exchange {
-      expire(exchange)
+    switch connection.use {
+    case .draining(let draining) where draining.deadline <= fetched: stopDraining(connection)
+    case .draining(let draining): watch(connection, until: draining.deadline)
+    case .serving(let exchange), .upgraded(let exchange): expire(exchange)
+    case .idle, .closed: break
     }
   }
 

@@ -10,12 +10,12 @@ extension Shard {
   /// Ends the exchange in the middle of its response's body, as its sink wants no more of it: when a short rest has been
   /// read, so that who goes on with another request finds the connection idle, or else at once.
   func discardBody(_ exchange: Exchange) {
-    guard !exchange.isDiscarding else { return }
+    guard !exchange.isDiscarded else { return }
     guard let connection = exchange.connection, exchange.hasHead else { return fail(exchange, .cancelled) }
-    exchange.isDiscarding = true
-    detach(exchange, connection)
-    if connection.drainCredit != nil {
-      connection.discarding = exchange
+    let isRestShort = exchange.isRestShort(configuration.drainedBytesMax)
+    exchange.response = .discarded
+    detach(exchange, connection, isRestShort: isRestShort, notifies: true)
+    if connection.isDraining {
       // The connection's deadline isn't the exchange's any more.
       rearm(exchange)
     } else {
@@ -36,29 +36,31 @@ extension Shard {
     swap(&unread, &connection.unread)
     drain(connection, unread.span)
     // TLS may hold plaintext that no event of the socket will announce.
-    if connection.drainCredit != nil { receive(connection) }
+    if connection.isDraining { receive(connection) }
     updateInterest(connection)
   }
 
-  /// Parts an exchange from its connection, which is kept if the rest of the response is short.
-  func detach(_ exchange: Exchange, _ connection: Connection) {
+  /// Separates an exchange from its connection, which drains the rest of the response if that is short, and is closed
+  /// otherwise. With `notifies`, the exchange ends when draining does.
+  func detach(_ exchange: Exchange, _ connection: Connection, isRestShort: Bool, notifies: Bool) {
     exchange.connection = nil
-    connection.exchange = nil
     let isRequestSent = exchange.metrics.requestEnd != nil
-    guard isRequestSent, !connection.isHandedOver, exchange.isRestShort(configuration.drainedBytesMax) else {
+    guard isRequestSent, !connection.isUpgraded, isRestShort else {
       return release(connection, closing: isRequestSent ? .bodyUnwanted : .requestUnfinished)
     }
-    connection.drainCredit = configuration.drainedBytesMax
-    let end = now + Self.drainTime
-    connection.drainingEnd = end
-    watch(connection, until: end)
+    let deadline = now + Self.drainTime
+    connection.use = .draining(
+      Connection.Draining(
+        byteCountMax: configuration.drainedBytesMax, deadline: deadline, exchange: notifies ? exchange : nil))
+    watch(connection, until: deadline)
   }
 
   /// Reads on in a body that nobody wants.
   func drain(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
-    guard let credit = connection.drainCredit else { return }
-    guard bytes.count <= credit else { return stopDraining(connection) }
-    connection.drainCredit = credit - bytes.count
+    guard case .draining(var draining) = connection.use else { return }
+    guard bytes.count <= draining.byteCountMax else { return stopDraining(connection) }
+    draining.byteCountMax -= bytes.count
+    connection.use = .draining(draining)
     var cursor = 0
     do {
       while true {
@@ -75,22 +77,19 @@ extension Shard {
 
   /// Gives up a connection that is being drained.
   func stopDraining(_ connection: Connection) {
-    guard connection.drainCredit != nil else { return }
     endDraining(connection, closing: .bodyUnwanted)
   }
 
   private func endDraining(_ connection: Connection, closing reason: CloseReason?) {
-    connection.drainCredit = nil
-    connection.drainingEnd = nil
-    let exchange = connection.discarding.take()
+    guard case .draining(let draining) = connection.use else { return }
     release(connection, closing: reason)
     // It may have been cancelled meanwhile.
-    if let exchange, !exchange.hasEnded { finishDiscarded(exchange) }
+    if let exchange = draining.exchange, !exchange.hasEnded { finishDiscarded(exchange) }
   }
 
   /// A connection that serves nobody has ended, or its peer said something.
   func lose(_ connection: Connection, _ reason: CloseReason) {
-    if connection.drainCredit != nil {
+    if connection.isDraining {
       endDraining(connection, closing: reason)
     } else {
       perform(pool.evict(connection.id, reason))

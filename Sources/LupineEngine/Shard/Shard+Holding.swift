@@ -41,7 +41,8 @@ extension Shard {
     // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
     let exchange = connection.exchange
     let hasMore =
-      connection.transport.unsentCount > 0 || (exchange?.hasBodyToSend == true && exchange?.isAwaitingProducer == false)
+      connection.transport.unsentCount > 0
+      || (exchange?.hasBodyToSend == true && exchange?.requestState != .awaitingProducer)
     if hasMore, connection.sendFailure == nil { wanted.insert(.writable) }
     let before = connection.interest
     guard wanted != before else { return }

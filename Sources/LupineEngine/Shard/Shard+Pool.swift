@@ -62,7 +62,7 @@ extension Shard {
 
   func close(_ connection: Connection, _ reason: CloseReason) {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
-    connection.isClosed = true
+    connection.use = .closed
     disarm(connection)
     connection.transport.sayGoodbye()
   }
@@ -74,12 +74,12 @@ extension Shard {
 
   /// Lets go of a connection behind a complete response; whoever waits gets it.
   func release(_ connection: Connection, closing reason: CloseReason?) {
-    connection.exchange = nil
     connection.isKept = true
-    guard !connection.isHandedOver else {
+    guard !connection.isUpgraded else {
       handedOver[connection.id] = nil
       return close(connection, .upgraded)
     }
+    connection.use = .idle
     perform(pool.release(connection.id, closing: reason, now: now), on: connection)
   }
 
@@ -90,7 +90,7 @@ extension Shard {
     case .use(let exchange): perform([.use(connection.id, by: exchange)])
     case .actions(let actions): perform(actions)
     }
-    if connection.exchange == nil, !connection.isClosed { rest(connection) }
+    if case .idle = connection.use { rest(connection) }
   }
 
   private func refuse(_ exchange: Exchange, _ refusal: PoolState.Refusal) {
@@ -107,7 +107,7 @@ extension Shard {
   /// Whether the pool has given a connection that serves nobody to an exchange that is yet to be started on it: it is
   /// neither drained nor idle.
   func isPromised(_ connection: Connection) -> Bool {
-    connection.drainCredit == nil && !pool.isIdle(connection.id)
+    !connection.isDraining && !pool.isIdle(connection.id)
   }
 
   /// A connection is idle: it is watched for its end, and not kept for ever.

@@ -84,7 +84,7 @@ extension Shard {
   /// Reads events out of received plaintext.
   func process(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard let exchange = connection.exchange else {
-      return connection.drainCredit == nil ? lose(connection, .unsolicitedBytes) : drain(connection, bytes)
+      return connection.isDraining ? drain(connection, bytes) : lose(connection, .unsolicitedBytes)
     }
     if exchange.delivery != .responseBegan {
       exchange.delivery = .responseBegan
@@ -93,7 +93,7 @@ extension Shard {
     exchange.enter(.receive, now: now)
     // Nearly every response comes in one piece: then nothing is to be told behind the turn.
     defer { if !exchange.hasEnded { touch(exchange) } }
-    if connection.isHandedOver { return passOn(bytes, exchange, connection) }
+    if connection.isUpgraded { return passOn(bytes, exchange, connection) }
     var cursor = 0
     do {
       while connection.exchange === exchange {
@@ -126,7 +126,7 @@ extension Shard {
           return
         }
       }
-      if connection.exchange == nil, connection.drainCredit != nil {
+      if connection.isDraining {
         drain(connection, bytes.extracting(cursor..<bytes.count))
       }
     } catch {
@@ -137,8 +137,8 @@ extension Shard {
   private func receive(informational head: ResponseHead, _ exchange: Exchange, _ connection: Connection) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     exchange.sink.receive(informational: head)
-    if head.status == 100, exchange.expectation == .waiting { exchange.expectation = .none }
-    let isWaiting = exchange.expectation == .waiting
+    if head.status == 100, exchange.requestState == .awaitingContinue { exchange.requestState = .sending }
+    let isWaiting = exchange.requestState == .awaitingContinue
     // What was pulled from the body may still wait for the kernel.
     let isSent = exchange.metrics.requestEnd != nil
     exchange.enter(isWaiting ? .awaitContinue : isSent ? .firstByte : .send, now: now)
@@ -151,17 +151,17 @@ extension Shard {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
       // RFC 9110 §10.1.1: sent again without what can't be met.
-      detach(exchange, connection)
+      detach(exchange, connection, isRestShort: true, notifies: false)
       return sendAgain(exchange, isExpecting: false)
     }
-    if exchange.expectation != .none { exchange.expectation = .refused }
+    exchange.refuseBody()
     let disposition = try exchange.receive(head: head, framing: framing, transferCodings: codings)
     if disposition == .discard, connection.exchange === exchange { discardBody(exchange) }
   }
 
   private func receiveEnd(_ connection: Connection) {
     guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-    if connection.isHandedOver { return end(exchange, connection, Fields(), closing: .upgraded) }
+    if connection.isUpgraded { return end(exchange, connection, Fields(), closing: .upgraded) }
     do {
       if case .end(let trailers, let reason) = try connection.end() {
         end(exchange, connection, trailers, closing: reason)
@@ -242,7 +242,7 @@ extension Shard {
   private func receivedAll(_ connection: Connection) {
     if let exchange = connection.exchange {
       if let failure = connection.sendFailure { return fail(exchange, failure) }
-    } else if connection.drainCredit == nil, connection.transport.hasUnreadInput {
+    } else if !connection.isDraining, connection.transport.hasUnreadInput {
       // A part of a record, whose rest a later request could take for its response.
       return lose(connection, .unsolicitedBytes)
     }

@@ -12,7 +12,7 @@ extension Shard {
   /// Sends the exchange's request on a connection that serves nobody else.
   func start(_ exchange: Exchange, on id: ConnectionID) {
     guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
-    connection.exchange = exchange
+    connection.use = .serving(exchange)
     connection.wire.start(
       method: exchange.request.method, closes: exchange.manner.asksForClose,
       upgrades: exchange.manner.offersUpgrade)
@@ -70,12 +70,13 @@ extension Shard {
       count += max(queued - unsent, pulledCount)
       if unsent > 0 { return }
     } while exchange.hasBodyToSend && count < Self.bytesPerTurnMax
-    if exchange.expectation == .waiting, exchange.phase == .send {
+    if exchange.requestState == .awaitingContinue, exchange.phase == .send {
       exchange.enter(.awaitContinue, now: now)
       rearm(exchange)
     }
     // The body of a request that offers another protocol is what is said in that protocol.
-    guard exchange.isBodyExhausted || exchange.expectation == .upgrade, exchange.metrics.requestEnd == nil else {
+    guard exchange.isBodyExhausted || exchange.requestState == .awaitingUpgrade, exchange.metrics.requestEnd == nil
+    else {
       return
     }
     exchange.metrics.requestEnd = now
@@ -128,9 +129,9 @@ extension Shard {
         touch(exchange)
         try connection.transport.queue(bytes)
       }
-      let wasAwaiting = exchange.isAwaitingProducer
-      exchange.isAwaitingProducer = pulled == .nothingYet
-      if wasAwaiting, !bytes.isEmpty || !exchange.isAwaitingProducer {
+      let wasAwaiting = exchange.requestState == .awaitingProducer
+      exchange.requestState = pulled == .nothingYet ? .awaitingProducer : .sending
+      if wasAwaiting, !bytes.isEmpty || pulled != .nothingYet {
         exchange.enter(exchange.phase, now: now)
         rearm(exchange)
       }
@@ -141,7 +142,7 @@ extension Shard {
 
   /// Sends the body without the server's leave, which hasn't come in time.
   func sendUnasked(_ exchange: Exchange) {
-    exchange.expectation = .none
+    exchange.requestState = .sending
     exchange.enter(.send, now: now)
     if let connection = exchange.connection { pump(connection) }
     if !exchange.hasEnded { rearm(exchange) }

@@ -7,17 +7,17 @@ extension Shard {
   /// The server has switched protocols, or opened a tunnel.
   func handOver(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
-    connection.isHandedOver = true
+    connection.use = .upgraded(exchange)
     // It counts for no limit of the pool's any more, as it may live for days. First, as its slot may be given away at once.
     connections[connection.id] = nil
     handedOver[connection.id] = connection
     perform(pool.detach(connection.id))
-    let isWanted = exchange.expectation == .upgrade
+    let isWanted = exchange.requestState == .awaitingUpgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])
     // A tunnel that nobody goes through: the response has no content and ends the connection.
     guard isWanted else { return end(exchange, connection, Fields(), closing: .upgraded) }
-    exchange.expectation = .none
-    exchange.isHandedOver = true
+    exchange.requestState = .sending
+    exchange.response = .upgraded
     if disposition == .discard { discardBody(exchange) }
   }
 

@@ -207,10 +207,7 @@ final class Shard {
   private func stop() {
     isStopped = true
     network.stop()
-    for connection in connections.values + handedOver.values {
-      connection.exchange = nil
-      close(connection, .shutdown)
-    }
+    for connection in connections.values + handedOver.values { close(connection, .shutdown) }
     connections.removeAll()
     handedOver.removeAll()
     openings.removeAll()
@@ -279,7 +276,6 @@ final class Shard {
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
       delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
     if let connection = exchange.connection {
-      connection.exchange = nil
       exchange.connection = nil
       release(connection, closing: CloseReason(of: code))
     } else if let ticket = exchange.ticket {
@@ -312,7 +308,7 @@ final class Shard {
 
   /// Tells the sink; the exchange must have let go of its connection.
   func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
-    exchange.hasEnded = true
+    exchange.response = .ended
     exchanges[exchange.id] = nil
     disarm(exchange)
     exchange.abandonBody()

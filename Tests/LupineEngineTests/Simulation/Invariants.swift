@@ -72,7 +72,7 @@ struct Invariants {
       world.require(shard.connection(connection.id) === connection, "\(name): on a connection that is gone")
     } else {
       world.require(
-        [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarding,
+        [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarded,
         "\(name): in the phase \(exchange.phase) alone")
     }
     guard let deadline = exchange.deadline else { return }
