@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Commands for a shard, in order, and the identifiers of its exchanges.
 final class Inbox: Sendable {
-  private let mailbox = Mailbox<Shard.Command>()
+  private let mailbox = Mailbox<ShardCommand>()
   private let exchangeCount = Atomic<ExchangeID>(0)
   private let isClosed = Atomic<Bool>(false)
   private let wake: @Sendable () -> Void
@@ -16,7 +16,7 @@ final class Inbox: Sendable {
   }
 
   /// Sends a command, from any thread.
-  func send(_ command: Shard.Command) {
+  func send(_ command: ShardCommand) {
     let isFirst = mailbox.post(command)
     // Behind the post: either the closing shard has seen the command, or the sender sees here that it was closed.
     if isClosed.load(ordering: .sequentiallyConsistent) {
@@ -33,13 +33,13 @@ final class Inbox: Sendable {
   }
 
   private func refuseAll() {
-    var commands: [Shard.Command] = []
+    var commands: [ShardCommand] = []
     mailbox.take(into: &commands)
     for command in commands { refuse(command) }
   }
 
   /// Answers the sender of a command that nobody carries out any more.
-  func refuse(_ command: Shard.Command) {
+  func refuse(_ command: ShardCommand) {
     switch command {
     case .submit(let submission):
       var metrics = ExchangeMetrics(start: .now)
@@ -56,7 +56,7 @@ final class Inbox: Sendable {
     exchangeCount.add(1, ordering: .relaxed).newValue
   }
 
-  func take(into commands: inout [Shard.Command]) {
+  func take(into commands: inout [ShardCommand]) {
     mailbox.take(into: &commands)
   }
 }

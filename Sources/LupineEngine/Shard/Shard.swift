@@ -8,18 +8,6 @@ internal import LupineWire
 ///
 /// It reads no clock and opens no socket but through its network, so that a simulation can drive it.
 final class Shard {
-  enum Command: Sendable {
-    case submit(Submission)
-    case cancel(ExchangeID)
-    case setPaused(ExchangeID, Bool)
-    case grant(ExchangeID, Int)
-    case discardBody(ExchangeID)
-    case bodyReady(ExchangeID)
-    case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
-    case count(@Sendable (PoolCounters) -> Void)
-    case shutDown(isGraceful: Bool, completion: (@Sendable () -> Void)?)
-  }
-
   /// What a deadline is for.
   enum DeadlineKey: Hashable {
     /// An exchange that has no connection.
@@ -28,6 +16,14 @@ final class Shard {
     /// A connection, and the exchange on it. It stays when that ends: the next one's is later, as a rule.
     case connection(ConnectionID)
     case pool
+  }
+
+  /// Whether the shard still works.
+  private enum Life {
+    case running
+    /// No new exchanges are accepted; `completions` are called when the last one has ended.
+    case shuttingDown(completions: [@Sendable () -> Void])
+    case stopped
   }
 
   let configuration: EngineConfiguration
@@ -72,10 +68,8 @@ final class Shard {
   private var keys: [Origin: PoolKey] = [:]
   /// The one that was asked for last.
   private var latestKey: PoolKey?
-  private var commands: [Command] = []
-  /// Who wants to know that everything is over, if the shard is being shut down.
-  private var shutdownCompletions: [@Sendable () -> Void]?
-  private var isStopped = false
+  private var commands: [ShardCommand] = []
+  private var life = Life.running
 
   init(
     _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, network: any Network,
@@ -111,21 +105,21 @@ final class Shard {
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
-    var commands: [Command] = []
+    var commands: [ShardCommand] = []
     swap(&commands, &self.commands)
     for command in commands {
       // Behind one that has ended the shard, the others are answered as those that come later.
-      if isStopped { inbox.refuse(command) } else { handle(command) }
+      if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
     // Emptied, so that what came with them goes when its exchange does.
     if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &self.commands)
     // What was due in this turn, too, has ended with the shard.
-    guard !isStopped else { return nil }
+    if case .stopped = life { return nil }
     expireDeadlines()
     adoptInherited()
     endTurn()
-    if shutdownCompletions != nil, exchanges.isEmpty { stop() }
+    if case .shuttingDown = life, exchanges.isEmpty { stop() }
     return postponed.isEmpty && restarts.isEmpty ? deadlines.earliest : now
   }
 
@@ -170,7 +164,7 @@ final class Shard {
     }
   }
 
-  private func handle(_ command: Command) {
+  private func handle(_ command: ShardCommand) {
     switch command {
     case .submit(let submission): submit(submission)
     case .cancel(let id):
@@ -199,13 +193,18 @@ final class Shard {
   }
 
   private func shutDown(isGraceful: Bool, _ completion: (@Sendable () -> Void)?) {
-    shutdownCompletions = (shutdownCompletions ?? []) + [completion].compactMap(\.self)
+    life = .shuttingDown(completions: shutdownCompletions + [completion].compactMap(\.self))
     if isGraceful { perform(pool.beginShutdown()) } else { stop() }
   }
 
-  // Past the pool, which would open connections for those who wait.
+  private var shutdownCompletions: [@Sendable () -> Void] {
+    if case .shuttingDown(let completions) = life { completions } else { [] }
+  }
+
+  // Bypasses the pool, which would open connections for its waiters.
   private func stop() {
-    isStopped = true
+    let completions = shutdownCompletions
+    life = .stopped
     network.stop()
     for connection in connections.values + handedOver.values { close(connection, .shutdown) }
     connections.removeAll()
@@ -221,8 +220,6 @@ final class Shard {
     touched = []
     restarts = []
     inbox.close()
-    let completions = shutdownCompletions ?? []
-    shutdownCompletions = nil
     for completion in completions { completion() }
   }
 

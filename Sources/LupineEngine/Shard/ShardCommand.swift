@@ -1,0 +1,17 @@
+// ShardCommand: what other threads ask of a shard.
+
+internal import LupineReactor
+
+/// A message to a shard, sent through its inbox.
+enum ShardCommand: Sendable {
+  case submit(Submission)
+  case cancel(ExchangeID)
+  case setPaused(ExchangeID, Bool)
+  case grant(ExchangeID, Int)
+  case discardBody(ExchangeID)
+  /// The producer of the exchange's body has bytes again, after a pull returned none.
+  case bodyReady(ExchangeID)
+  case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
+  case count(@Sendable (PoolCounters) -> Void)
+  case shutDown(isGraceful: Bool, completion: (@Sendable () -> Void)?)
+}
