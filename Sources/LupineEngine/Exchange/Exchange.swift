@@ -53,33 +53,6 @@ final class Exchange {
   /// Whether the decoder has returned all of its output.
   private var isDecoderDry = true
 
-  /// The progress of the request.
-  enum RequestState {
-    /// The head is being sent, and the body as fast as its source and the kernel allow.
-    case sending
-    /// The body waits for its producer; the server isn't to blame for the pause.
-    case awaitingProducer
-    /// The body waits for the server's `100 Continue`.
-    case awaitingContinue
-    /// The body belongs to another protocol and waits for the server to switch to it.
-    case awaitingUpgrade
-    /// The server sent its final response without `100 Continue` or `101`; the body is not sent.
-    case refused
-  }
-
-  /// The progress of the response.
-  enum ResponseState {
-    case awaitingHead
-    /// The head was delivered; the body follows, framed like that.
-    case receiving(BodyFraming)
-    /// HTTP has ended on the connection: the body carries another protocol, whose pauses have no limits.
-    case upgraded
-    /// The exchange has left its connection, which reads the rest of the body in order to be reusable.
-    case discarded
-    /// The sink was notified of the end.
-    case ended
-  }
-
   /// Throws if the request can't be written. The head takes the room of `headBuffer`.
   ///
   /// The submission is shared: of one that it consumed, an initialiser would copy the request, a large value.
@@ -383,13 +356,6 @@ final class Exchange {
     metrics.restart()
     enter(.setup, now: now)
     waited = .zero
-  }
-}
-
-extension Exchange.RequestState {
-  /// The state of a request that hasn't been sent.
-  fileprivate init(_ manner: EngineRequest.Manner, isExpecting: Bool) {
-    self = manner.offersUpgrade ? .awaitingUpgrade : isExpecting ? .awaitingContinue : .sending
   }
 }
 
