@@ -1,5 +1,5 @@
-// Certificates and keys in the forms that files come in, made with the openssl command line for these tests alone. What is
-// encrypted opens with "sesame".
+// IdentityVectors: certificates and keys in each file format, made with the openssl command for these tests only. The
+// password of encrypted ones is "sesame".
 
 enum IdentityVectors {
   static let password = "sesame"
@@ -96,7 +96,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#1, encrypted as RFC 1421 has it.
+  /// PKCS#1, encrypted as in RFC 1421.
   static let rsaPKCS1Encrypted = Array(
     """
     -----BEGIN RSA PRIVATE KEY-----
@@ -171,7 +171,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// SEC1, encrypted as RFC 1421 has it.
+  /// SEC1, encrypted as in RFC 1421.
   static let ecSEC1Encrypted = Array(
     """
     -----BEGIN EC PRIVATE KEY-----
@@ -254,7 +254,7 @@ enum IdentityVectors {
     /9yivAQIn26uLcUA2A4CAggA
     """)
 
-  /// An empty password.
+  /// An archive with an empty password.
   static let archiveWithoutPassword = decoded(
     """
     MIIEHAIBAzCCA9IGCSqGSIb3DQEHAaCCA8MEggO/MIIDuzCCAnIGCSqGSIb3DQEHBqCCAmMwggJfAgEAMIICWAYJKoZIhvcNAQcB
@@ -274,7 +274,7 @@ enum IdentityVectors {
     5NICAggA
     """)
 
-  /// Holds a certificate alone.
+  /// An archive with a certificate only.
   static let archiveWithoutKey = decoded(
     """
     MIICtwIBAzCCAm0GCSqGSIb3DQEHAaCCAl4EggJaMIICVjCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcB
@@ -289,7 +289,7 @@ enum IdentityVectors {
     gjqAE6L+R770TAQId6rIrpn0GBoCAggA
     """)
 
-  /// Base64 (RFC 4648 §4), whatever else stands between.
+  /// Decodes Base64 (RFC 4648 §4) and ignores all other characters.
   private static func decoded(_ text: String) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var bytes: [UInt8] = []
