@@ -82,7 +82,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("a resumed session calls no verifier, and another verifier resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a resumed session calls no verifier, and another one resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
   func resumption(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let contexts = TLSContexts()
