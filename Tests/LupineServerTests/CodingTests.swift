@@ -20,7 +20,7 @@ struct CodingTests {
     #expect(metric.responseBodyBytes * 2 < metric.decodedBodyBytes)
   }
 
-  @Test("httpbin's codings are decoded", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
+  @Test("httpbin codings are decoded", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
   func httpbin(path: String, member: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
     #expect(response.field("Content-Encoding") == (path == "brotli" ? "br" : path))

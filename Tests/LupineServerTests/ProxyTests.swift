@@ -161,7 +161,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("SOCKS accepts right credentials, and refuses wrong and missing ones", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test("SOCKS accepts right credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
   func socksLogin(scheme: Proxy.Scheme) async throws {
     let right = try await engine(scheme, .socksLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
