@@ -6,7 +6,7 @@
 extension FuzzTarget {
   /// Input: a byte of choices, a URI, a line feed, a Location.
   static let redirect = FuzzTarget(
-    name: "redirect", summary: "a redirect leaks no credentials, downgrades nothing, and repeats a POST only if required"
+    name: "redirect", summary: "a redirect leaks no credentials, downgrades nothing, and repeats POST only if required"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
