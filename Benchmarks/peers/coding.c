@@ -86,7 +86,7 @@ int main(int count, char **arguments) {
   size_t coded_size, size = (size_t)atol(arguments[4]);
   long rounds = atol(arguments[6]);
   unsigned char *coded = read_file(arguments[3], &coded_size), *bytes = allocate(size);
-  decode(is_gzip, coded, coded_size, bytes, size); // unmeasured: so that the memory is there
+  decode(is_gzip, coded, coded_size, bytes, size); // not measured: allocates the memory
 
   struct rusage before, after;
   double begin = now();

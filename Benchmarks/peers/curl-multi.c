@@ -80,7 +80,7 @@ static size_t send_piece(char *bytes, size_t size, size_t count, void *context) 
 
 static int socket_changed(CURL *easy, curl_socket_t number, int what, void *context, void *socket_context) {
   (void)easy, (void)context, (void)socket_context;
-  if (what == CURL_POLL_REMOVE) return 0; // stays registered for the next transfer
+  if (what == CURL_POLL_REMOVE) return 0; // the socket stays registered for the next transfer
   if (number >= DESCRIPTORS_MAX) fail("socket", "too many descriptors");
   unsigned events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
   if (registered[number] == events) return 0;
@@ -168,7 +168,7 @@ static void run(struct slot *slots, long requests) {
     }
     take_finished();
     if (timer >= 0 && timer <= now()) {
-      timer = -1; // libcurl sets it again
+      timer = -1; // libcurl sets the timeout again
       check(curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &still));
       take_finished();
     }

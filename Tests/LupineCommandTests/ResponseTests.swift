@@ -95,7 +95,7 @@ struct ResponseTests {
     #expect(lines.count >= 2)
     #expect(lines.dropLast().allSatisfy { $0.count == 59 && $0.contains("% [") })
     #expect(file.contains("\r100% [===============] 256.0 MiB of 256.0 MiB, "))
-    #expect(file.hasSuffix("\r\n"))  //  a terminal's output of a line feed
+    #expect(file.hasSuffix("\r\n"))  // a terminal's output of a line feed
     #expect(try await errorsOnTerminal(["\(Servers.nginx)/text.txt"]).isEmpty)
   }
 

@@ -19,7 +19,7 @@ public struct Measurement: Sendable {
   /// Prints the line that `Benchmarks/run` parses: `name=value` pairs, separated by spaces.
   public func finish(_ tickets: Tickets) {
     let end = Self.reading()
-    let resident = Self.residentKiB("VmHWM")  //  before the latencies are sorted, which allocates memory
+    let resident = Self.residentKiB("VmHWM")  // before the latencies are sorted, which allocates memory
     let requests = tickets.count
     let seconds = end.seconds - start.seconds
     let user = end.userSeconds - start.userSeconds

@@ -12,7 +12,7 @@ let load = Load.fromCommandLine()
 do {
   let engine = try load.makeEngine()
   let request = try load.makeRequests()[0]
-  try await open(load.warmUp, request, engine)  //  so that one-time allocations are made before the measurement
+  try await open(load.warmUp, request, engine)  // so that one-time allocations are made before the measurement
   let before = Memory(connections: await engine.counters().total.idle)
   try await open(load.inFlight, request, engine)
   let after = Memory(connections: await engine.counters().total.idle)
