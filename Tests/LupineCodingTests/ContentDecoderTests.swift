@@ -55,7 +55,7 @@ struct ContentDecoderTests {
     #expect(try decode([], codings).isEmpty)
   }
 
-  @Test("a body cut short anywhere is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  @Test("a body cut short at any byte is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
     for count in 1..<coded.count {

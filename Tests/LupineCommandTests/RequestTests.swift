@@ -119,7 +119,7 @@ struct RequestTests {
   func streamedFile() throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
-    let byteCount: UInt64 = 1 << 40  //  a sparse file, far larger than memory
+    let byteCount: UInt64 = 1 << 40  // a sparse file, far larger than memory
     #expect(truncate(path, off_t(byteCount)) == 0)
     let body = try MultipartForm([FormField("a=@\(path)"), FormField("b=<\(path)")], boundary: "x").body
     let files = body.segments.filter { if case .file(path, byteCount) = $0 { true } else { false } }

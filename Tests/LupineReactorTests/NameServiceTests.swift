@@ -261,7 +261,7 @@ struct NameServiceTests {
     #expect(await answer(service, "unknown") == "other")
   }
 
-  @Test("a resolver that never answers is cancelled when the service is released")
+  @Test("a resolver that never answers is canceled when the service is released")
   func cancelled() async {
     let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
     let (never, kept) = AsyncStream.makeStream(of: Never.self)

@@ -44,7 +44,7 @@ struct ClosureTests {
   }
 
   @Test(
-    "a record that is cut at any byte is waited for, and an end there is truncation",
+    "the rest of a record cut at any byte is awaited; if the connection ends there, it is truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutRecord(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

@@ -125,7 +125,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "a server's flight that is cut at any byte is waited for, and an end there is truncation",
+    "the rest of a flight cut at any byte is awaited; if the connection ends there, it is truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)

@@ -62,7 +62,7 @@ struct HTTPDateTests {
   @Test(
     "the year of an RFC 850 date is at most 50 years in the future",
     arguments: [
-      // As of 2026-01-15 12:00:00.
+      // Now is 2026-01-15 12:00:00.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
       ("31-Dec-75 23:59:59", now, "2075"), ("01-Jan-77 00:00:00", now, "1977"), ("01-Jan-00 00:00:00", now, "2000"),
       ("15-Jan-26 12:00:01", now, "2026"), ("01-Jan-99 00:00:00", now, "1999"), ("29-Feb-76 00:00:00", now, "1976"),

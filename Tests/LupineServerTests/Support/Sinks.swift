@@ -11,7 +11,7 @@ final class CountingSink: ResponseSink {
   enum Expected: Sendable {
     case anything
     case zeros
-    /// `Pattern`.
+    /// The bytes of `Pattern`.
     case pattern
   }
 
