@@ -53,7 +53,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("a brotli bomb is refused by the default ratio, soon after the floor")
+  @Test("a brotli bomb is refused by the default ratio once it exceeds the floor")
   func ratio() throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
     let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
@@ -76,7 +76,7 @@ struct CodingLimitsTests {
     #expect(result.decodedBytes <= 1 << 20)
   }
 
-  @Test("a body below the floor may have any ratio")
+  @Test("a body smaller than the floor may have any ratio")
   func floor() throws {
     let coded = try ContentEncoder.encode(Array(Self.zeros[..<(1 << 20)]), as: .brotli)
     #expect(try decodeUntilRefused(coded, [.brotli], CodingLimits()).error == nil)

@@ -49,7 +49,7 @@ struct ConnectionTests {
     #expect(run.errors.contains(shown), "\(run.errors)")
   }
 
-  // Command lines for sh, and whether the proxy is used, which doesn't exist.
+  // Command lines for sh, and whether each uses the proxy, which doesn't listen.
   static let bypasses: [(line: String, isProxied: Bool)] = [
     ("http_proxy=127.0.0.1:1 $lupine", true),
     ("http_proxy=127.0.0.1:1 $lupine -x ''", false),

@@ -22,7 +22,7 @@ struct TLSTests {
     #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
   }
 
-  @Test("one file may contain certificate and encrypted key, and its name a colon")
+  @Test("certificate and encrypted key may be in one file, whose name may contain a colon")
   func encryptedKey() async throws {
     let folder = try Folder()
     let run = try await shell(

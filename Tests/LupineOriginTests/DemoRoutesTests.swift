@@ -79,7 +79,7 @@ struct DemoRoutesTests {
     #expect(body == chunks.joined() + "0\r\n\r\n")
   }
 
-  @Test("big bodies have the requested length, and bytes that tell their position", arguments: [0, 1, 64_256, 200_000])
+  @Test("big bodies have the requested length and position-dependent bytes", arguments: [0, 1, 64_256, 200_000])
   func big(byteCount: Int) throws {
     let body = try exchange("GET /big?bytes=\(byteCount) HTTP/1.1").body
     #expect(body.count == byteCount)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Codings of real servers", .timeLimit(.minutes(10)))
 struct CodingTests {
   @Test(
-    "a page is decoded from each coding",
+    "a page with any content coding is decoded",
     arguments: [
       (Server.nginx, "gzip"), (.nginx, "br"), (.apache, "gzip"), (.caddy, "gzip"), (.haproxy, "gzip"), (.haproxy, "br"),
       (.nginxTLS, "gzip"), (.nginxTLS, "br"), (.caddyTLS, "gzip"),

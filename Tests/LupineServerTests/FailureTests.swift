@@ -160,7 +160,7 @@ struct FailureTests {
     }
   }
 
-  @Test("another protocol in place of HTTP or TLS is an error that says so")
+  @Test("TLS to a plain HTTP port is an error, and plain HTTP to a TLS port has a 400 response")
   func otherProtocols() async throws {
     try await Server.socks.checkUp()
     try await Server.nginx.checkUp()

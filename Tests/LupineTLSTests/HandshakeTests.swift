@@ -117,7 +117,7 @@ struct HandshakeTests {
     #expect(server.info.applicationProtocol == chosen)
   }
 
-  @Test("without a common application protocol the alert's error says so")
+  @Test("without a common application protocol, the error names the setting")
   func alpnWithoutCommonProtocol() throws {
     let fixture = try Fixture(protocols: ["h2"])
     let client = try Endpoint(client: fixture.trusting)

@@ -198,7 +198,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that requires a certificate refuses none and a stranger's", arguments: [TLSVersion.v1_2, .v1_3])
+    "a server that requires a certificate refuses a missing or foreign one", arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let stranger = try ThrowawayAuthority(commonName: "Strangers' CA").issue(purpose: .client)

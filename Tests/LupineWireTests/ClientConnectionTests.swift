@@ -105,7 +105,7 @@ struct ClientConnectionTests {
     expectNothingTruncated(&connection)
   }
 
-  @Test("closing an idle connection truncates nothing")
+  @Test("a close while idle is a truncated head of 0 bytes")
   func closeWhileIdle() {
     var connection = ClientConnection(limits: Limits())
     expectNothingTruncated(&connection)

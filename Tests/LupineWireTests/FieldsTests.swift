@@ -31,7 +31,7 @@ struct FieldsTests {
     #expect(!fields.contains(name))
   }
 
-  @Test("a value keeps its bytes where its string has replacement characters")
+  @Test("valueBytes returns the received bytes of a value that isn't UTF-8")
   func valueBytes() throws {
     let wire = "HTTP/1.1 200 OK\r\nName:  M\u{FC}ller \r\nEmpty:\r\nname: \u{80}\r\nContent-Length: 0\r\n\r\n".latin1
     let head = try #require(Transcript(of: [wire[...]], method: "GET", peerCloses: false).head)
@@ -78,7 +78,7 @@ struct FieldsTests {
   }
 
   @Test(
-    "equality compares names in any case, values, number and order",
+    "fields are equal if their lines have equal names, in any case, and values, in the same order",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),

@@ -117,13 +117,13 @@ struct URIResolvingTests {
     }
   }
 
-  @Test("no user information in the result", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
+  @Test("a result has no user information", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
   func userInformation(reference: String) throws {
     #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)
   }
 
   @Test(
-    "a reference without a usable request URI is refused",
+    "a reference to a URI that can't be requested is refused",
     arguments: [
       ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
       ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),

@@ -19,7 +19,7 @@ import Testing
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
-  @Test("the tests find the sources and tests")
+  @Test("the source tree contains sources and tests")
   func treeIsFound() {
     #expect(SourceTree.sources.count > 50)
     #expect(SourceTree.tests.count > 10)

@@ -65,7 +65,7 @@ enum ProcessStatus {
     return bytes
   }
 
-  /// Returns the same as text.
+  /// Returns the content of a file in /proc, as text.
   static func text(of path: String) throws -> String { String(decoding: try bytes(of: path), as: UTF8.self) }
 
   /// Polls until the condition is true, for up to 60 s, and returns whether it is.

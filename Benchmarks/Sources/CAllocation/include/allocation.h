@@ -1,4 +1,4 @@
-// The amount of memory allocated by malloc, which Swift's Glibc module has no function for.
+// The amount of memory allocated by malloc. Swift's Glibc module lacks the function for it.
 
 #ifndef LUPINE_BENCHMARKS_ALLOCATION_H
 #define LUPINE_BENCHMARKS_ALLOCATION_H

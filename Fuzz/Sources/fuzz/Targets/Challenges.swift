@@ -5,7 +5,7 @@
 extension FuzzTarget {
   /// Input: a field's value.
   static let challenges = FuzzTarget(
-    name: "challenges", summary: "parsed challenges that are written strictly are parsed equal, within the limits"
+    name: "challenges", summary: "challenges written strictly are parsed to the same challenges, within the limits"
   ) { bytes in
     let challenges = Challenge.parse(String(decoding: bytes, as: UTF8.self))
     hold(challenges.count <= Limits.challengesMax, "\(challenges.count) challenges")

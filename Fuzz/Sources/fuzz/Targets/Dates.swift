@@ -8,7 +8,7 @@ import Glibc
 extension FuzzTarget {
   /// Input: eight bytes for a time, then a text.
   static let dates = FuzzTarget(
-    name: "dates", summary: "a parsed date equals the C library's, and a written date is parsed equal"
+    name: "dates", summary: "a parsed date equals the C library's, and a written date is parsed to the same date"
   ) { bytes in
     var input = Input(bytes)
     let now = Int64(bitPattern: input.word())

@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// Input: method, target, then names and values, each with its length before it.
   static let fields = FuzzTarget(
     name: "fields",
-    summary: "a written head is parsed equal; an invalid one is refused, and nothing is written"
+    summary: "a written head is parsed to the same head; an invalid one is refused, and nothing is written"
   ) { bytes in
     var input = Input(bytes)
     var head = RequestHead(method: input.text(), target: input.text())

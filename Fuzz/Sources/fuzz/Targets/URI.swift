@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// Input: a URI, a line feed, a reference.
   static let uri = FuzzTarget(
     name: "uri",
-    summary: "a written URI is parsed equal; references resolve by RFC 3986 §5.2; targets can be sent"
+    summary: "a written URI is parsed to itself; references resolve by RFC 3986 §5.2; targets can be sent"
   ) { bytes in
     let lines = Input(bytes).lines
     guard let base = try? URI(String(decoding: lines[0], as: UTF8.self)) else { return }
