@@ -1,21 +1,21 @@
-# What one does with a checkout; `make` lists it. The gate that runs all of it is .ci/run.
+# The tasks of development; `make` lists them. The gate, .ci/run, runs all checks.
 
 SWIFT ?= swift
 SERVERS := Tests/Servers/servers
 FORMATTED := Sources Tests Package.swift Fuzz/Sources Fuzz/Package.swift $(addprefix Benchmarks/, Sources Package.swift \
   Micro/Benchmarks Micro/Package.swift peers/AsyncHTTPClient/Sources peers/URLSession/Sources)
 
-# The same flags everywhere, since other flags mean another build. But a warning of a newer compiler is our concern, not
-# that of somebody who tries the demo: that goes without, unless the gate sets DEMO_FLAGS.
+# All builds use the same flags, because other flags would require another build. The demo doesn't, except in the gate
+# (DEMO_FLAGS): a user who tries the demo shouldn't see warnings of a newer compiler as errors.
 STRICT := -Xswiftc -warnings-as-errors -Xcc -Werror --explicit-target-dependency-import-check error
 
-# Swift's backtracer can hang for minutes on a crash of a sanitized program. XCTest, which no test here uses, leaks.
-# Three tests at a time: a sanitized program is many times slower, and all at once would run into their own time limits;
-# one by one, three quarters of the time would be spent in waiting.
-# What tests repeat to find more is repeated a tenth as often for the same reason.
+# Swift's backtracer can hang for minutes after a crash of a sanitized program. XCTest, which the tests don't use,
+# leaks. Three tests run in parallel: a sanitized program is many times slower, so that all tests together would exceed
+# their time limits, and single tests would wait three quarters of the time. For the same reason, randomized tests run a
+# tenth of their repetitions.
 SANITIZED := env LUPINE_TESTS_DIVISOR=10 \
   $(SWIFT) test $(STRICT) --disable-xctest --experimental-maximum-parallelization-width 3
-# The compiler that belongs to Swift, whatever else is on the PATH.
+# The compiler that is installed with Swift, even if another one is on the PATH.
 CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
@@ -26,24 +26,24 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-deps: ## install what the build needs and is missing
+deps: ## install missing packages for the build
 	@sh .ci/bootstrap
 
 demo: deps ## build the demo and run it
 	$(SWIFT) build $(DEMO_FLAGS) --product lupine-demo
 	$(SWIFT) run --skip-build lupine-demo
 
-build: deps ## build everything, for debugging
+build: deps ## build everything, without optimization
 	$(SWIFT) build $(STRICT)
 
-release: deps ## build everything, optimised
+release: deps ## build everything, optimized
 	$(SWIFT) build -c release $(STRICT)
 
-# All of them at once would keep each other from what they wait for, up to their time limits on a busy machine.
-test: deps servers-install ## run the tests, with their servers
+# Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
+test: deps servers-install ## run the tests, with the test servers
 	$(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
 
-servers-install: ## install what the test servers need and is missing
+servers-install: ## install missing packages for the test servers
 	@$(SERVERS) install
 
 servers-up: servers-install ## start the test servers
@@ -52,7 +52,7 @@ servers-up: servers-install ## start the test servers
 servers-down: ## stop the test servers
 	@$(SERVERS) down
 
-# Optimised, and with the same order in hash tables every time, so that a seed means the same each time it is run.
+# Optimized, and with a fixed order in hash tables, so that each run of a seed is the same.
 SEEDS ?= 100000
 FIRST ?= 1
 SIMULATED_SEED := .build/simulated-seed
@@ -63,7 +63,7 @@ simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST
 	  --disable-xctest --filter SimulationTests || \
 	  { echo "simulate: failed at the seed $$(cat $(SIMULATED_SEED)); make replay SEED=… runs it alone" >&2; exit 1; }
 
-replay: deps ## run one simulated schedule, SEED=…, and write what happens in it
+replay: deps ## run one simulated schedule, SEED=…, and print its events
 	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
 	  $(STRICT) --disable-xctest --filter SimulationTests
 
@@ -73,7 +73,7 @@ lint: ## check the format and the style
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
 
-# Where sanitizers write what they find, since nobody sees what the processes that tests start write to standard error.
+# Sanitizers write their reports to files, because the standard error of processes that tests start isn't shown.
 REPORTS := $(CURDIR)/.build/sanitizer-report
 SHOW_REPORTS = { status=$$?; grep -ash -A 30 'Sanitizer:' $(REPORTS).* >&2; exit $$status; }
 
@@ -82,23 +82,23 @@ $(TSAN_MUTEX): .ci/tsan-mutex.c
 	@mkdir -p .build
 	$(CLANG) -Wall -Werror -shared -fPIC -O1 -o $@ $<
 
-# Not those of parts that have no threads: races have no place in them. The command and the faults are a process for
-# each of their tests, with little in it that others haven't tried already.
+# Excludes tests without threads, which can't have races, and those of the command and the faults, which start a process
+# per test and run little code that other tests don't.
 UNTHREADED := LupineWireTests|LupineCodingTests|TidyTests|PoolModelTests|PoolLoadTests|PropertyListCheckTests
-tsan: deps servers-install $(TSAN_MUTEX) ## run the tests of what has threads under ThreadSanitizer
+tsan: deps servers-install $(TSAN_MUTEX) ## run the tests with threads under ThreadSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX) TSAN_OPTIONS=log_path=$(REPORTS) \
 	  $(SANITIZED) --sanitize=thread --scratch-path .build/tsan --skip '$(UNTHREADED)|LupineCommandTests|FaultTests' \
 	  || $(SHOW_REPORTS)
 
-# Freed memory is kept back for a while; less of it than usual, since a test looks at how much is in use.
+# Uses a smaller quarantine of freed memory than by default, because a test measures the memory in use.
 asan: deps servers-install ## run the tests under AddressSanitizer
 	@rm -f $(REPORTS).*
 	$(SERVERS) run env SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=quarantine_size_mb=16:log_path=$(REPORTS) \
 	  LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
 	  $(SANITIZED) --sanitize=address --scratch-path .build/asan || $(SHOW_REPORTS)
 
-# Seconds, for fuzz and soak.
+# The duration of fuzz and soak in seconds.
 TIME ?= 60
 fuzz: deps ## fuzz TARGET=… for TIME=60 seconds, or TARGET=all; without a target, list them
 	SWIFT=$(SWIFT) Fuzz/run $(if $(TARGET),$(TARGET) $(TIME))
@@ -111,40 +111,40 @@ linkage: deps ## check that the command lupine loads neither Foundation nor libc
 	  echo "linkage: lupine must not load the libraries above; which target imports Foundation?" >&2; exit 1; \
 	fi
 
-bench: deps ## compare with other clients in all workloads, and write Benchmarks/README.md
+bench: deps ## compare Lupine with other clients in all workloads, and write Benchmarks/README.md
 	Benchmarks/run --all --readme
 
-# Counts don't depend on how fast or busy the machine is; times do, so that CI checks none.
-counts: deps ## check what a request costs, in instructions and allocations, against Benchmarks/limits.tsv
+# Counts don't depend on the speed or load of the machine, but times do. CI therefore checks only counts.
+counts: deps ## compare the instructions and allocations per request with Benchmarks/limits.tsv
 	sh .ci/packages valgrind libc6-dbg nginx binutils
 	Benchmarks/counts
 
-# With -enable-testing the benchmarks reach what is internal, such as the pool.
-micro: deps ## time the parts of a request that need no network, the parser beside Debian's http-parser
+# -enable-testing gives the benchmarks access to internal types, such as the pool.
+micro: deps ## measure the parts of a request without the network, and compare the parser with Debian's http-parser
 	sh .ci/packages libhttp-parser-dev
 	$(SWIFT) package --package-path Benchmarks/Micro -Xswiftc -enable-testing benchmark --no-progress --grouping metric
 
-namespaces: deps ## try networks that lose, delay, reset and swallow packets (as root or by sudo)
+namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
 	sh .ci/packages iproute2 python3 openssl
 	$(SWIFT) build $(STRICT) --product lupine
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
-# Optimised, as it is used, or with SANITIZE=thread or address. The picture says more than the numbers: whether a curve
-# still rises at the end.
+# Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the
+# end, which the numbers don't.
 PICTURE ?= .build/soak.svg
 SOAK_BUILD = $(STRICT) --product LupineSoak \
   $(if $(SANITIZE),--sanitize=$(SANITIZE) --scratch-path .build/soak-$(SANITIZE),-c release)
 SOAK_ENVIRONMENT = SWIFT_BACKTRACE=enable=no LSAN_OPTIONS=suppressions=$(CURDIR)/.ci/lsan-suppressions \
   $(if $(filter thread,$(SANITIZE)),LD_PRELOAD=$(CURDIR)/$(TSAN_MUTEX))
-soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed requests for TIME=60 seconds: nothing is lost, nothing grows; draws PICTURE=.build/soak.svg
+soak: deps $(if $(filter thread,$(SANITIZE)),$(TSAN_MUTEX)) ## send mixed requests for TIME=60 seconds, check that none is lost and the process doesn't grow, and draw PICTURE=.build/soak.svg
 	$(SWIFT) build $(SOAK_BUILD)
 	env $(SOAK_ENVIRONMENT) "$$($(SWIFT) build $(SOAK_BUILD) --show-bin-path)/LupineSoak" $(TIME) $(PICTURE)
 
-example: deps ## build the code of README and articles, run the README's
+example: deps ## build the code of the README and the articles, and run the README's
 	Tests/Examples/run
 
-# The symbols of the API alone: those of the engine are documented for who imports it, in their own comments.
+# Only the symbols of Lupine's API. The engine, for its own users, is documented in its comments.
 DOCS := .build/docs
 docs: deps ## build the documentation into .build/docs; warnings are errors
 	$(SWIFT) package dump-symbol-graph --minimum-access-level public >/dev/null
@@ -153,5 +153,5 @@ docs: deps ## build the documentation into .build/docs; warnings are errors
 	$(dir $(CLANG))docc convert Sources/Lupine/Lupine.docc --additional-symbol-graph-dir $(DOCS)-symbols \
 	  --output-path $(DOCS) --warnings-as-errors
 
-clean: ## remove everything that was built
+clean: ## remove all build products
 	rm -rf .build

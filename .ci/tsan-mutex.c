@@ -1,11 +1,11 @@
-// Shows ThreadSanitizer how Synchronization.Mutex orders its critical sections. The uncontended paths are inlined, and
-// so instrumented; the contended ones are in a library of the toolchain that isn't, where a lock is taken and given up
-// unseen, and what it guards looks like a race. Preloaded by `make tsan`, this puts the missing events around them.
+// Tells ThreadSanitizer how Synchronization.Mutex orders its critical sections. The uncontended paths are inlined and
+// therefore instrumented. The contended paths are in the toolchain's library, which isn't instrumented, so the state
+// that the mutex guards would be reported as a race. `make tsan` preloads this file, which adds the missing events.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
 
-// From the sanitizer's runtime, which only sanitized programs have.
+// Functions of the sanitizer's runtime, which only sanitized programs have.
 extern void __tsan_acquire(void *address) __attribute__((weak));
 extern void __tsan_release(void *address) __attribute__((weak));
 

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Load generators that compare Lupine with other clients. A package of its own, so that what it needs reaches no user.
+// Load generators that compare Lupine with other clients. A separate package, so that users don't get its dependencies.
 
 import PackageDescription
 
@@ -14,7 +14,7 @@ let engine = Target.Dependency.product(name: "LupineEngine", package: "Lupine")
 
 let package = Package(
   name: "Benchmarks",
-  // For the peers written in Swift and for Micro, each of which is a package of its own.
+  // For the clients written in Swift and for Micro, each of which is a separate package.
   products: [
     .library(name: "LoadMeasure", targets: ["LoadMeasure"]),
     .library(name: "ResponseHeads", targets: ["ResponseHeads"]),

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Fuzz targets for everything that reads what a peer or a caller gives. A package of its own, so that it reaches no user.
+// Fuzz targets for all code that reads input of peers or callers. A separate package, so that users don't get it.
 
 import PackageDescription
 

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// The parts of a request, timed in one process. A package of its own, so that its dependencies aren't the others'.
+// Benchmarks of the parts of a request, in one process. A separate package, so that others don't get its dependencies.
 
 import PackageDescription
 
@@ -14,12 +14,12 @@ let package = Package(
   dependencies: [
     .package(name: "Benchmarks", path: ".."),
     .package(name: "Lupine", path: "../.."),
-    // Without its traits it needs no jemalloc; allocations are counted elsewhere.
+    // Without its traits, the package needs no jemalloc. Allocations are counted by Benchmarks/counts.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
     .target(name: "CHTTPParser", linkerSettings: [.linkedLibrary("http_parser")]),
-    // The library's plugin finds benchmarks by the folder they are in.
+    // The package's plugin finds benchmarks by their folder.
     .executableTarget(
       name: "Parts",
       dependencies: [

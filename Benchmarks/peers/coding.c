@@ -1,8 +1,8 @@
-// What zlib and libbrotli need by themselves: decodes a file in memory, all of it in one call, again and again.
+// The cost of zlib and libbrotli alone: decodes a file in memory repeatedly, each time in one call.
 //
-//   coding br encode FILE CODED        writes a file in brotli, which Python's standard library can't
+//   coding br encode FILE CODED        compresses a file with brotli, which Python's standard library lacks
 //   coding gzip|br decode CODED BYTES --requests N
-//                                      decodes N times what must come to BYTES; the output line is the generators'
+//                                      decodes a file N times, each to BYTES bytes; prints the generators' line
 
 #include <brotli/decode.h>
 #include <brotli/encode.h>
@@ -14,7 +14,7 @@
 #include <zlib.h>
 
 #define GZIP_WINDOW_BITS (15 + 16) // the largest window, with a gzip header (zlib.h)
-#define BROTLI_QUALITY 5           // what servers use for replies that they code as they send them
+#define BROTLI_QUALITY 5           // a quality that servers use for responses compressed on the fly
 
 _Noreturn static void fail(const char *what) {
   fprintf(stderr, "coding: %s\n", what);
@@ -86,7 +86,7 @@ int main(int count, char **arguments) {
   size_t coded_size, size = (size_t)atol(arguments[4]);
   long rounds = atol(arguments[6]);
   unsigned char *coded = read_file(arguments[3], &coded_size), *bytes = allocate(size);
-  decode(is_gzip, coded, coded_size, bytes, size); // unmeasured: so that the memory is there
+  decode(is_gzip, coded, coded_size, bytes, size); // not measured: allocates the memory
 
   struct rusage before, after;
   double begin = now();

@@ -1,8 +1,8 @@
-// Load through libcurl's multi interface with epoll: the same work, checks and output line as Lupine's generators.
+// Load through libcurl's multi interface with epoll, with the same work, checks and output line as Lupine's generators.
 //
-// As fast as libcurl is driven by programs that care: easy handles are reused, sockets are handed in by
-// curl_multi_socket_action, and a socket stays registered with epoll between transfers, which saves two system calls
-// each. curl_multi_perform with curl_multi_poll needed about as much CPU, at 1, 64 and 512 requests in flight.
+// This is libcurl's fastest interface: easy handles are reused, curl_multi_socket_action passes in the sockets, and a
+// socket stays registered with epoll between transfers, which saves two system calls each. curl_multi_perform with
+// curl_multi_poll took about the same CPU time, at 1, 64 and 512 concurrent requests.
 
 #include <curl/curl.h>
 #include <errno.h>
@@ -20,11 +20,11 @@
 #define EVENTS_MAX 256
 #define URL_BYTES_MAX 256
 
-// What is asked for on the command line.
+// The options of the command line.
 struct load {
   long requests, in_flight, warm_up, origins;
-  long long body_bytes; // how long a body must be, whatever is in it; below 0: it must be `body`
-  const char *upload;   // a file to send by POST; the response must be its size
+  long long body_bytes; // the expected length of each body; if below 0, each must equal `body`
+  const char *upload;   // a file to send by POST; the response body must be its size
   long long upload_bytes;
   const char *authorities, *url;
 };
@@ -32,19 +32,19 @@ struct load {
 struct slot {
   CURL *easy;
   size_t received;
-  long index;   // of the request, counted from 0
-  double begin; // of the request
+  long index;   // the number of the request, starting at 0
+  double begin; // the start of the request
   FILE *upload;
 };
 
 static struct load load = {.requests = 100000, .in_flight = 64, .origins = 1, .body_bytes = -1};
 static char body[32] = "Hello, world!";
-static uint32_t *latencies; // of the requests that are measured, in tenths of µs; NULL: none are
+static uint32_t *latencies; // of the measured requests, in 0.1 µs; NULL before the measurement
 static CURLM *multi;
 static int poller;
-static unsigned registered[DESCRIPTORS_MAX]; // the events that epoll knows; 0: not registered
-static double timer = -1;                    // when libcurl wants to be called; below 0: never
-static long begun, wanted;                   // requests
+static unsigned registered[DESCRIPTORS_MAX]; // the events registered with epoll, or 0
+static double timer = -1;                    // the time of libcurl's next timeout, or below 0 for none
+static long begun, wanted;                   // numbers of requests
 static long running;
 
 _Noreturn static void fail(const char *what, const char *why) {
@@ -80,7 +80,7 @@ static size_t send_piece(char *bytes, size_t size, size_t count, void *context) 
 
 static int socket_changed(CURL *easy, curl_socket_t number, int what, void *context, void *socket_context) {
   (void)easy, (void)context, (void)socket_context;
-  if (what == CURL_POLL_REMOVE) return 0; // stays registered for the next transfer
+  if (what == CURL_POLL_REMOVE) return 0; // the socket stays registered for the next transfer
   if (number >= DESCRIPTORS_MAX) fail("socket", "too many descriptors");
   unsigned events = (what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0);
   if (registered[number] == events) return 0;
@@ -103,7 +103,7 @@ static int timer_changed(CURLM *handle, long milliseconds, void *context) {
   return 0;
 }
 
-// The same addresses as in server.py.
+// server.py listens on the same addresses.
 static void choose_origin(struct slot *slot) {
   char url[URL_BYTES_MAX];
   long origin = slot->index % load.origins;
@@ -168,7 +168,7 @@ static void run(struct slot *slots, long requests) {
     }
     take_finished();
     if (timer >= 0 && timer <= now()) {
-      timer = -1; // libcurl sets it again
+      timer = -1; // libcurl sets the timeout again
       check(curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &still));
       take_finished();
     }
@@ -179,7 +179,7 @@ static CURL *make_easy(struct slot *slot) {
   CURL *easy = curl_easy_init();
   if (!easy) fail("curl_easy_init", "no memory");
   curl_easy_setopt(easy, CURLOPT_URL, load.url);
-  curl_easy_setopt(easy, CURLOPT_USERAGENT, "lupine-benchmarks"); // Host and Accept: */* it sends by itself
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, "lupine-benchmarks"); // libcurl adds Host and Accept: */*
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(easy, CURLOPT_PROXY, "");
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -194,7 +194,8 @@ static CURL *make_easy(struct slot *slot) {
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)load.upload_bytes);
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, send_piece);
     curl_easy_setopt(easy, CURLOPT_READDATA, slot);
-    // Others send no Expect and no Content-Type; a larger buffer than curl's own default is what its manual advises.
+    // The other clients send no Expect and no Content-Type. libcurl's manual recommends a buffer larger than its
+    // default.
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, curl_slist_append(curl_slist_append(NULL, "Expect:"), "Content-Type:"));
     curl_easy_setopt(easy, CURLOPT_UPLOAD_BUFFERSIZE, 256L * 1024);
   }
@@ -202,7 +203,7 @@ static CURL *make_easy(struct slot *slot) {
   return easy;
 }
 
-// Not ru_maxrss, which a process inherits from whoever started it.
+// This isn't ru_maxrss, which a process inherits from its parent.
 static long resident_kib_max(void) {
   char line[256];
   long kib = 0;

@@ -1,4 +1,4 @@
-// Allocations of OpenSSL, zlib and brotli.
+// Failing allocations of OpenSSL, zlib and brotli.
 #include "counting.h"
 
 #include <brotli/decode.h>

@@ -1,4 +1,4 @@
-// The clock that people read, and somebody may set.
+// The wall clock, which tests can set.
 #include "counting.h"
 
 #include <dlfcn.h>

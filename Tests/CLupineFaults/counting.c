@@ -1,4 +1,4 @@
-// The count, and whose calls it is of.
+// Counts the calls of an armed function, and decides which one fails.
 #include "counting.h"
 
 #include <limits.h>
@@ -33,7 +33,7 @@ const char *const *lupine_faults_calls(enum lupine_fault_group group) {
   return groups[group];
 }
 
-// Written while nobody counts; `is_armed` orders it before those who do.
+// Arming happens while no thread counts. Setting `is_armed` makes the other variables visible to the threads that do.
 void lupine_faults_arm(const char *call, long n, int which) {
   lupine_faults_disarm();
   strncpy(armed, call, sizeof armed - 1);
@@ -58,7 +58,7 @@ const char *lupine_faults_struck_shape(void) {
   return names[struck_shape];
 }
 
-// The server's threads. A name is set before the first call that could be counted.
+// Returns whether the calling thread belongs to a test server. A thread is named before its first countable call.
 static bool is_servers(void) {
   char name[16] = "";
   prctl(PR_GET_NAME, name);

@@ -1,4 +1,4 @@
-// Which call is to fail, and how: shared by the files of this target.
+// Declarations shared by the files of this target: the call to fail, and how it fails.
 #pragma once
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,12 +20,12 @@ struct fault {
 #define NOTHING { SHAPE_NOTHING, 0 }
 #define SPURIOUS { SHAPE_SPURIOUS, 0 }
 
-/// Counts a call; true, with the way, if this is the one to fail.
+/// Counts a call. Returns true, and sets `out`, if this is the call to fail.
 bool strike(const char *call, const struct fault *faults, int count, struct fault *out);
 
-/// Whether an address lies in the code of the program itself, in which all of Lupine is.
+/// Returns whether an address is in the code of the program itself, which contains all of Lupine.
 bool is_own(const void *address);
-/// Whether a path lies below the folder that was given on arming.
+/// Returns whether a path is in the folder passed to `lupine_faults_begin`.
 bool is_inside(const char *path);
 
 void set_waiting(int milliseconds);
@@ -37,7 +37,7 @@ bool take_openssl(void);
     strike(call, ways, (int)(sizeof ways / sizeof *ways), &(fault));                       \
   })
 
-/// The next definition of a function: a sanitizer's, which is in the program too, or the library's.
+/// The next definition of a function: a sanitizer's, which is also linked into the program, or the library's.
 #define NEXT(name)                                                                         \
   ({                                                                                       \
     static _Atomic(__typeof__(&name)) next;                                                         \

@@ -1,4 +1,4 @@
-// Files: those below the folder of a run, and descriptors that the program itself uses.
+// Failing calls on files: by path in the run's folder, and by descriptor if the program itself calls.
 #include "counting.h"
 
 #include <dlfcn.h>
@@ -23,7 +23,8 @@ int open(const char *path, int flags, ...) {
   va_start(arguments, flags);
   mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
   va_end(arguments);
-  // EINTR isn't among them: Foundation, which opens some, doesn't expect it, and a local disk doesn't say so.
+  // EINTR isn't included: Foundation, which opens some of the files, doesn't handle it, and local disks don't return
+  // it.
   if (FAILS_AT(path, "open", E(EMFILE), E(ENFILE), E(EACCES), E(ENOSPC), E(EROFS), E(EIO), E(ENOENT)))
     return failed(fault.code);
   return NEXT(open)(path, flags, mode);
@@ -60,7 +61,7 @@ int ftruncate(int fd, off_t count) {
   return NEXT(ftruncate)(fd, count);
 }
 
-// Closed all the same, as Linux does.
+// Closes the descriptor even if the call fails, as Linux does.
 int close(int fd) {
   struct fault fault;
   int result = NEXT(close)(fd);

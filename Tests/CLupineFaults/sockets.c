@@ -1,4 +1,4 @@
-// Sockets, and waiting for them.
+// Failing calls on sockets and epoll.
 #include "counting.h"
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ int connect(int fd, const struct sockaddr *address, socklen_t length) {
   return NEXT(connect)(fd, address, length);
 }
 
-// Only SO_ERROR is asked for: why connecting failed is its value.
+// The program only reads SO_ERROR, whose value is the reason why connecting failed.
 int getsockopt(int fd, int level, int option, void *value, socklen_t *length) {
   struct fault fault;
   if (FAILS("getsockopt", E(ECONNREFUSED), E(ETIMEDOUT), E(EHOSTUNREACH), E(ECONNRESET), {SHAPE_NOTHING, ENOBUFS})) {
@@ -104,13 +104,13 @@ int eventfd(unsigned int count, int flags) {
   return NEXT(eventfd)(count, flags);
 }
 
-// What was asked about last; its readiness is what a spurious event tells.
+// The descriptor registered last. A spurious event reports it as ready.
 static _Atomic uint64_t last_token;
 static atomic_int last_number = -1;
 
 int epoll_ctl(int poller, int operation, int fd, struct epoll_event *event) {
   struct fault fault;
-  // The kernel always can stop watching.
+  // The kernel can always remove a descriptor.
   if (operation != EPOLL_CTL_DEL && FAILS("epoll_ctl", E(ENOMEM), E(ENOSPC))) return failed(fault.code);
   int result = NEXT(epoll_ctl)(poller, operation, fd, event);
   if (OWN && result == 0 && operation != EPOLL_CTL_DEL) {
@@ -126,7 +126,7 @@ int epoll_wait(int poller, struct epoll_event *events, int count, int millisecon
   if (STRIKES("epoll_wait", fault, E(EINTR), SPURIOUS, NOTHING)) {
     if (fault.shape == SHAPE_ERROR) return failed(fault.code);
     if (fault.shape == SHAPE_NOTHING) return 0;
-    // Readable and writable, though the descriptor may be neither.
+    // Reports the descriptor as readable and writable, although it may be neither.
     if (last_number >= 0) {
       events[0] = (struct epoll_event){.events = EPOLLIN | EPOLLOUT, .data.u64 = last_token};
       return 1;

@@ -1,4 +1,4 @@
-// Bombs: the limits hold while decoding, in every layer, and bodies just below them pass.
+// CodingLimitsTests: limits of decoding against decompression bombs, in each layer; bodies at the limits decode.
 import LupineCoding
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 struct CodingLimitsTests {
   private static let zeros = [UInt8](repeating: 0, count: 10_000_000)
 
-  /// What came out until the decoder refused to go on, and why it did.
+  /// The number of bytes decoded before the decoder threw an error, and the error.
   private func decodeUntilRefused(
     _ coded: [UInt8], _ codings: [ContentCoding], _ limits: CodingLimits
   ) throws -> (decodedBytes: Int, error: CodingError?) {
@@ -26,7 +26,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("10 MB of zeros stop at a limit of 1 MB", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("10 MB of zeros are refused at a limit of 1 MB", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func decodedBytes(_ coding: ContentCoding) throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: coding)
     let limits = CodingLimits(decodedBytesMax: 1_000_000, expansionRatioMax: nil)
@@ -37,7 +37,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a body of just the limit passes, and one of a byte more does not",
+    "a body of exactly the limit decodes, and a body of one byte more is refused",
     arguments: [[.gzip], [.deflate], [.brotli], [], [.brotli, .gzip]] as [[ContentCoding]])
   func decodedBytesExactly(_ codings: [ContentCoding]) throws {
     let body = Array("0123456789".utf8)
@@ -53,7 +53,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("a brotli bomb stops at the default ratio, soon after the floor")
+  @Test("a brotli bomb is refused by the default ratio once it exceeds the floor")
   func ratio() throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
     let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
@@ -61,14 +61,14 @@ struct CodingLimitsTests {
     #expect(result.decodedBytes <= 1 << 20)
   }
 
-  @Test("one layer of deflate can't meet the default ratio", arguments: [ContentCoding.gzip, .deflate])
+  @Test("one layer of deflate can't exceed the default ratio", arguments: [ContentCoding.gzip, .deflate])
   func ratioOfDeflate(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode(Self.zeros, as: coding, level: 9)
     #expect(Self.zeros.count / coded.count > 1000)
     #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
   }
 
-  @Test("gzip in gzip meets the ratio, as it counts against the bytes of the wire")
+  @Test("gzip in gzip exceeds the ratio, which is relative to the received bytes")
   func ratioOfStack() throws {
     let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
     let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
@@ -76,7 +76,7 @@ struct CodingLimitsTests {
     #expect(result.decodedBytes <= 1 << 20)
   }
 
-  @Test("a body below the floor may expand at will")
+  @Test("a body smaller than the floor may have any ratio")
   func floor() throws {
     let coded = try ContentEncoder.encode(Array(Self.zeros[..<(1 << 20)]), as: .brotli)
     #expect(try decodeUntilRefused(coded, [.brotli], CodingLimits()).error == nil)
@@ -84,7 +84,7 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [.brotli], strict).error?.cause == .expansionRatioMax(1100))
   }
 
-  @Test("a bomb that bursts in the first layer and is swallowed by the second stops too")
+  @Test("a bomb in the first layer is refused even if the second layer decodes it to nothing")
   func swallowed() throws {
     // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
     let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
@@ -98,7 +98,7 @@ struct CodingLimitsTests {
     #expect(byBytes.error?.coding == .brotli)
   }
 
-  @Test("limits at the ends of their range do not trap", arguments: [0, 1, UInt64.max])
+  @Test("extreme limits don't trap", arguments: [0, 1, UInt64.max])
   func extremes(_ value: UInt64) throws {
     let coded = try ContentEncoder.encode(ContentEncoder.encode([1, 2, 3], as: .gzip), as: .gzip)
     let limits = CodingLimits(decodedBytesMax: value, expansionRatioMax: value, expansionFloorBytes: value)
@@ -106,7 +106,7 @@ struct CodingLimitsTests {
     #expect((error == nil) == (value == .max))
   }
 
-  @Test("5 layers decode and a sixth is refused")
+  @Test("five layers decode, and a sixth is refused")
   func layers() throws {
     var coded = Array("hello".utf8)
     let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]

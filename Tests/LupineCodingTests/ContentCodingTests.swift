@@ -1,11 +1,11 @@
-// Names of codings, the Content-Encoding list, and what errors say.
+// ContentCodingTests: names of codings, lists in Content-Encoding, and descriptions of errors.
 import LupineCoding
 import Testing
 
 @Suite("Content-Encoding")
 struct ContentCodingTests {
   @Test(
-    "a name is known in any case",
+    "a name is recognized in any case",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
       ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("identity", nil), ("", nil), ("gzip ", nil),
@@ -16,13 +16,13 @@ struct ContentCodingTests {
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("a coding is found by its own name", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a coding is found by its name", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
 
   @Test(
-    "a list is read in order, without identity and empty elements",
+    "a list is parsed in order, without identity and empty elements",
     arguments: [
       ("", []), ("identity", []), ("gzip", [.gzip]), ("gzip, br", [.gzip, .brotli]), ("br,gzip", [.brotli, .gzip]),
       (" \tX-Gzip\t , ,, Identity,deflate,", [.gzip, .deflate]), (",", []), ("gzip,gzip", [.gzip, .gzip]),
@@ -50,7 +50,7 @@ struct ContentCodingTests {
     #expect(two?.cause == .tooManyLayers(max: 1))
   }
 
-  @Test("an error shows an unknown name cut and escaped")
+  @Test("an error quotes an unknown name shortened and escaped")
   func hostileName() throws {
     let value = "a\r\n\u{1b}[31m\u{9b}32m\u{2028}" + String(repeating: "x", count: 10_000)
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
@@ -59,7 +59,7 @@ struct ContentCodingTests {
     #expect(text.unicodeScalars.allSatisfy { " " <= $0 && $0 <= "~" || $0 == "§" })
   }
 
-  @Test("an error says the coding, the cause, the place and the remedy")
+  @Test("an error names the coding, the cause, the place and the remedy")
   func description() throws {
     let damaged = try ContentEncoder.encode(Array("hello".utf8), as: .gzip).dropLast() + [1]
     let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }
@@ -71,7 +71,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "every error ends with a remedy of its own",
+    "every error ends with a remedy",
     arguments: [
       .unknownCoding("zstd"), .tooManyLayers(max: 5), .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,
       .decodedBytesMax(1), .expansionRatioMax(1), .outOfMemory, .internalFailure("text"),

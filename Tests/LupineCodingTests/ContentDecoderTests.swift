@@ -1,11 +1,11 @@
-// What comes out of a decoder does not depend on how the bytes come in or on the room there is; damage is an error.
+// ContentDecoderTests: decoding in pieces of any size into output of any size, and errors for damaged bodies.
 import Glibc
 import LupineCoding
 import Testing
 
 @Suite("Decoding")
 struct ContentDecoderTests {
-  @Test("a body decodes whole", arguments: Vector.all)
+  @Test("a body decodes in one piece", arguments: Vector.all)
   func whole(_ vector: Vector) throws {
     #expect(try decode(vector.coded, vector.codings) == Array(vector.decoded.utf8))
   }
@@ -17,7 +17,7 @@ struct ContentDecoderTests {
     #expect(decoded == Array(vector.decoded.utf8))
   }
 
-  @Test("a body decodes cut in two anywhere", arguments: Vector.all, [1, 7, 4096])
+  @Test("a body decodes when split in two at any position", arguments: Vector.all, [1, 7, 4096])
   func everySplit(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     for cut in 0...coded.count {
@@ -26,7 +26,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("a body decodes through an output of any small size", arguments: Vector.all)
+  @Test("a body decodes into output of any small size", arguments: Vector.all)
   func everyOutputSize(_ vector: Vector) throws {
     for outputBytes in 1...(vector.decoded.utf8.count + 2) {
       let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
@@ -34,9 +34,9 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("what the encoder makes decodes to what it was given", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("an encoded body decodes to the original", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func roundTrip(_ coding: ContentCoding) throws {
-    // Incompressible, so that every stage's buffers run over several times.
+    // Incompressible data overflows the buffers of each stage several times.
     for body in [Self.noise(bytes: 200_000), Array(repeating: 0x20, count: 200_000), [], [0]] {
       let once = try ContentEncoder.encode(body, as: coding)
       #expect(try decode(once, [coding]) == body)
@@ -49,13 +49,13 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a body of 0 bytes is an empty result",
+    "a body of 0 bytes decodes to an empty result",
     arguments: [[], [.gzip], [.deflate], [.brotli], [.gzip, .brotli]] as [[ContentCoding]])
   func emptyBody(_ codings: [ContentCoding]) throws {
     #expect(try decode([], codings).isEmpty)
   }
 
-  @Test("a body cut short anywhere is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  @Test("a body cut short at any byte is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
     for count in 1..<coded.count {
@@ -98,11 +98,11 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("bytes after the end are an error", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  @Test("bytes after the end of the body are an error", arguments: Vector.all.filter { !$0.codings.isEmpty })
   func trailingBytes(_ vector: Vector) throws {
     let coded = vector.coded
     for tail: [UInt8] in [[0], [0x0a], [0x1f, 0x00], Array("garbage".utf8)] {
-      // One byte of a further member's magic could still become a member, but not with what follows.
+      // One byte of another member's magic number could begin a member, but the next byte rules that out.
       for cuts in [[], [coded.count], Array(0..<(coded.count + tail.count))] {
         let error = failure { () throws(CodingError) in try decode(coded + tail, vector.codings, cuts: cuts) }
         #expect(error?.cause == .trailingBytes, "\(tail)")
@@ -111,7 +111,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("bytes after the end of an inner layer are an error, and the error names that layer")
+  @Test("bytes after the end of an inner layer are an error that names the layer")
   func trailingBytesInside() throws {
     let inner = try ContentEncoder.encode(Array("hello".utf8), as: .deflate)
     let coded = try ContentEncoder.encode(inner + [0], as: .gzip)
@@ -121,7 +121,7 @@ struct ContentDecoderTests {
     #expect(error?.codedOffset == UInt64(inner.count))
   }
 
-  @Test("an inner layer that is cut short is truncated, and the error names that layer")
+  @Test("a truncated inner layer is an error that names the layer")
   func truncatedInside() throws {
     let inner = try ContentEncoder.encode(Array("hello".utf8), as: .brotli)
     let coded = try ContentEncoder.encode(inner.dropLast(), as: .gzip)
@@ -130,7 +130,7 @@ struct ContentDecoderTests {
     #expect(error?.coding == .brotli)
   }
 
-  @Test("a member that is cut short after a complete one is truncated")
+  @Test("a truncated member after a complete one is an error")
   func truncatedSecondMember() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     let error = failure { () throws(CodingError) in try decode(member + [0x1f], [.gzip]) }
@@ -138,10 +138,10 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "bytes that are no stream are corrupt",
+    "bytes that aren't a valid stream are corrupt",
     arguments: [
       (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
-      // Block type 3, at first and after a zlib header; a distance before the start; a preset dictionary.
+      // Block type 3, without and with a zlib header; a distance before the start; a preset dictionary.
       (.deflate, "07"), (.deflate, "789c07"), (.deflate, "789c4b0411"), (.deflate, "78bb062c0215cb001100062c0215"),
       (.brotli, "ffffffff"), (.brotli, "11"),
     ])
@@ -157,7 +157,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("after an error each call throws it again")
+  @Test("after an error, each call throws the same error")
   func errorStays() throws {
     var decoder = try ContentDecoder([.gzip])
     var scratch = [UInt8](repeating: 0, count: 16)
@@ -176,7 +176,7 @@ struct ContentDecoderTests {
     #expect(errors.allSatisfy { $0 == errors.first })
   }
 
-  @Test("done is said when the body may end, and not before")
+  @Test("isDone is true exactly where the body may end")
   func done() throws {
     let member = try ContentEncoder.encode([1, 2, 3], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -190,7 +190,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "no more comes out than is asked for",
+    "one call returns at most the requested number of bytes",
     arguments: [[], [.deflate], [.brotli], [.gzip, .brotli]] as [[ContentCoding]])
   func upTo(_ codings: [ContentCoding]) throws {
     var coded: [UInt8] = [7, 8, 9]
@@ -211,17 +211,17 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "a body that is longer than brotli's window comes out whole",
+    "a body longer than brotli's window decodes completely",
     arguments: [[.brotli], [.brotli, .gzip]] as [[ContentCoding]])
   func beyondTheWindow(_ codings: [ContentCoding]) throws {
-    // Five windows of 4 MiB, the encoder's, of runs that differ.
+    // The body is five times the encoder's window of 4 MiB, in runs of different bytes.
     let body = (0..<20 << 10).flatMap { [UInt8](repeating: UInt8(truncatingIfNeeded: $0 &* $0 >> 5), count: 1024) }
     var coded = body
     for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
     #expect(try ContentDecoder.decode(coded, codings) == body)
   }
 
-  @Test("what came out together with an error is not handed over")
+  @Test("bytes decoded in the same call as an error aren't delivered")
   func nothingWithAnError() throws {
     let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
     var decoder = try ContentDecoder([.gzip])
@@ -235,16 +235,16 @@ struct ContentDecoderTests {
     #expect(count == 0)
   }
 
-  // In a process of its own, since other tests take memory at the same time.
-  @Test("decoders that are dropped in the middle of a stream free their memory", .timeLimit(.minutes(10)))
+  // This runs in a separate process, because other tests allocate memory at the same time.
+  @Test("decoders discarded in the middle of a stream free their memory", .timeLimit(.minutes(10)))
   func dropped() async {
     await #expect(processExitsWith: .success) {
       let coded = try ContentEncoder.encode(ContentEncoder.encode(Self.noise(bytes: 60_000), as: .gzip), as: .brotli)
       let before = try Self.residentBytes()
-      // More than zlib's window, so that each decoder has written to all the memory that it has.
+      // The output is larger than zlib's window, so that each decoder uses all its memory.
       var scratch = [UInt8](repeating: 0, count: 40_000)
       for _ in 0..<8000 {
-        // Kept, 8000 would hold 320 MB of zlib's, 128 MB of buffers between layers, and more of brotli's.
+        // 8000 leaked decoders would take 320 MB in zlib, 128 MB in buffers between the layers, and more in brotli.
         var decoder = try ContentDecoder([.gzip, .brotli])
         _ = try decoder.decode(coded.span.bytes, scratch: &scratch) { _ in }
       }
@@ -253,7 +253,7 @@ struct ContentDecoderTests {
     }
   }
 
-  /// Bytes that no coding makes shorter, the same each time (a linear congruential generator with Knuth's factor).
+  /// Returns incompressible bytes, the same each time (a linear congruential generator with Knuth's factor).
   private static func noise(bytes count: Int) -> [UInt8] {
     var state: UInt64 = 0x9e37_79b9_7f4a_7c15
     return (0..<count).map { _ in
@@ -262,7 +262,7 @@ struct ContentDecoderTests {
     }
   }
 
-  /// The second number of /proc/self/statm, in bytes (proc(5)).
+  /// Returns the second number of /proc/self/statm, in bytes (proc(5)).
   private static func residentBytes() throws -> Int {
     let file = try #require(fopen("/proc/self/statm", "r"))
     defer { fclose(file) }

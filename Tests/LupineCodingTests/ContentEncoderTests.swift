@@ -1,4 +1,4 @@
-// The encoder's bytes do not depend on the room there is, and its formats are those that HTTP names.
+// ContentEncoderTests: encoding in pieces of any size into output of any size, in HTTP's formats.
 import LupineCoding
 import Testing
 
@@ -42,7 +42,7 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "an encoder that is given nothing makes a stream of nothing", arguments: [ContentCoding.gzip, .deflate, .brotli])
+    "an encoder without input writes a valid empty stream", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func nothing(_ coding: ContentCoding) throws {
     let coded = try ContentEncoder.encode([], as: coding)
     #expect(!coded.isEmpty)
@@ -50,7 +50,7 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "a stream begins as its format says",
+    "a stream starts with the header of its format",
     arguments: [(ContentCoding.gzip, "1f8b08000000000000"), (.deflate, "785e")])
   func header(_ coding: ContentCoding, hex: String) throws {
     let coded = try ContentEncoder.encode(Array("hello".utf8), as: coding)
@@ -69,7 +69,7 @@ struct ContentEncoderTests {
     #expect(try decode(best, [coding]) == Self.body)
   }
 
-  @Test("encoding at an offset leaves what stands before it")
+  @Test("encoding at an offset keeps the bytes before it")
   func offset() throws {
     let body = Array("hello".utf8)
     var encoder = try ContentEncoder(.gzip)

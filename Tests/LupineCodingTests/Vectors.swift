@@ -1,16 +1,17 @@
-// Coded bodies made by Python 3.11's zlib and gzip modules and by libbrotlienc 1.0.9, and how tests feed them.
+// Vector: coded bodies from Python 3.11's zlib and gzip modules and from libbrotlienc 1.0.9, and functions to decode
+// them.
 import LupineCoding
 import Testing
 
-/// A coded body and what it decodes to.
+/// A coded body and the text to which it decodes.
 struct Vector: Sendable, CustomTestStringConvertible {
   var name: String
   var codings: [ContentCoding]
   var hex: String
   var decoded: String
-  /// Lengths shorter than the whole at which the body is complete.
+  /// The proper prefixes, by length, at which the body is complete.
   var completeAt: Set<Int> = []
-  /// How many bytes at the end are checked: CRC-32 and length for gzip, Adler-32 for zlib.
+  /// The number of checked bytes at the end: CRC-32 and length for gzip, Adler-32 for zlib.
   var checksumBytes = 0
 
   var coded: [UInt8] { bytes(hex: hex) }
@@ -27,7 +28,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
         c3a5934b7b31832bd240add90382f3708ee5538ae95e4e5ed7bee9520f945fe73e82205ca6ed000000
         """, decoded: text, checksumBytes: 8),
     Vector(
-      name: "gzip of nothing", codings: [.gzip], hex: "1f8b080000000000000303000000000000000000", decoded: "",
+      name: "gzip of an empty body", codings: [.gzip], hex: "1f8b080000000000000303000000000000000000", decoded: "",
       checksumBytes: 8),
     Vector(
       name: "gzip with three members, one of them empty", codings: [.gzip],
@@ -49,7 +50,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
       name: "deflate, stored", codings: [.deflate], hex: "7801010600f9ff73746f726564093c0292", decoded: "stored",
       checksumBytes: 4),
     Vector(
-      name: "deflate of nothing", codings: [.deflate], hex: "789c030000000001", decoded: "", checksumBytes: 4),
+      name: "deflate of an empty body", codings: [.deflate], hex: "789c030000000001", decoded: "", checksumBytes: 4),
     Vector(
       name: "deflate, fixed codes", codings: [.deflate], hex: "78014b4cc40e0071c40919",
       decoded: String(repeating: "a", count: 24), checksumBytes: 4),
@@ -60,7 +61,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
         add90382f3708ee5538ae95e4e5ed7bee9520f945fe73e
         """, decoded: text),
     Vector(name: "raw deflate, stored", codings: [.deflate], hex: "010600f9ff73746f726564", decoded: "stored"),
-    Vector(name: "raw deflate of nothing", codings: [.deflate], hex: "0300", decoded: ""),
+    Vector(name: "raw deflate of an empty body", codings: [.deflate], hex: "0300", decoded: ""),
     Vector(name: "raw deflate, fixed codes", codings: [.deflate], hex: "4b0400", decoded: "a"),
     Vector(
       name: "br", codings: [.brotli],
@@ -71,7 +72,7 @@ struct Vector: Sendable, CustomTestStringConvertible {
         """,
       decoded: text),
     Vector(name: "br, stored", codings: [.brotli], hex: "0b028068656c6c6f03", decoded: "hello"),
-    Vector(name: "br of nothing", codings: [.brotli], hex: "06", decoded: ""),
+    Vector(name: "br of an empty body", codings: [.brotli], hex: "06", decoded: ""),
     Vector(
       name: "br in gzip", codings: [.brotli, .gzip],
       hex: """
@@ -92,14 +93,14 @@ struct Vector: Sendable, CustomTestStringConvertible {
   ]
 }
 
-/// The bytes of a string of hex digits.
+/// Returns the bytes that a string of hex digits represents.
 func bytes(hex: String) -> [UInt8] {
   let digits = hex.compactMap(\.hexDigitValue).map(UInt8.init)
   return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
 }
 
-/// Decodes the pieces of `coded` between `cuts` through an output of `outputBytes`, ends the body, and holds each call
-/// to what the decoder promises.
+/// Decodes the pieces of `coded` between `cuts` into output of `outputBytes`, ends the body, and checks that each call
+/// returns consistent counts.
 func decode(
   _ coded: [UInt8], _ codings: [ContentCoding], limits: CodingLimits = .init(), cuts: [Int] = [],
   outputBytes: Int = 4096
@@ -118,10 +119,10 @@ func decode(
       start += progress.consumed
       hasMore = progress.produced > 0
       if result.count - before != progress.produced || progress.produced > outputBytes {
-        Issue.record("\(progress.produced) bytes were announced, and \(result.count - before) came")
+        Issue.record("the decoder reported \(progress.produced) bytes and delivered \(result.count - before)")
       }
     }
-    if start != end { Issue.record("input was left at \(start) of \(end) although nothing came out") }
+    if start != end { Issue.record("the decoder stopped at \(start) of \(end) input bytes without output") }
   }
   try decoder.finish()
   return result
@@ -133,7 +134,7 @@ extension [UInt8] {
   }
 }
 
-/// The error of `body`, which has to throw one.
+/// Returns the error that `body` throws. It is a test failure if `body` doesn't throw.
 func failure<Result>(_ body: () throws(CodingError) -> Result) -> CodingError? {
   do throws(CodingError) {
     let result = try body()

@@ -1,27 +1,30 @@
-// A server for what well-behaved ones don't do: it answers each connection with fixed bytes, and keeps what it was sent.
+// CannedServer: a server that sends fixed bytes on each connection and records the requests, for misbehaving replies.
 
 import Foundation
 import Glibc
 import Synchronization
 
-/// Listens on a port of its own until it is released.
+/// A server on a free port, which listens until it is released.
 final class CannedServer: Sendable {
   let port: UInt16
   private let listener: CInt
   private let received = Mutex<[String]>([])
 
   var url: String { "http://127.0.0.1:\(port)" }
-  /// The requests so far, as text.
+  /// The requests received so far, as text.
   var requests: [String] { received.withLock { $0 } }
 
   struct CannotListen: Error {}
 
-  /// Not for the programs that other tests start, in which a connection would stay open.
+  /// Close-on-exec, because a program that another test starts would keep the connection open.
   private static let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
 
-  /// Answers the connections in the order of the replies, one request each, and closes them. `isDeaf` makes a server
-  /// that never accepts and has no room for connections that wait; with `answersAfter` it answers as soon as it has
-  /// received that text, whatever is to follow.
+  /// Accepts one connection per reply, in order, reads one request from each, sends the reply and closes the
+  /// connection.
+  ///
+  /// - Parameters:
+  ///   - isDeaf: Whether the server never accepts connections and has no room for waiting ones.
+  ///   - cue: If set, the reply is sent as soon as this text was received, even if the request isn't complete.
   convenience init(replies: [String], isDeaf: Bool = false, answersAfter cue: String? = nil) throws {
     let listener = socket(AF_INET, Self.kind, 0)
     var address = sockaddr_in.loopback(port: 0)
@@ -36,7 +39,7 @@ final class CannedServer: Sendable {
     self.init(listener, port: UInt16(bigEndian: address.sin_port), replies, answersAfter: cue)
   }
 
-  /// The same on an abstract Unix socket.
+  /// Creates the same server on an abstract Unix socket.
   convenience init(abstractName: String, replies: [String]) throws {
     let listener = socket(AF_UNIX, Self.kind, 0)
     var address = sockaddr_un()
@@ -75,7 +78,7 @@ final class CannedServer: Sendable {
     close(listener)
   }
 
-  // Up to the end of the body that Content-Length announces, or the last chunk.
+  // Reads up to the end of the body according to Content-Length, or the last chunk.
   private static func readRequest(_ connection: CInt, until cue: String?) -> String {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)

@@ -1,4 +1,4 @@
-// Ways to a server: proxies, addresses in place of lookups, Unix sockets, the own address.
+// ConnectionTests: options for connections: proxies, addresses for names, Unix sockets, and the local address.
 
 import Foundation
 @testable import LupineCommand
@@ -42,14 +42,14 @@ struct ConnectionTests {
     ),
   ]
 
-  @Test("a request goes through the proxy that is given last", arguments: proxies)
+  @Test("the proxy given last is used", arguments: proxies)
   func proxy(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + arguments)
     #expect(run.status == 0 && run.output == "small\n", "\(run.errors)")
     #expect(run.errors.contains(shown), "\(run.errors)")
   }
 
-  // The command's line in sh, and whether the proxy is used, which nobody serves.
+  // Command lines for sh, and whether each uses the proxy, which doesn't listen.
   static let bypasses: [(line: String, isProxied: Bool)] = [
     ("http_proxy=127.0.0.1:1 $lupine", true),
     ("http_proxy=127.0.0.1:1 $lupine -x ''", false),
@@ -63,21 +63,21 @@ struct ConnectionTests {
     ("NO_PROXY=127.0.0.1 $lupine -x 127.0.0.1:1 --noproxy ''", true),
   ]
 
-  @Test("proxies of the environment have exceptions, and options win", arguments: bypasses)
+  @Test("proxies of the environment have exceptions, and options take precedence", arguments: bypasses)
   func exceptions(line: String, isProxied: Bool) async throws {
     let run = try await shell("unset no_proxy NO_PROXY; \(line) \(Self.page)")
     #expect(run.status == (isProxied ? 7 : 0), "\(run.errors)")
     #expect(run.output == (isProxied ? "" : "small\n"))
   }
 
-  @Test("a variable that is no proxy's URL has its status and one line")
+  @Test("an invalid URL in a proxy variable has its exit status and one error line")
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
     #expect(run.errors.contains("http_proxy: the host isn't a name or an address") && !run.errors.contains("secret"))
   }
 
-  @Test("addresses are used in place of a lookup: a later one before an earlier, a name before any")
+  @Test("addresses replace lookups: later options take precedence over earlier ones, and names over *")
   func overrides() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     let server = try CannedServer(replies: [reply, reply])
@@ -92,7 +92,7 @@ struct ConnectionTests {
     #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
   }
 
-  @Test("a Unix socket is connected to, whatever the host and the environment's proxy")
+  @Test("a Unix socket is used for any host, regardless of the environment's proxy")
   func unixSocket() async throws {
     let run = try await shell(
       "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")
@@ -113,7 +113,7 @@ struct ConnectionTests {
     #expect(file.status == 7 && file.errors.contains("No such file"))
   }
 
-  @Test("connections leave from the address or the interface that is given")
+  @Test("connections use the given local address or interface")
   func source() async throws {
     let run = try await lupine(["-v", "--interface", "127.0.0.2", Self.page])
     #expect(run.output == "small\n" && run.errors.contains(" from 127.0.0.2:"))

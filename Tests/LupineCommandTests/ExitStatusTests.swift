@@ -1,4 +1,4 @@
-// Each exit status, and that an error is one line.
+// ExitStatusTests: each exit status, and its error message in one line.
 
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct ExitStatusTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let status: Int32
-    /// The end of the line, behind "lupine: ".
+    /// The last part of the error line, after "lupine: ".
     let message: String
     let arguments: [String]
 
@@ -90,12 +90,12 @@ struct ExitStatusTests {
       Servers.nginx),
   ]
 
-  @Test("each error has its status and one line", arguments: cases)
+  @Test("each error has its exit status and one error line", arguments: cases)
   func error(_ one: Case) async throws {
     let run = try await lupine(one.arguments)
     #expect(run.status == one.status)
     #expect(run.hasOneErrorLine && run.errors.hasPrefix("lupine: "), "\(run.errors)")
-    // That a name doesn't exist is for the machine's name server to say, which may not answer.
+    // Whether a name exists is the answer of a name server, which may be unreachable.
     let hasNoAnswer =
       run.errors.contains("the host couldn't be looked up (") && one.message.hasPrefix("the host name doesn't exist")
     #expect(run.errors.contains(one.message) || hasNoAnswer, "\(run.errors)")
@@ -113,20 +113,20 @@ struct ExitStatusTests {
     (61, "\"zip\" is unknown", "HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\n\r\nx"),
   ]
 
-  @Test("each broken reply has its status and one line", arguments: replies)
+  @Test("each malformed reply has its exit status and one error line", arguments: replies)
   func brokenReply(status: Int32, message: String, reply: String) async throws {
     let server = try CannedServer(replies: [reply])
     let run = try await lupine(["-L", server.url])
     #expect(run.status == status)
     #expect(run.hasOneErrorLine && run.errors.contains(message), "\(run.errors)")
-    // The C1 control that the reply holds would steer a terminal.
+    // The reply contains a C1 control character, which a terminal would interpret.
     #expect(!run.errors.unicodeScalars.contains("\u{9B}"))
   }
 
-  @Test("a server that accepts nobody fails the connect timeout")
+  @Test("a server that doesn't accept connections exceeds the connect timeout")
   func connectTimeout() async throws {
     let server = try CannedServer(replies: [], isDeaf: true)
-    // The first connection waits in the only place that there is; the kernel drops the next one's SYN.
+    // The first connection fills the queue. The kernel drops the SYN of the next one.
     async let first = lupine(["-m", "0.5", server.url])
     async let second = lupine(["-m", "0.5", server.url])
     let statuses = try await [first.status, second.status]
@@ -139,32 +139,32 @@ struct ExitStatusTests {
       ))
   }
 
-  @Test("without a check, a bad certificate is taken")
+  @Test("with --insecure or its authority, a certificate is accepted")
   func insecure() async throws {
     #expect(try await lupine(["-k", "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
     #expect(try await lupine(["--cacert", Servers.authority, "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
   }
 
-  @Test("the time limit counts redirects together")
+  @Test("the time limit includes redirects")
   func totalTime() async throws {
     let url = "\(Servers.httpbin)/redirect-to?url=/delay/5"
     let run = try await lupine(["-L", "-m", "0.6", url])
     #expect(run.status == 28 && run.errors.contains("within 0.6 s"))
   }
 
-  @Test("a reader that goes away ends the command quietly")
+  @Test("a reader that closes the pipe ends the command without a message")
   func closedPipe() async throws {
     let run = try await shell("{ $lupine \(Servers.nginx)/big.bin; echo $? >&2; } | head -c 5 >/dev/null")
     #expect(run.errors == "23\n")
   }
 
-  @Test("a command without standard output can't write to anything else")
+  @Test("with standard output closed, the body isn't written anywhere")
   func closedOutput() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
     #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the disk.\n23\n"))
   }
 
-  @Test("help and version go to standard output")
+  @Test("help and version are written to standard output")
   func help() async throws {
     let help = try await lupine(["--help"])
     #expect(help.status == 0 && help.errors.isEmpty)

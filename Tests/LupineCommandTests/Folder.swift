@@ -1,9 +1,9 @@
-// Files that a test needs, and their removal.
+// Folder: a temporary folder for the files of a test.
 
 import Foundation
 import Glibc
 
-/// A folder of its own, removed with its content.
+/// A temporary folder, which is removed with its content.
 final class Folder {
   let path: String
 

@@ -1,17 +1,17 @@
-// Runs the built command, which lies next to the test bundle.
+// Runs the built command, which is in the folder of the test bundle.
 
 import Foundation
 import Glibc
 import LupineTestSupport
 
-/// What a run of the command left behind.
+/// The result of a run of the command.
 struct Run {
-  /// The exit status, or 128 and the signal's number.
+  /// The exit status, or 128 plus the signal's number.
   let status: Int32
   let output: String
   let errors: String
 
-  /// Whether standard error has exactly one line.
+  /// Whether standard error contains exactly one line.
   var hasOneErrorLine: Bool { errors.hasSuffix("\n") && !errors.dropLast().contains("\n") }
 }
 
@@ -20,13 +20,13 @@ struct CommandMissing: Error, CustomStringConvertible {
   var description: String { "\(path) isn't there: run `swift build --product lupine`" }
 }
 
-/// Runs `lupine`. `standardError` replaces the file that is read into `errors`.
+/// Runs `lupine`. Standard error is read into `errors`, unless `standardError` replaces its file.
 func lupine(_ arguments: [String], input: String = "", standardError: CInt? = nil) async throws -> Run {
   let path = try commandPath()
   return try await run([path] + arguments, input, standardError)
 }
 
-/// Runs a line of sh, in which `$lupine` is the command.
+/// Runs a line of sh, in which `$lupine` is the path of the command.
 func shell(_ line: String) async throws -> Run {
   try await run(["/bin/sh", "-c", "lupine='\(try commandPath())'; \(line)"], "", nil)
 }

@@ -1,4 +1,4 @@
-// The command line as it is understood. getopt_long keeps its place in globals, so these run one after the other.
+// OptionParserTests: parsing of the command line. The tests are serialized, because getopt_long has global state.
 
 @testable import LupineCommand
 import LupineEngine
@@ -22,7 +22,7 @@ struct OptionParserTests {
     }
   }
 
-  @Test("short, long and joined forms mean the same")
+  @Test("short, long and joined forms of options are equivalent")
   func forms() throws {
     let wanted = try options("--request", "PUT", "--output", "f", "--include")
     #expect(try options("-X", "PUT", "-o", "f", "-i") == wanted)
@@ -51,7 +51,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "a wrong command line is refused with its reason",
+    "an invalid command line is refused with a reason",
     arguments: [
       ([], "a URL is missing: see lupine --help"),
       (["a", "b"], "one URL at a time, not also b: see lupine --help"),
@@ -170,13 +170,13 @@ struct OptionParserTests {
   }
 
   @Test(
-    "what isn't such a number is refused",
+    "an invalid number of seconds is refused",
     arguments: ["", ".", "-1", "1e3", "0x1", "nan", "1,5", "1234567890", "1.2.3", "٣"])
   func notSeconds(text: String) {
     #expect(refusal(["-m", text, "a"])?.hasPrefix("--max-time takes a number of seconds") == true)
   }
 
-  @Test("a certificate's file and password are told apart at the first colon without a backslash")
+  @Test("the first unescaped colon separates a certificate's file from its password")
   func certificate() throws {
     for (text, path, password) in [
       ("f", "f", nil), ("f:", "f", ""), ("f:a:b", "f", "a:b"), ("c\\:d:p", "c:d", "p"), ("a\\b\\\\c", "a\\b\\c", nil),
@@ -188,7 +188,7 @@ struct OptionParserTests {
     #expect(try options("--pass", "a", "-E", "f").identity.password == "a")
   }
 
-  @Test("the engine is configured as the options say")
+  @Test("options are applied to the engine's configuration")
   func configuration() throws {
     let plain = try EngineConfiguration(options())
     #expect(plain.socket == SocketOptions() && plain.tls.trustRoots == [.system] && plain.proxy == .environment)
@@ -211,7 +211,7 @@ struct OptionParserTests {
     #expect(undone.socket.localAddress == nil && undone.socket.interface == "eth0")
   }
 
-  @Test("the connect timeout counts for the proxy, too, and the wait for leave has its own")
+  @Test("the connect timeout includes the proxy, and the wait for 100 has a separate limit")
   func timeouts() throws {
     let uri = try OptionParser.uri("http://a/")
     let timeouts = try EngineRequest(options("--connect-timeout", "3", "--expect100-timeout", "0.5"), to: uri).timeouts
@@ -220,7 +220,7 @@ struct OptionParserTests {
     #expect(timeouts.awaitContinue == .milliseconds(500))
   }
 
-  @Test("fields are added, emptied and left out as in curl")
+  @Test("fields are added, emptied and removed as in curl")
   func fields() throws {
     let edits = try options("-H", "A:  b c ", "-H", "B;", "-H", "Accept:", "-H", "C: d:e").fieldEdits
     #expect(
@@ -230,7 +230,7 @@ struct OptionParserTests {
       ])
   }
 
-  @Test("help and version win over what follows them, and errors before them win")
+  @Test("help and version take precedence over later options, and earlier errors over them")
   func help() throws {
     #expect(try OptionParser.parse(["lupine", "-h", "--foo"]) == .help)
     #expect(try OptionParser.parse(["lupine", "-V"]) == .version)

@@ -1,11 +1,11 @@
-// What --verbose and --timing tell.
+// ReportTests: the output of --verbose, --timing and --trace.
 
 import Foundation
 import Testing
 
 @Suite("Reports", .timeLimit(.minutes(10)))
 struct ReportTests {
-  @Test("verbose output has both heads as they go over the wire and the connection, and no credentials")
+  @Test("verbose output includes all heads and connections, without credentials")
   func verbose() async throws {
     let server = try CannedServer(replies: [
       "HTTP/1.1 302 Found\r\nSet-Cookie: secret3\r\nX: a\u{C2}\u{9B}b\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n",
@@ -29,7 +29,7 @@ struct ReportTests {
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
-  @Test("verbose output names the TLS version, the cipher and whether the server was verified")
+  @Test("verbose output includes TLS version and cipher, and whether the certificate was verified")
   func verboseTLS() async throws {
     try Servers.require()
     let url = "\(Servers.nginxTLS)/small.txt"
@@ -41,7 +41,7 @@ struct ReportTests {
     #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
   }
 
-  @Test("the timing table has a row for each phase and fact")
+  @Test("the timing table has a row for each phase and property")
   func timing() async throws {
     try Servers.require()
     let run = try await lupine(["--timing", "-k", "\(Servers.nginxTLS)/text.txt"])
@@ -65,7 +65,7 @@ struct ReportTests {
     #expect(run.errors.contains(try Regex("\n  proxy +[0-9]+\\.[0-9]{3} +[0-9]+\\.[0-9]{3} ms\n")))
   }
 
-  @Test("the trace tells the steps in their order")
+  @Test("the trace lists the steps in order")
   func trace() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"])
     let run = try await lupine(["--trace", server.url])
@@ -80,7 +80,7 @@ struct ReportTests {
     #expect(Array(steps.prefix(expected.count)) == expected.map { $0[...] })
   }
 
-  @Test("the trace tells why a connection failed")
+  @Test("the trace includes the reason for a failed connection")
   func traceOfFailure() async throws {
     let run = try await lupine(["--trace", "127.0.0.1:1"])
     #expect(run.status == 7)
@@ -88,7 +88,7 @@ struct ReportTests {
     #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: nobody listens on the port."))
   }
 
-  @Test("an exchange without a connection has a table too")
+  @Test("a request without a connection has a timing table")
   func timingOfNothing() async throws {
     let run = try await lupine(["--timing", "127.0.0.1:1"])
     #expect(run.status == 7)

@@ -1,4 +1,4 @@
-// What goes over the wire for each option.
+// RequestTests: the request that is sent for each option.
 
 import Foundation
 import Glibc
@@ -10,7 +10,7 @@ import Testing
 struct RequestTests {
   private static let usual = ["User-Agent: lupine/0.1.0", "Accept: */*", "Accept-Encoding: br, gzip, deflate"]
 
-  /// A request's head as lines, without the server's Host, and its body.
+  /// The head of a request as lines, without Host, and its body.
   private struct Sent {
     var head: [String]
     let body: String
@@ -26,14 +26,14 @@ struct RequestTests {
     return Sent(head: head.filter { $0 != "Host: 127.0.0.1:\(server.port)" }, body: String(request[end.upperBound...]))
   }
 
-  @Test("a GET has the default fields")
+  @Test("a GET request has the default fields")
   func plain() async throws {
     let sent = try await send([])
     #expect(sent.head == ["GET /p?q HTTP/1.1"] + Self.usual)
     #expect(sent.body.isEmpty)
   }
 
-  @Test("defaults are replaced and left out, and a field may come twice")
+  @Test("default fields can be replaced and removed, and a field can be sent twice")
   func fields() async throws {
     let sent = try await send([
       "-H", "Accept: a/b", "-H", "user-agent:", "-H", "X: 1", "-H", "X: 2", "-H", "Y;", "-H", "Host: foo.test", "--raw",
@@ -41,13 +41,13 @@ struct RequestTests {
     #expect(sent.head == ["GET /p?q HTTP/1.1", "Host: foo.test", "Accept: a/b", "X: 1", "X: 2", "Y: "])
   }
 
-  @Test("a method is sent as it is")
+  @Test("a method is sent unchanged")
   func method() async throws {
     #expect(try await send(["-X", "pUrGe"]).head.first == "pUrGe /p?q HTTP/1.1")
     #expect(try await send(["-X", "PUT", "-d", "a"]).head.first == "PUT /p?q HTTP/1.1")
   }
 
-  @Test("data is joined, and files lose their line ends and NUL")
+  @Test("data options are joined, without the line ends and NULs of files")
   func data() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "b=2\r\n&c\0=3\n")
@@ -58,13 +58,13 @@ struct RequestTests {
         + ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 16"])
   }
 
-  @Test("empty data is a POST of no bytes, and its type can be replaced")
+  @Test("empty data is sent as a POST without a body, whose type can be replaced")
   func emptyData() async throws {
     let sent = try await send(["-d", "", "-H", "content-type: a/b"])
     #expect(sent.head == ["POST /p?q HTTP/1.1"] + Self.usual + ["content-type: a/b", "Content-Length: 0"])
   }
 
-  @Test("JSON is sent as it stands, files too")
+  @Test("JSON is sent unchanged, also from a file")
   func json() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "[1,\r\n2]\n")
@@ -77,7 +77,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("a form has parts for texts, files and files' texts, with escaped names")
+  @Test("a form has parts for text, files and the text of files, with escaped names")
   func form() async throws {
     let folder = try Folder()
     let plain = try folder.write("p.txt", "text\n")
@@ -105,7 +105,7 @@ struct RequestTests {
     #expect(sent.body == parts.map { "\(boundary)\r\n\($0)\r\n" }.joined() + boundary + "--\r\n")
   }
 
-  @Test("a form's boundary is new each time, and is added to a given type")
+  @Test("each form has a new boundary, which is also added to a given type")
   func boundary() async throws {
     var types: Set<String> = []
     for _ in 0..<2 {
@@ -119,7 +119,7 @@ struct RequestTests {
   func streamedFile() throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
-    let byteCount: UInt64 = 1 << 40  // sparse; no test machine could hold it in memory
+    let byteCount: UInt64 = 1 << 40  // a sparse file, far larger than memory
     #expect(truncate(path, off_t(byteCount)) == 0)
     let body = try MultipartForm([FormField("a=@\(path)"), FormField("b=<\(path)")], boundary: "x").body
     let files = body.segments.filter { if case .file(path, byteCount) = $0 { true } else { false } }
@@ -127,7 +127,7 @@ struct RequestTests {
     #expect((try #require(body.byteCount)) > 2 * byteCount)
   }
 
-  @Test("credentials in the URL become Basic, unless a field says otherwise")
+  @Test("credentials in the URL are sent as Basic, unless a field replaces them")
   func credentials() async throws {
     let server = try CannedServer(replies: Array(repeating: "HTTP/1.1 204 No\r\n\r\n", count: 2))
     let url = "u%40:p@127.0.0.1:\(server.port)"

@@ -1,4 +1,4 @@
-// What becomes of a response: standard output, files, redirects, codings, the progress bar.
+// ResponseTests: output, files, redirects, codings and the progress bar.
 
 import Foundation
 import Glibc
@@ -8,13 +8,13 @@ import Testing
 struct ResponseTests {
   init() throws { try Servers.require() }
 
-  @Test("the body goes to standard output and nothing else does")
+  @Test("only the body is written to standard output")
   func body() async throws {
     let run = try await lupine(["\(Servers.nginx)/small.txt"])
     #expect(run.status == 0 && run.output == "small\n" && run.errors.isEmpty)
   }
 
-  @Test("a head is written before the body on demand, those of redirects too")
+  @Test("--include writes the heads of all responses before the body")
   func include() async throws {
     let server = try CannedServer(replies: [
       "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold",
@@ -27,7 +27,7 @@ struct ResponseTests {
     #expect(run.status == 0 && run.errors.isEmpty)
   }
 
-  @Test("a redirect is followed only on demand, and POST becomes GET behind 302")
+  @Test("redirects are only followed with --location, and 302 turns POST into GET")
   func location() async throws {
     let reply = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold"
     let server = try CannedServer(replies: [reply, reply, "HTTP/1.1 200 OK\r\n\r\nnew"])
@@ -45,7 +45,7 @@ struct ResponseTests {
     #expect(try await lupine(["-L", "\(Servers.httpbin)/redirect/21"]).status == 47)
   }
 
-  @Test("codings are undone, unless they aren't asked for", arguments: ["gzip", "brotli", "deflate"])
+  @Test("codings are decoded, except with --raw", arguments: ["gzip", "brotli", "deflate"])
   func coding(name: String) async throws {
     let decoded = try await lupine(["\(Servers.httpbin)/\(name)"])
     #expect(decoded.status == 0 && decoded.output.contains("\"headers\": {"))
@@ -53,7 +53,7 @@ struct ResponseTests {
     #expect(raw.status == 0 && !raw.output.contains("\"headers\": {"))
   }
 
-  @Test("a file is written whole, and replaces what was there")
+  @Test("the body replaces the content of an existing file")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("f", String(repeating: "old", count: 100))
@@ -63,13 +63,13 @@ struct ResponseTests {
     #expect(text.hasPrefix("line 1: lupins fix nitrogen\n") && text.hasSuffix("line 3000: lupins fix nitrogen\n"))
   }
 
-  @Test("a body of 256 MiB passes through a pipe")
+  @Test("a body of 256 MiB is written to a pipe")
   func big() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/big.bin | wc -c")
     #expect(run.output == "268435456\n" && run.errors.isEmpty)
   }
 
-  @Test("an empty body makes an empty file, an error status with --fail none")
+  @Test("an empty body creates an empty file, and an error with --fail creates none")
   func emptyFile() async throws {
     let folder = try Folder()
     #expect(try await lupine(["-o", folder.path + "/a", "\(Servers.httpbin)/status/204"]).status == 0)
@@ -78,7 +78,7 @@ struct ResponseTests {
     #expect(!folder.has("b"))
   }
 
-  @Test("what came before an error stays in the file, and the error says so")
+  @Test("a file keeps the bytes received before an error, and the message says so")
   func partialFile() async throws {
     let folder = try Folder()
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
@@ -88,29 +88,29 @@ struct ResponseTests {
     #expect(try folder.read("f") == "half")
   }
 
-  @Test("a terminal shows the progress of a file, and only of a file")
+  @Test("progress is shown on a terminal, and only for output to a file")
   func progress() async throws {
     let file = try await errorsOnTerminal(["-o", "/dev/null", "\(Servers.nginx)/big.bin"])
     let lines = file.replacing("\r\n", with: "").components(separatedBy: "\r").filter { !$0.isEmpty }
     #expect(lines.count >= 2)
     #expect(lines.dropLast().allSatisfy { $0.count == 59 && $0.contains("% [") })
     #expect(file.contains("\r100% [===============] 256.0 MiB of 256.0 MiB, "))
-    #expect(file.hasSuffix("\r\n"))  // as a terminal makes of a line feed
+    #expect(file.hasSuffix("\r\n"))  // a terminal's output of a line feed
     #expect(try await errorsOnTerminal(["\(Servers.nginx)/text.txt"]).isEmpty)
   }
 
-  /// What a terminal of 60 columns gets from standard error.
+  /// Returns the standard error of a run on a terminal with 60 columns.
   private func errorsOnTerminal(_ arguments: [String]) async throws -> String {
     var (main, side): (CInt, CInt) = (-1, -1)
     var size = winsize(ws_row: 20, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0)
     try #require(openpty(&main, &side, nil, nil, &size) == 0)
     defer { close(main) }
-    // Not for the programs that other tests start, in which the terminal would stay open.
+    // Close-on-exec, because a program that another test starts would keep the terminal open.
     for end in [main, side] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let run = try await lupine(arguments, standardError: side)
     #expect(run.status == 0)
     close(side)
-    // A terminal keeps some 4 KB for its reader; a second's drawings are less.
+    // A terminal buffers about 4 KB, which is more than one second of drawing.
     var text: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
     while case let count = read(main, &buffer, buffer.count), count > 0 { text += buffer[..<count] }

@@ -1,4 +1,4 @@
-// Where the test servers are (Tests/Servers/servers), and what to say if they aren't.
+// Servers: the addresses of the test servers (Tests/Servers/servers), and an error if they don't run.
 
 import Foundation
 import Glibc
@@ -8,10 +8,10 @@ enum Servers {
   static let httpbin = "http://127.0.0.1:28080"
   static let nginx = "http://127.0.0.1:28082"
   static let apache = "http://127.0.0.1:28083"
-  /// https with a good certificate.
+  /// https with a valid certificate.
   static let nginxTLS = "https://localhost:28443"
 
-  /// https for clients with a certificate; its subject is the answer.
+  /// https that requires a client certificate, and responds with its subject.
   static let clients = "https://localhost:28448"
   static let tls12Only = "https://localhost:28449"
   static let tls13Only = "https://localhost:28450"
@@ -20,13 +20,13 @@ enum Servers {
   static let revokedStaple = "https://localhost:28452"
   static let httpProxy = "127.0.0.1:28128"
   static let socksProxy = "127.0.0.1:28180"
-  /// The same kinds of proxies for user:pass.
+  /// The same kinds of proxies, which require the credentials user:pass.
   static let httpProxyWithLogin = "127.0.0.1:28129"
   static let socksProxyWithLogin = "127.0.0.1:28181"
 
-  /// The authority that signed their certificates.
+  /// The authority of the servers' certificates.
   static var authority: String { folder + "/pki/ca.crt" }
-  /// A client's certificate, its key, and both in PKCS#12 with the password "password".
+  /// A client certificate, its key, and both in PKCS#12 with the password "password".
   static var clientCertificate: String { folder + "/pki/client.crt" }
   static var clientKey: String { folder + "/pki/client.key" }
   static var clientArchive: String { folder + "/pki/client.p12" }
@@ -42,7 +42,7 @@ enum Servers {
     var description: String { "no test server answers on port \(port): run `make servers-install servers-up`" }
   }
 
-  /// Throws unless all of them can be connected to.
+  /// Throws unless all servers accept connections.
   static func require() throws {
     let ports: [UInt16] = [
       28080, 28082, 28083, 28128, 28129, 28180, 28181, 28443, 28444, 28445, 28446, 28447, 28448, 28449, 28450, 28451,

@@ -1,4 +1,4 @@
-// What the TLS options bring about: client certificates, versions, ciphers, stapling, key logs.
+// TLSTests: the effects of the TLS options: client certificates, versions, ciphers, stapling, key logs.
 
 import Foundation
 import Testing
@@ -16,13 +16,13 @@ struct TLSTests {
     ["-E", Servers.clientArchive + ":wrong", "--cert-type", "P12", "--pass", "password"],
   ]
 
-  @Test("a client shows its certificate", arguments: identities)
+  @Test("a client certificate is sent", arguments: identities)
   func identity(arguments: [String]) async throws {
     let run = try await lupine(Self.trust + arguments + [Servers.clients])
     #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
   }
 
-  @Test("certificate and encrypted key may stand in one file, with a colon in its name")
+  @Test("certificate and encrypted key may be in one file, whose name may contain a colon")
   func encryptedKey() async throws {
     let folder = try Folder()
     let run = try await shell(
@@ -53,13 +53,13 @@ struct TLSTests {
     (["--cert-status", Servers.goodStaple], "* the stapled OCSP response says that it is good\n"),
   ]
 
-  @Test("versions, ciphers, groups and stapling are as asked for", arguments: settings)
+  @Test("the options determine version, cipher, group and stapling", arguments: settings)
   func setting(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + Self.trust + arguments)
     #expect(run.status == 0 && run.errors.contains(shown), "\(run.errors)")
   }
 
-  @Test("a folder of authorities is trusted, alone or beside a file")
+  @Test("a folder of authorities is trusted, alone or together with a file")
   func trustFolder() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"
@@ -72,7 +72,7 @@ struct TLSTests {
     #expect(run.output == "60\nsmall\nsmall\n", "\(run.errors)")
   }
 
-  @Test("secrets go to the file that SSLKEYLOGFILE names, and nowhere if it is empty")
+  @Test("secrets are written to the file in SSLKEYLOGFILE, and nowhere if it is empty")
   func keyLog() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"

@@ -1,4 +1,4 @@
-// --upload-file, --encode and Expect: what is sent, when, and what can't be sent again.
+// UploadTests: --upload-file, --encode and Expect.
 
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test("a file is put with its length, and a folder's URL gets its name")
+  @Test("a file is sent by PUT with its length, and a URL ending in a slash gets the file's name")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("a b?.txt", "text")
@@ -23,7 +23,7 @@ struct UploadTests {
     #expect(server.requests.count == places.count)
   }
 
-  @Test("an empty file has the length 0, and another method may be given")
+  @Test("an empty file has Content-Length 0, and the method can be set")
   func emptyFile() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
@@ -33,7 +33,7 @@ struct UploadTests {
     #expect(request.hasPrefix("PATCH /f HTTP/1.1\r\n") && request.hasSuffix("Content-Length: 0\r\n\r\n"))
   }
 
-  @Test("standard input is sent in chunks, to the URL as it is")
+  @Test("standard input is sent in chunks, without a change of the URL")
   func standardInput() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(["-T", "-", server.url + "/d/"], input: "text")
@@ -43,18 +43,18 @@ struct UploadTests {
     #expect(request.hasSuffix("Transfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n"))
   }
 
-  @Test("what standard input holds is sent before its end, and an early answer ends the command")
+  @Test("standard input is sent before its end, and an early response ends the command")
   func earlyAnswer() async throws {
     let folder = try Folder()
     let server = try CannedServer(
       replies: ["HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nseen"], answersAfter: "first\n")
-    // The shell keeps the pipe open for writing: it never ends.
+    // The shell keeps the pipe open for writing, so that it never ends.
     let run = try await shell(
       "mkfifo \(folder.path)/f; exec 3<>\(folder.path)/f; echo first >&3; $lupine -T - \(server.url) <&3")
     #expect(run.status == 0 && run.output == "seen", "\(run.errors)")
   }
 
-  @Test("a named pipe is sent as it comes")
+  @Test("the content of a named pipe is sent in chunks")
   func namedPipe() async throws {
     let folder = try Folder()
     let server = try CannedServer(replies: [Self.reply])
@@ -64,14 +64,14 @@ struct UploadTests {
     #expect(server.requests.first?.hasSuffix("\r\n\r\n5\r\ntext\n\r\n0\r\n\r\n") == true)
   }
 
-  @Test("much of standard input arrives whole")
+  @Test("5 MB of standard input are sent completely")
   func muchInput() async throws {
     try Servers.require()
     let run = try await shell("head -c 5000000 /dev/zero | $lupine -T - \(Servers.apache)/count")
     #expect(run.output.contains("5000000"), "\(run.output) \(run.errors)")
   }
 
-  @Test("standard input can't be sent a second time, a file can")
+  @Test("a redirect with standard input as the body is an error, and a file is sent again")
   func redirect() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -83,7 +83,7 @@ struct UploadTests {
     #expect(server.requests[2].hasPrefix("PUT /b HTTP/1.1\r\n") && server.requests[2].hasSuffix("text"))
   }
 
-  @Test("input that can't be read has its own line and status")
+  @Test("unreadable input has its exit status and error line")
   func unreadable() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await shell("$lupine -T - \(server.url) < /tmp; echo $? >&2")
@@ -93,7 +93,7 @@ struct UploadTests {
     #expect(try await lupine(["-T", "/tmp", server.url]).status == 26)
   }
 
-  @Test("a body is compressed on demand", arguments: ["gzip", "deflate", "br"])
+  @Test("--encode compresses a body", arguments: ["gzip", "deflate", "br"])
   func coding(name: String) async throws {
     let server = try CannedServer(replies: [Self.reply], answersAfter: "\r\n0\r\n\r\n")
     let run = try await lupine(["--encode", name, "-d", String(repeating: "a", count: 10_000), server.url])
@@ -103,7 +103,7 @@ struct UploadTests {
     #expect(request.utf8.count < 1_000)
   }
 
-  @Test("what was compressed is what was given")
+  @Test("a compressed body decodes to the original")
   func roundTrip() async throws {
     try Servers.require()
     let place = "\(Servers.nginx)/uploads/command-\(UUID().uuidString)"
@@ -114,7 +114,7 @@ struct UploadTests {
     #expect(try await lupine(["-X", "DELETE", place]).status == 0)
   }
 
-  @Test("a body waits for leave if the server gives it")
+  @Test("with Expect, the body is sent after 100 Continue")
   func leave() async throws {
     try Servers.require()
     let run = try await lupine(["-v", "-H", "Expect: 100-continue", "-d", "12345", "\(Servers.apache)/count"])
@@ -122,7 +122,7 @@ struct UploadTests {
     #expect(run.errors.contains("\n< HTTP/1.1 100 Continue\n"))
   }
 
-  @Test("without leave, a body waits as long as it is told to")
+  @Test("without 100 Continue, the body is sent after --expect100-timeout")
   func noLeave() async throws {
     let server = try CannedServer(replies: [Self.reply, Self.reply])
     let expecting = ["-H", "Expect: 100-continue", "-d", "x", server.url]

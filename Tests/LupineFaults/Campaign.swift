@@ -1,4 +1,4 @@
-// Run after run with another call failed, and what has to hold behind each.
+// Campaign: runs a scenario repeatedly, fails another call in each run, and checks the outcome.
 
 import CLupineFaults
 import Foundation
@@ -12,40 +12,40 @@ struct Campaign {
   let kind: FaultKind
   let scenario: Scenario
   let folder: URL
-  /// How large the steps of n become, in hundredths of n, up to `stepMax`.
+  /// The growth of the steps of n, in hundredths of n. A step is at most `stepMax`.
   let growth: Int
 
-  /// What one call of OpenSSL's allocates in more pieces than this is failed in one of them at least.
+  /// The maximum step. An OpenSSL call that makes more allocations than this fails in at least one of them.
   private static let stepMax = 16
-  /// How many wrong runs are looked at before it is given up.
+  /// The number of failed runs after which the campaign ends.
   private static let problemsMax = 4
 
-  /// Returns the status to exit with.
+  /// Runs the campaign and returns the exit status of the process.
   func run() async throws -> CInt {
     let servers = try Servers()
     defer { servers.stop() }
     if [.uploadFile, .uploadSecureFile].contains(scenario) {
       try Scenario.body.write(to: folder.appending(path: "body"))
     }
-    // What a process opens once for all is opened by these.
+    // The first runs open everything that a process opens only once.
     for _ in 0..<3 { _ = try await Run(self, servers, Left(below: folder)).problems(call: "", n: 0, variant: 0) }
     let before = Left(below: folder)
 
     var count = Count()
     for call in kind.calls { try await fail(call, servers, before, &count) }
     say("\(kind) \(scenario): \(count.runs) runs, \(count.wrong) wrong; failed: \(count.struck.joined(separator: " "))")
-    // Something has to have been struck, or this has shown nothing.
+    // A campaign in which no call failed has tested nothing.
     return count.wrong == 0 && !count.struck.isEmpty ? 0 : 1
   }
 
   private struct Count {
     var runs = 0
     var wrong = 0
-    /// How often each call was failed.
+    /// The number of failures of each call.
     var struck: [String] = []
   }
 
-  /// Fails the n-th call of that name, for n = 1, 2, …, in each of its ways, until a run has fewer.
+  /// Fails the n-th call of the function, for n = 1, 2, …, in each way, until a run makes fewer than n calls.
   private func fail(_ call: String, _ servers: Servers, _ before: Left, _ count: inout Count) async throws {
     var (n, struck) = (1, 0)
     defer { if struck > 0 { count.struck.append("\(call) \(struck)") } }
@@ -66,7 +66,7 @@ struct Campaign {
   }
 }
 
-/// One request with a session of its own, during which one call fails.
+/// One request in a new session, during which one call fails.
 private struct Run {
   private let campaign: Campaign
   private let servers: Servers
@@ -78,7 +78,7 @@ private struct Run {
     self.before = before
   }
 
-  /// What is wrong with a run in which the n-th call of that name fails; nothing fails if n is 0.
+  /// Makes the n-th call of the function fail, and returns the problems of the run. No call fails if n is 0.
   func problems(call: String, n: Int, variant: Int) async throws -> [String] {
     let endings = Endings()
     let configuration = try servers.configuration(campaign.scenario)
@@ -88,8 +88,8 @@ private struct Run {
       let session = Session(configuration: configuration)
       campaign.scenario.start(session, servers, campaign.folder) { endings.note($0) }
       guard await settles({ !endings.all.isEmpty }) else { return ["it never ends"] }
-      // Forever, or until an idle connection is to be closed. One that is kept is looked at once more when the time of its
-      // last exchange passes.
+      // The loop has no deadline, or only that of an idle connection. It checks such a connection once more when the
+      // deadline of its last exchange passes.
       let isAtRest = await settles {
         let waiting = lupine_faults_waiting()
         return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0
@@ -114,7 +114,7 @@ private struct Run {
   }
 }
 
-/// What a handler was called with, each time.
+/// The arguments of all calls of a completion handler.
 private final class Endings: Sendable {
   private let list = Mutex<[Ending]>([])
 
@@ -123,7 +123,7 @@ private final class Endings: Sendable {
   func note(_ ending: Ending) { list.withLock { $0.append(ending) } }
 }
 
-/// What a process has at a moment.
+/// The descriptors and files that the process has at one moment.
 struct Left: CustomStringConvertible {
   private let descriptors: [String]
   private let files: [String]
@@ -137,7 +137,7 @@ struct Left: CustomStringConvertible {
     files = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
   }
 
-  /// Whether nothing has come in addition. Folders stay, as the one for multipart bodies does.
+  /// Returns whether there is nothing new. Folders don't count; the one for multipart bodies remains.
   func isWithin(_ before: Left) -> Bool {
     descriptors.count <= before.descriptors.count && Set(files).isSubset(of: before.files)
   }
@@ -149,7 +149,7 @@ struct Left: CustomStringConvertible {
   }
 }
 
-/// Whether the condition comes to hold while other threads run; no event tells.
+/// Polls until the condition is true, for up to 15 s, and returns whether it is. No event reports the changes.
 private func settles(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(15)
   while ContinuousClock.now < deadline {

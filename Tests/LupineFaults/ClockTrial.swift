@@ -1,4 +1,4 @@
-// A clock that is set while requests are under way.
+// ClockTrial: sets the wall clock during requests.
 
 import CLupineFaults
 import Foundation
@@ -6,11 +6,11 @@ import Lupine
 import LupineEngine
 import LupineOrigin
 
-/// Time limits and delays by a clock that jumps by a day.
+/// Tests that time limits and delays are correct while the wall clock jumps by a day.
 enum ClockTrial {
   private static let day = 24 * 60 * 60
 
-  /// Returns the status to exit with.
+  /// Runs the trial and returns the exit status of the process.
   static func run() async throws -> CInt {
     let origin = try OriginServer { peer in
       guard let request = try peer.readRequest() else { return }
@@ -42,7 +42,7 @@ enum ClockTrial {
     return Session(configuration: configuration)
   }
 
-  /// A response that comes in pieces, between which the clock is set there and back.
+  /// Receives a response in pieces, and sets the clock forth and back between them.
   private static func receive(_ url: String, _ jump: Int) async throws -> String? {
     let session = session(timeout: 60)
     defer { lupine_faults_set_clock(0) }
@@ -58,7 +58,7 @@ enum ClockTrial {
     return text == "piecepiecepiecepiece" ? nil : "a response was \(text)"
   }
 
-  /// A response that never comes: its limit is as long as ever.
+  /// Waits for a response that never arrives, and checks that the time limit isn't affected.
   private static func hold(_ url: String, _ jump: Int) async -> String? {
     let session = session(timeout: 0.4)
     let start = ContinuousClock.now
@@ -73,7 +73,7 @@ enum ClockTrial {
     return nil
   }
 
-  /// A retry is as late as its retrier says.
+  /// Checks that a retry starts after the delay that its retrier has set.
   private static func retry(_ url: String, _ jump: Int) async -> String? {
     let session = session(timeout: 60)
     let start = ContinuousClock.now

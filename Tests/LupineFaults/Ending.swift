@@ -1,17 +1,17 @@
-// How a request has ended.
+// Ending: the outcome of a request.
 
 import Foundation
 import Lupine
 
-/// A completion, as it was handed over.
+/// The result that the completion handler received.
 struct Ending: Sendable {
   enum Kind: Hashable, Sendable {
-    /// With everything that was to come.
+    /// The response is complete and correct.
     case complete
-    /// Without an error, but not with what was to come.
+    /// There is no error, but the response is incomplete or wrong.
     case damaged
     case error(URLError.Code)
-    /// The downloaded file couldn't be given its place.
+    /// The downloaded file couldn't be moved to its destination.
     case move
     /// The multipart body couldn't be written.
     case multipart
@@ -19,7 +19,7 @@ struct Ending: Sendable {
   }
 
   let kind: Kind
-  /// What the error says.
+  /// The error's description.
   let words: String
 
   init(_ error: AFError?, isRight: Bool) {

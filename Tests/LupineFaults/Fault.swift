@@ -1,15 +1,15 @@
-// What was failed, and how a request may end then.
+// Fault: a failed call, and the outcomes that a request may have after it.
 
 import CLupineFaults
 import Foundation
 import Glibc
 import LupineEngine
 
-/// What is failed.
+/// The kind of calls that fail.
 enum FaultKind: String {
   case calls, openssl, codings
 
-  /// The names of what can be failed.
+  /// The names of the functions that can fail.
   var calls: [String] {
     let group =
       switch self {
@@ -27,14 +27,14 @@ enum FaultKind: String {
   }
 }
 
-/// A call that was failed in one way.
+/// A call that failed in one way.
 struct Fault: CustomStringConvertible {
   let call: String
   let code: CInt
-  /// "error", "short", "nothing" or "spurious".
+  /// How the call failed: "error", "short", "nothing" or "spurious".
   let shape: String
 
-  /// What was done to that call in the latest run; nil if it was called less often.
+  /// Returns how the call failed in the latest run, or nil if no call failed.
   static func struck(_ call: String) -> Fault? {
     guard lupine_faults_struck(), let shape = lupine_faults_struck_shape() else { return nil }
     return Fault(call: call, code: lupine_faults_struck_code(), shape: String(cString: shape))
@@ -44,17 +44,17 @@ struct Fault: CustomStringConvertible {
     shape == "error" ? "\(SystemError(call: call, code: code))" : "\(call): \(shape)"
   }
 
-  /// How a request may end. Where several are possible, it depends on what the call was made for.
+  /// Returns the outcomes that a request may have. There are several if the call serves different purposes.
   func allowed(in scenario: Scenario) -> Set<Ending.Kind> {
     switch call {
     case "CRYPTO_malloc", "CRYPTO_realloc":
-      // Nothing that is said of a certificate or a key can be trusted to have been about memory.
+      // Any statement about a certificate or key may be due to the lack of memory.
       [.complete] + [.secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
     case "zalloc", "brotli_alloc_func": [.error(.cannotDecodeContentData)]
     case "epoll_create1", "eventfd": [.error(.cannotLoadFromNetwork)]
-    // The loop's thread, or a resolver's, which is tried again.
+    // The thread of the loop, or of a resolver; resolvers try again.
     case "pthread_create": [.error(.cannotLoadFromNetwork)] + (scenario.looksUp ? [.complete] : [])
-    // Complete: an idle connection that can't be watched is closed. Lost: one under way.
+    // Complete: an idle connection that can't be watched is closed. Lost: a connection in use.
     case "epoll_ctl": [.complete, .error(.cannotLoadFromNetwork), .error(.networkConnectionLost)]
     case "epoll_wait", "setsockopt", "getsockname", "getpeername": [.complete]
     case "getaddrinfo": lookUp
@@ -84,8 +84,8 @@ struct Fault: CustomStringConvertible {
       if code == EINVAL { return [.complete] }
       if code == EIO || shape == "nothing" { return [.error(.cannotOpenFile)] }
     }
-    // Complete: what was lost was the goodbye, an idle connection, or one that a request can be sent again on. In a
-    // tunnel it is the proxy that can't be connected to.
+    // Complete: the fault hit the close of the connection, an idle connection, or one whose request can be replayed. In
+    // a tunnel, the error is that of connecting to the proxy.
     return [.complete, .error(.networkConnectionLost)] + (scenario == .tunnel ? [.error(.cannotConnectToHost)] : [])
   }
 
@@ -96,10 +96,10 @@ struct Fault: CustomStringConvertible {
     case ("open", .multipart): [.multipart, .error(.cannotOpenFile)]
     case ("open", _), ("fstat", _), ("pread", _): [.error(.cannotOpenFile)]
     case ("pwrite", _), ("ftruncate", _): [.error(.cannotWriteToFile)]
-    // Of a socket, nobody cares; of a file that was written, what it holds isn't certain.
+    // Errors of closing a socket are ignored. After an error of closing a written file, its content is uncertain.
     case ("close", .download): [.complete, .error(.cannotCloseFile)]
     case ("close", _): [.complete]
-    // Copied instead, or tried in two steps.
+    // The file is copied instead, or renamed in two steps.
     case ("rename", _), ("renameat2", _): code == EXDEV || code == EINVAL ? [.complete] : [.move]
     default: []
     }

@@ -1,4 +1,4 @@
-// What is asked for while a call is failed, and from whom.
+// Scenario: the requests during which calls fail, and their servers.
 
 import CLupineFaults
 import Foundation
@@ -6,22 +6,22 @@ import Lupine
 import LupineEngine
 import LupineOrigin
 
-/// A request of one kind to servers of its own.
+/// A kind of request, to servers of the tests.
 enum Scenario: String, CaseIterable {
   case plain, secure, tunnel, redirect, codings
   case uploadData, uploadFile, uploadSecureFile, multipart, download
 
-  /// Whether a host has to be looked up, which has another address to try if one fails.
+  /// Whether the host is looked up. It then has another address to try if one fails.
   var looksUp: Bool { self == .secure || self == .uploadSecureFile }
 
-  /// Bytes of bodies: more than a socket's buffers and a turn's read take at once.
+  /// The number of bytes of a body: more than a socket's buffers and one iteration of the loop hold.
   static let byteCount = 300_000
-  /// Made of the bytes each time: LeakSanitizer doesn't see what a global `Data` refers to.
+  /// Created from the bytes each time, because LeakSanitizer doesn't see references from a global `Data`.
   static var body: Data { Data(bytes) }
   private static let bytes = (0..<byteCount).map { Pattern.byte(at: UInt64($0)) }
 }
 
-/// The servers of all scenarios, on threads that no fault strikes.
+/// The servers of all scenarios. Calls of their threads never fail.
 final class Servers: Sendable {
   let plain: OriginServer
   let secure: OriginServer
@@ -59,13 +59,13 @@ final class Servers: Sendable {
     }
   }
 
-  /// A session's settings: nobody but a fault ends a request.
+  /// Returns the configuration of a session. Its time limits are so long that only a fault ends a request.
   func configuration(_ scenario: Scenario) throws -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
     configuration.timeoutIntervalForRequest = 300
     configuration.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
     configuration.engine.proxy = .none
-    // So that an idle connection's deadline isn't taken for a request's.
+    // A long timeout, so that the deadline of an idle connection isn't mistaken for a request's.
     configuration.engine.pool.idleTimeout = .seconds(2_000)
     if scenario == .tunnel {
       configuration.engine.proxy = .fixed(try Proxy(proxy.url))
@@ -75,7 +75,7 @@ final class Servers: Sendable {
 }
 
 extension Scenario {
-  /// Starts the request. `end` is called as often as its handler is.
+  /// Starts the request. `end` is called each time that the completion handler is called.
   func start(
     _ session: Session, _ servers: Servers, _ folder: URL, end: @escaping @Sendable (Ending) -> Void
   ) {
@@ -86,7 +86,7 @@ extension Scenario {
     case .tunnel: receive(session.request("https://127.0.0.1:\(servers.secure.port)/body"), queue, end)
     case .redirect: receive(session.request(servers.plain.url + "/redirect"), queue, end)
     case .codings:
-      // One after the other, so that the n-th allocation is the same each time.
+      // Requests are sequential, so that the n-th allocation is the same in each run.
       receive(session.request(servers.plain.url + "/gzip"), queue) { first in
         guard first.kind == .complete else { return end(first) }
         receive(session.request(servers.plain.url + "/deflate"), queue) { second in

@@ -1,17 +1,17 @@
-// Fails the n-th call of each name beneath a session, for n = 1, 2, … and in every way that call can fail, until a run
-// needs fewer; says what was wrong with each run.
+// LupineFaults: fails the n-th call of each function that a session uses, for n = 1, 2, … and in each way that the call
+// can fail, until a run makes fewer calls. Prints the problems of each run.
 //
 //   LupineFaults calls|openssl|codings SCENARIO [EVERY]
 //   LupineFaults clock
 //
-// EVERY says how large the steps of n become, in hundredths of n: 0, the default, for every n. Exits with 1 if a run was
-// wrong. See CLupineFaults.h for how calls are failed.
+// EVERY is the growth of the steps of n, in hundredths of n. The default of 0 tests every n. The exit status is 1 if a
+// run had a problem. CLupineFaults.h describes how calls fail.
 
 import CLupineFaults
 import Foundation
 import Glibc
 
-/// Writes a line at once, since the process may crash.
+/// Writes a line without buffering, because the process may crash.
 func say(_ line: String) { FileHandle.standardOutput.write(Data("\(line)\n".utf8)) }
 
 let arguments = CommandLine.arguments
@@ -31,6 +31,6 @@ setenv("TMPDIR", folder.path, 1)
 
 let status = try await Campaign(kind: kind, scenario: scenario, folder: folder, growth: growth).run()
 try FileManager.default.removeItem(at: folder)
-// OpenSSL itself loses memory where it lacks some, which a sanitizer would report at the exit.
+// OpenSSL leaks memory when an allocation fails. A sanitizer would report that at exit.
 if kind == .openssl { _exit(status) }
 exit(status)

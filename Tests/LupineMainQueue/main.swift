@@ -1,9 +1,9 @@
-// Waits for responses as a program's main thread may: in dispatchMain, or by running its loop. Prints what came, and exits.
+// LupineMainQueue: waits for responses on the main thread, in dispatchMain or by running the run loop, and prints them.
 
 import Foundation
 import Lupine
 
-/// Sends requests whose handlers are called on the default queue, the main one, then calls `done` there.
+/// Sends requests whose handlers are called on the default queue, which is the main queue. Then calls `done` there.
 func send(to url: String, _ done: @escaping @Sendable () -> Void) {
   let onMain: @Sendable (String) -> Void = { words in
     dispatchPrecondition(condition: .onQueue(.main))
@@ -30,7 +30,7 @@ case "dispatchMain":
 case "RunLoop":
   let done = DispatchSemaphore(value: 0)
   send(to: arguments[2]) { done.signal() }
-  // The handlers run inside; a turn ends when one did, or after a while.
+  // Handlers run inside of RunLoop.run, which returns after one of them or after a tenth of a second.
   while done.wait(timeout: .now()) == .timedOut { RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.1)) }
   exit(0)
 default:

@@ -1,4 +1,4 @@
-// The demo's routes, as a client sees them.
+// DemoRoutesTests: the responses of the demo's routes.
 
 import LupineCoding
 import Testing
@@ -9,7 +9,7 @@ struct DemoRoutesTests {
   private static let document =
     #"{"name":"lupine","family":"Fabaceae","species":200,"perennial":true,"colours":["blue","violet","white"]}"#
 
-  /// Sends one request, and returns head and body of the response.
+  /// Sends one request, and returns the head and the body of the response.
   private func exchange(_ request: String, body: String = "") throws -> (head: String, body: [UInt8]) {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -27,7 +27,7 @@ struct DemoRoutesTests {
   }
 
   @Test(
-    "a path has its status and its fields",
+    "a path is answered with its status and fields",
     arguments: [
       ("/json", "HTTP/1.1 200 ", "Content-Type: application/json"),
       ("/redirect", "HTTP/1.1 302 ", "Location: /json"),
@@ -51,7 +51,7 @@ struct DemoRoutesTests {
   }
 
   @Test(
-    "the coded documents decode to the plain one",
+    "the coded documents decode to the plain document",
     arguments: [
       ("/gzip", ContentCoding.gzip), ("/deflate", .deflate), ("/br", .brotli),
     ])
@@ -61,7 +61,7 @@ struct DemoRoutesTests {
     #expect(try exchange("GET /json HTTP/1.1").body == Array(Self.document.utf8))
   }
 
-  @Test("echo tells the request as JSON")
+  @Test("echo describes the request as JSON")
   func echo() throws {
     let request = "POST /form?q=1&q=2&e= HTTP/1.1\r\nContent-Type: application/x-www-form-urlencoded\r\nX: \"\\\r\nX: 2"
     let (_, body) = try exchange(request, body: "a=1%0A&b=%C3%BC")
@@ -72,21 +72,21 @@ struct DemoRoutesTests {
         + #""Content-Length":"15"},"form":{"a":"1\n","b":"ü"},"body":"a=1%0A&b=%C3%BC","bodyBytes":15}"#)
   }
 
-  @Test("the stream comes in five chunks")
+  @Test("the stream consists of five chunks")
   func stream() throws {
     let body = String(decoding: try exchange("GET /stream HTTP/1.1").body, as: UTF8.self)
     let chunks = (1...5).map { "13\r\n{\"chunk\":\($0),\"of\":5}\n\r\n" }
     #expect(body == chunks.joined() + "0\r\n\r\n")
   }
 
-  @Test("big bodies have the length asked for, and each byte tells its place", arguments: [0, 1, 64_256, 200_000])
+  @Test("big bodies have the requested length and position-dependent bytes", arguments: [0, 1, 64_256, 200_000])
   func big(byteCount: Int) throws {
     let body = try exchange("GET /big?bytes=\(byteCount) HTTP/1.1").body
     #expect(body.count == byteCount)
     #expect(body.enumerated().allSatisfy { $0.element == Pattern.byte(at: UInt64($0.offset)) })
   }
 
-  @Test("slow answers nothing until the client goes")
+  @Test("slow sends no response until the client closes the connection")
   func slow() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     let client = try RawClient(server)
@@ -97,7 +97,7 @@ struct DemoRoutesTests {
     #expect(server.requestCount == 1)
   }
 
-  @Test("JSON escapes what must be escaped")
+  @Test("JSON escapes quotation marks, backslashes and control characters")
   func json() {
     let value: JSONValue = ["a\u{1}\"": [.null, false, "\\\r\n\t\u{1F}é"]]
     #expect(value.description == #"{"a\u0001\"":[null,false,"\\\r\n\t\u001fé"]}"#)

@@ -1,4 +1,4 @@
-// What no client should send: answered with 400 or dropped, and the server goes on.
+// GarbageTests: malformed requests, which are answered with 400 or dropped without affecting other clients.
 
 import Testing
 
@@ -30,7 +30,7 @@ struct GarbageTests {
     "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n",
   ]
 
-  @Test("what isn't a request is answered with 400, and the next client is served", arguments: refused)
+  @Test("malformed requests are answered with 400, and the next client is served", arguments: refused)
   func refusal(bytes: String) throws {
     let server = try OriginServer.serving { _ in .text("fine") }
     defer { server.stop() }
@@ -43,7 +43,7 @@ struct GarbageTests {
   }
 
   @Test(
-    "a request that is cut short is dropped without an answer",
+    "a truncated request is dropped without a response",
     arguments: [
       "", "\r\n", "G", "GET / HTTP/1.1\r\nA: b", "POST / HTTP/1.1\r\nContent-Length: 5\r\n\r\n1234",
       "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1234",
@@ -57,9 +57,9 @@ struct GarbageTests {
     #expect(try client.receiveAll() == "")
   }
 
-  @Test("random bytes end no more than their own connection", arguments: 0..<64)
+  @Test("random bytes affect only their own connection", arguments: 0..<64)
   func random(seed: UInt64) throws {
-    // An xorshift generator, so that a seed that fails can be run again.
+    // An xorshift generator, so that a failing seed can be repeated.
     var state = (seed + 1) &* 0x9E37_79B9_7F4A_7C15
     func next() -> UInt64 {
       state ^= state << 13
@@ -79,7 +79,7 @@ struct GarbageTests {
     }
     let server = try OriginServer.serving(DemoRoutes.reply)
     let client = try RawClient(server)
-    // The server may have closed before all is sent, and then the client sees a reset.
+    // If the server has already closed the connection, the client receives a reset.
     try? client.send(bytes)
     try? client.finishSending()
     _ = try? client.receiveAll()

@@ -1,11 +1,11 @@
-// A client that sends exactly what it is told to, over a socket of the reactor, in clear or through TLS.
+// RawClient: a client that sends given bytes over a socket, in clear or through TLS.
 
 import LupineReactor
 import LupineTLS
 
 @testable import LupineOrigin
 
-/// Waits for its socket in an epoll of its own; nothing here waits longer than `patience`.
+/// A blocking client with an epoll descriptor for its socket. No call waits longer than `patience`.
 final class RawClient {
   struct TimedOut: Error {}
 
@@ -14,7 +14,7 @@ final class RawClient {
   private var session: TLSSession?
   private var sessionIsUp = false
 
-  /// Far more than a loopback connection takes, so that only a broken server makes a test fail by it.
+  /// Far longer than any step takes over loopback, so that only a broken server makes a test time out.
   private static let patience = Duration.seconds(20)
 
   init(port: UInt16, address: String = "127.0.0.1") throws {
@@ -30,7 +30,7 @@ final class RawClient {
     try self.init(port: server.port)
   }
 
-  /// Shakes hands as a client that trusts `authorityPEM`.
+  /// Performs a TLS handshake that trusts `authorityPEM`.
   func startTLS(trusting authorityPEM: [UInt8], host: String = "localhost") throws {
     let context = try TLSContext(client: TLSConfiguration(trustRoots: [.pem(authorityPEM)]))
     session = try TLSSession(client: context, host: host, port: 443)
@@ -50,7 +50,7 @@ final class RawClient {
     try flush()
   }
 
-  /// What came since the last call, at least a byte; empty at the end.
+  /// Waits for bytes and returns those received since the last call. Empty at the end.
   func receive() throws -> [UInt8] {
     guard sessionIsUp else { return try receiveFromSocket() }
     var buffer = [UInt8](repeating: 0, count: 32 * 1024)
@@ -63,7 +63,7 @@ final class RawClient {
     }
   }
 
-  /// Everything up to the end.
+  /// Returns all bytes up to the end of the connection, as text.
   func receiveAll() throws -> String {
     var bytes: [UInt8] = []
     while true {
@@ -73,7 +73,7 @@ final class RawClient {
     }
   }
 
-  /// Everything up to and with `end`.
+  /// Returns the text up to and including `end`.
   func receive(through end: String) throws -> String {
     var text = ""
     while !text.hasSuffix(end) {
@@ -84,7 +84,7 @@ final class RawClient {
     return text
   }
 
-  /// Says close_notify, if there is TLS, and ends the sending direction.
+  /// Sends close_notify, if TLS is used, and shuts down the sending direction.
   func finishSending(notifying: Bool = true) throws {
     if notifying, sessionIsUp {
       session?.close()
@@ -93,7 +93,7 @@ final class RawClient {
     socket.shutdownSending()
   }
 
-  /// Makes the socket's end, which comes with this object's, a reset.
+  /// Makes the deallocation of this object reset the connection instead of closing it.
   func resetAtEnd() { socket.resetOnClose() }
 
   private func feed(_ ciphertext: [UInt8]) {

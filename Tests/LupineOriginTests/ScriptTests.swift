@@ -1,4 +1,4 @@
-// What handlers can do to a connection, and what they learn of the client's end of it.
+// ScriptTests: control of a connection by handlers, and what they observe of the client's end.
 
 import LupineReactor
 import LupineWire
@@ -7,7 +7,7 @@ import Testing
 @testable import LupineOrigin
 
 struct ScriptTests {
-  @Test("raw bytes, chunks and trailers are sent as they are")
+  @Test("raw bytes, chunks and trailers are sent unchanged")
   func sending() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -27,7 +27,7 @@ struct ScriptTests {
         + "5\r\nhello\r\n1\r\n!\r\n0\r\nT: 1\r\n\r\n")
   }
 
-  @Test("connections are numbered in the order in which they are accepted")
+  @Test("connections are numbered in the order of their acceptance")
   func indices() throws {
     let server = try OriginServer { peer in try peer.send("\(peer.connectionIndex)") }
     defer { server.stop() }
@@ -35,7 +35,7 @@ struct ScriptTests {
     #expect(server.connectionCount == 3)
   }
 
-  @Test("a reset reaches the client as one")
+  @Test("a reset by the handler is a reset for the client")
   func reset() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -49,7 +49,7 @@ struct ScriptTests {
     #expect(error?.isConnectionReset == true)
   }
 
-  @Test("awaitClose tells how the client left, and counts what it still sent", arguments: [false, true])
+  @Test("awaitClose returns the client's way of closing, and the bytes until then", arguments: [false, true])
   func awaitClose(isReset: Bool) async throws {
     let seen = Seen()
     let (hasLeft, hasRead) = (Gate(), Gate())
@@ -73,7 +73,7 @@ struct ScriptTests {
     if isReset { client.resetAtEnd() } else { try client.send("hello") }
   }
 
-  @Test("a handler waits for what the test does, and the test for the handler")
+  @Test("handlers and tests wait for each other at gates")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let server = try OriginServer { peer in
@@ -92,7 +92,7 @@ struct ScriptTests {
     #expect(try client.receiveAll().hasSuffix("after"))
   }
 
-  @Test("a gate lets pass whoever comes before or after it is opened, and a cancelled task")
+  @Test("an open gate lets all waiters pass, and a canceled task passes a closed gate")
   func gate() async throws {
     let gate = Gate()
     let cancelled = Task { await gate.wait() }

@@ -1,4 +1,4 @@
-// What a handler on a server's thread hands to its test.
+// Seen: passes values from a handler on a server's thread to its test.
 
 import Synchronization
 

@@ -1,17 +1,17 @@
-// Serving as a normal server does: keep-alive, bodies in both framings, HEAD, HTTP/1.0, errors.
+// ServingTests: keep-alive, bodies in both framings, HEAD, HTTP/1.0 and errors of a regular server.
 
 import LupineWire
 import Testing
 
 @testable import LupineOrigin
 
-/// Answers with what it understood of the request, in one line.
+/// Describes the parsed request in one line.
 private func describe(_ request: ReceivedRequest) -> Reply {
   .text("\(request.method) \(request.path) [\(String(decoding: request.body, as: UTF8.self))]")
 }
 
 struct ServingTests {
-  @Test("a connection serves requests one after another, pipelined ones too")
+  @Test("a connection serves several requests, also pipelined ones")
   func keepAlive() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -26,7 +26,7 @@ struct ServingTests {
     #expect(server.requestCount == 3)
   }
 
-  @Test("a body is read by its framing, in whatever pieces it comes", arguments: [1, 2, 7, 1000])
+  @Test("a body is read according to its framing, in pieces of any size", arguments: [1, 2, 7, 1000])
   func bodies(piece: Int) throws {
     let requests = [
       "POST /a HTTP/1.1\r\nContent-Length: 5\r\n\r\nhello",
@@ -47,7 +47,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("PUT /c []"))
   }
 
-  @Test("a handler sees the head as it came, the query decoded and the trailer section")
+  @Test("a handler receives the raw head, the decoded query and the trailer section")
   func receivedRequest() throws {
     let seen = Seen()
     let server = try OriginServer { peer in
@@ -71,7 +71,7 @@ struct ServingTests {
     #expect(request.trailers.first("sum") == "42")
   }
 
-  @Test("a client that expects 100 gets it before it has sent the body")
+  @Test("a client that expects 100 receives it before it has sent the body")
   func expectContinue() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -83,7 +83,7 @@ struct ServingTests {
   }
 
   @Test(
-    "a response without a body ends with its head",
+    "a response without a body ends after its head",
     arguments: [
       ("HEAD /json", "Content-Length: 104"), ("HEAD /stream", "Transfer-Encoding: chunked"),
       ("HEAD /big?bytes=7", "Content-Length: 7"), ("GET /status/204", "HTTP/1.1 204"),
@@ -99,7 +99,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("an HTTP/1.0 client gets no chunks, and keeps its connection if it asks for that")
+  @Test("an HTTP/1.0 client receives no chunks, and keeps its connection on request")
   func oldClient() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -111,7 +111,7 @@ struct ServingTests {
     #expect(!answer.contains("chunked"))
   }
 
-  @Test("an error of a reply becomes 500, and one that would break the head isn't sent")
+  @Test("an error of a handler becomes 500, and a reply that would break the head isn't sent")
   func replyErrors() throws {
     let server = try OriginServer.serving { request in
       if request.path == "/throw" { throw OriginError.malformedRequestLine }
@@ -125,7 +125,7 @@ struct ServingTests {
     #expect(!answer.contains("Set-Cookie"))
   }
 
-  @Test("it listens on IPv6 as well")
+  @Test("a server can listen on IPv6")
   func version6() throws {
     let server = try OriginServer.serving(address: "::1", describe)
     defer { server.stop() }

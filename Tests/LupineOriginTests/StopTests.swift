@@ -1,11 +1,11 @@
-// stop() ends whatever the server's threads are doing.
+// StopTests: stop() ends the server's threads in any state.
 
 import LupineReactor
 import Testing
 
 @testable import LupineOrigin
 
-/// What a handler may be blocked in.
+/// The calls in which a handler may be blocked.
 private enum Blocked: CaseIterable {
   case reading, sending, holding, gate, pause
 
@@ -21,7 +21,7 @@ private enum Blocked: CaseIterable {
 }
 
 struct StopTests {
-  @Test("stop ends every connection, whatever its handler is blocked in", arguments: [false, true])
+  @Test("stop ends every connection, whatever call its handler is blocked in", arguments: [false, true])
   func stop(withTLS: Bool) throws {
     let tls = withTLS ? try ServerIdentity.throwaway() : nil
     let server = try OriginServer(tls: tls) { peer in
@@ -33,12 +33,12 @@ struct StopTests {
       if let tls { try client.startTLS(trusting: tls.authorityPEM) }
       clients.append(client)
     }
-    // Makes sure that every connection was accepted; the one that sends has begun then.
+    // Ensures that the server has accepted every connection, and that the second one's handler has begun to send.
     #expect(try !clients[1].receive().isEmpty)
     server.stop()
     #expect(server.openConnectionCount == 0)
     for (index, client) in clients.enumerated() where index != 1 {
-      // An end or an error, but not a timeout.
+      // The connection ends with or without an error, but not with a timeout.
       do {
         _ = try client.receiveAll()
       } catch is RawClient.TimedOut {
@@ -49,7 +49,7 @@ struct StopTests {
     server.stop()
   }
 
-  @Test("stop ends a client that never shakes hands")
+  @Test("stop ends connections whose TLS handshake isn't complete")
   func stopInHandshake() throws {
     let server = try OriginServer(tls: .throwaway()) { _ in }
     let silent = try RawClient(server)
@@ -61,7 +61,7 @@ struct StopTests {
     #expect(try silent.receiveAll() == "")
   }
 
-  @Test("a server that nobody holds any more stops listening")
+  @Test("a deallocated server stops listening")
   func dropped() throws {
     var server: OriginServer? = try OriginServer { _ in }
     let port = try #require(server?.port)
@@ -69,7 +69,7 @@ struct StopTests {
     #expect(throws: SystemError.self) { try RawClient(port: port) }
   }
 
-  @Test("awaitClose tells that the server was stopped")
+  @Test("awaitClose returns that the server was stopped")
   func ending() async throws {
     let seen = Seen()
     let isWaiting = Gate()

@@ -1,4 +1,4 @@
-// The origin through TLS, and the ways in which it can end.
+// TLSTests: the origin server through TLS, and each way in which a TLS connection ends.
 
 import LupineReactor
 import LupineTLS
@@ -7,7 +7,7 @@ import Testing
 @testable import LupineOrigin
 
 struct TLSTests {
-  @Test("requests and a large response go through TLS")
+  @Test("requests and a large response are transferred through TLS")
   func roundTrip() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer.serving(tls: tls, DemoRoutes.reply)
@@ -25,7 +25,7 @@ struct TLSTests {
     #expect(server.requestCount == 2)
   }
 
-  @Test("what TLS agreed on is known to the handler", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
+  @Test("a handler can read TLS's negotiated version", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
   func info(version: TLSVersion, name: String) throws {
     let tls = try ServerIdentity.throwaway(versions: version...version)
     let server = try OriginServer(tls: tls) { peer in
@@ -37,7 +37,7 @@ struct TLSTests {
     #expect(try client.receiveAll() == name)
   }
 
-  @Test("a handler can put bytes past TLS onto the wire, which the client notices")
+  @Test("unencrypted bytes on a TLS connection are an error of the client")
   func pastTLS() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -54,7 +54,7 @@ struct TLSTests {
     #expect(error?.code == .protocolViolation)
   }
 
-  @Test("a handler may end with or without close_notify", arguments: [false, true])
+  @Test("a handler can close a connection with or without close_notify", arguments: [false, true])
   func closing(notifies: Bool) throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in
@@ -73,7 +73,7 @@ struct TLSTests {
     }
   }
 
-  @Test("awaitClose tells whether the client said close_notify", arguments: [false, true])
+  @Test("awaitClose returns whether the client sent close_notify", arguments: [false, true])
   func awaitClose(notifies: Bool) async throws {
     let tls = try ServerIdentity.throwaway()
     let seen = Seen()
@@ -102,7 +102,7 @@ struct TLSTests {
     #expect(error?.code == .unknownAuthority)
   }
 
-  @Test("TLS can begin after a request in clear, as behind a proxy's CONNECT")
+  @Test("TLS can start after an unencrypted request, as after a proxy's CONNECT")
   func connect() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer { peer in

@@ -1,4 +1,4 @@
-// What is remembered of names, and for how long, in virtual time.
+// AddressCacheTests: the age and number of cached addresses, in virtual time.
 
 import Testing
 
@@ -20,7 +20,7 @@ struct AddressCacheTests {
     .success([SocketAddress(numeric: host, port: 0)].compactMap(\.self))
   }
 
-  @Test("addresses are kept for 60 s from the question on, and a name's absence for 5 s")
+  @Test("addresses are cached for 60 s after the lookup started, and an unknown name for 5 s")
   func ages() {
     for (answer, age) in [(found(), 60.0), (unknown, 5)] {
       var cache = make()
@@ -33,7 +33,7 @@ struct AddressCacheTests {
     }
   }
 
-  @Test("failures that may pass aren't kept, and end what was", arguments: ResolveError.Kind.allCases)
+  @Test("a temporary failure isn't cached, and removes the cached answer", arguments: ResolveError.Kind.allCases)
   func failures(kind: ResolveError.Kind) {
     var cache = make()
     cache.store(found(), for: "a", askedAt: at(0))
@@ -41,7 +41,7 @@ struct AddressCacheTests {
     #expect((cache.answer(for: "a", now: at(1)) == nil) == (kind != .unknownName))
   }
 
-  @Test("an age of zero or less, and room for none, keep nothing", arguments: [0, -1])
+  @Test("nothing is cached with an age or a limit of zero or less", arguments: [0, -1])
   func off(value: Int) {
     for change: (inout ResolverConfiguration) -> Void in [
       {
@@ -56,14 +56,14 @@ struct AddressCacheTests {
     }
   }
 
-  @Test("an age without end doesn't overflow")
+  @Test("an extremely large age doesn't overflow")
   func endless() {
     var cache = make { $0.cacheAge = .seconds(Int64.max) }
     cache.store(found(), for: "a", askedAt: at(1))
     #expect(cache.answer(for: "a", now: at(1e9)) == found())
   }
 
-  @Test("when there is no room, the least recently used name goes")
+  @Test("when the cache is full, the least recently used name is removed")
   func leastRecentlyUsed() {
     var cache = make { $0.cacheEntriesMax = 3 }
     for name in ["a", "b", "c"] { cache.store(found(), for: name, askedAt: at(0)) }
@@ -77,7 +77,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "d", now: at(1)) == found())
   }
 
-  @Test("a flood of names takes no more room than 1,024")
+  @Test("a flood of names fills the cache with 1,024 names at most")
   func bounded() {
     var cache = make()
     for number in 0..<5_000 { cache.store(unknown, for: "\(number)", askedAt: at(0)) }
@@ -87,7 +87,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "3975", now: at(0)) == nil)
   }
 
-  @Test("a removed name is forgotten, and makes room")
+  @Test("a removed name isn't found, and makes room")
   func removal() {
     var cache = make { $0.cacheEntriesMax = 2 }
     for name in ["a", "b"] { cache.store(found(), for: name, askedAt: at(0)) }

@@ -1,4 +1,4 @@
-// Deadlines by key: a table of small histories, and long random ones against a dictionary.
+// DeadlineQueueTests: small sequences of operations, and long random ones that are compared with a dictionary.
 
 @_spi(Loop) import LupineReactor
 import LupineTestSupport
@@ -9,30 +9,30 @@ struct DeadlineQueueTests {
   enum Step: Sendable {
     case set(String, UInt64?)
     case remove(String)
-    /// Pops everything that has passed by then; the keys, in order.
+    /// Pops all deadlines up to the given time and expects these keys in this order.
     case expire(UInt64, [String])
     case earliest(UInt64?)
   }
 
   static let histories: [(name: String, steps: [Step])] = [
-    ("an empty queue has nothing", [.earliest(nil), .expire(.max, []), .remove("a"), .set("a", nil), .earliest(nil)]),
+    ("an empty queue is empty", [.earliest(nil), .expire(.max, []), .remove("a"), .set("a", nil), .earliest(nil)]),
     (
-      "the earliest comes first",
+      "the earliest deadline comes first",
       [.set("b", 2), .set("c", 3), .set("a", 1), .earliest(1), .expire(9, ["a", "b", "c"])]
     ),
-    ("a deadline passes at its instant, not before", [.set("a", 5), .expire(4, []), .expire(5, ["a"])]),
-    ("what has been popped is gone", [.set("a", 5), .expire(5, ["a"]), .expire(5, []), .earliest(nil)]),
-    ("a deadline is put off", [.set("a", 1), .set("b", 2), .set("a", 3), .expire(9, ["b", "a"])]),
-    ("a deadline is brought forward", [.set("a", 1), .set("b", 2), .set("b", 0), .expire(9, ["b", "a"])]),
-    ("nil takes a deadline away", [.set("a", 1), .set("b", 2), .set("a", nil), .earliest(2), .expire(9, ["b"])]),
+    ("a deadline expires at its instant, not before", [.set("a", 5), .expire(4, []), .expire(5, ["a"])]),
+    ("a popped deadline is removed", [.set("a", 5), .expire(5, ["a"]), .expire(5, []), .earliest(nil)]),
+    ("a deadline is postponed", [.set("a", 1), .set("b", 2), .set("a", 3), .expire(9, ["b", "a"])]),
+    ("a deadline is moved forward", [.set("a", 1), .set("b", 2), .set("b", 0), .expire(9, ["b", "a"])]),
+    ("nil removes a deadline", [.set("a", 1), .set("b", 2), .set("a", nil), .earliest(2), .expire(9, ["b"])]),
     ("the last entry is removed", [.set("a", 1), .set("b", 2), .remove("b"), .expire(9, ["a"])]),
     (
-      "a key comes back after its removal",
+      "a removed key is set again",
       [.set("a", 1), .remove("a"), .set("a", 2), .expire(1, []), .expire(2, ["a"])]
     ),
     (
-      "the entry that fills a gap moves up if it has to",
-      // As a heap: 1, 10 2, 11 12 3. The removal of "11" puts "3" below "10".
+      "the entry that fills a gap moves up if necessary",
+      // The heap is 1, 10 2, 11 12 3. The removal of "11" moves "3" below "10".
       [
         .set("1", 1), .set("10", 10), .set("2", 2), .set("11", 11), .set("12", 12), .set("3", 3), .remove("11"),
         .expire(99, ["1", "2", "3", "10", "12"]),
@@ -40,7 +40,7 @@ struct DeadlineQueueTests {
     ),
   ]
 
-  @Test("a history gives what it says", arguments: histories)
+  @Test("a sequence of operations has the expected results", arguments: histories)
   func history(_ history: (name: String, steps: [Step])) {
     var queue = DeadlineQueue<String>()
     for step in history.steps {
@@ -56,7 +56,7 @@ struct DeadlineQueueTests {
     }
   }
 
-  @Test("10,000 random operations agree with a dictionary", arguments: [1, 2, 3] as [UInt64])
+  @Test("10,000 random operations have the same results as with a dictionary", arguments: [1, 2, 3] as [UInt64])
   func random(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     var queue = DeadlineQueue<Int>()
@@ -75,9 +75,9 @@ struct DeadlineQueueTests {
       default:
         now += UInt64.random(in: 0..<40, using: &random)
         while let popped = queue.popExpired(now: Instant(nanoseconds: now)) {
-          let time = try #require(model[popped], "popped twice, or never set")
+          let time = try #require(model[popped], "the key was popped twice, or never set")
           model[popped] = nil
-          // Of equal deadlines any may come first.
+          // Equal deadlines may be popped in any order.
           try #require(time <= now && time <= model.values.min() ?? .max)
         }
         try #require(model.values.allSatisfy { $0 > now })

@@ -1,18 +1,18 @@
-// Descriptors and files for the tests, closed and removed when the test is done with them.
+// Descriptors and temporary files for the tests, which are closed and removed automatically.
 
 import Glibc
 import Testing
 
 @testable import LupineReactor
 
-/// Two connected stream sockets that don't block.
+/// Two connected nonblocking stream sockets.
 final class SocketPair: Sendable {
   let first: CInt
   let second: CInt
 
   init() throws {
     var numbers: [CInt] = [-1, -1]
-    // Not for the processes that other tests start, in which it would stay open.
+    // Close-on-exec, because a process started by another test would keep the sockets open.
     let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
     let result = socketpair(AF_UNIX, CInt(kind), 0, &numbers)
     try #require(result == 0)
@@ -24,21 +24,21 @@ final class SocketPair: Sendable {
     close(second)
   }
 
-  /// Makes `first` readable.
+  /// Makes `first` readable by writing to `second`.
   func write(_ byte: UInt8 = 1) {
     var byte = byte
     let count = Glibc.write(second, &byte, 1)
     #expect(count == 1)
   }
 
-  /// Takes everything that `first` holds.
+  /// Reads and discards all bytes that `first` has received.
   func drain() {
     var room = [UInt8](repeating: 0, count: 65_536)
     while read(first, &room, room.count) > 0 {}
   }
 }
 
-/// A folder for sockets, removed at the end with what was listened on in it.
+/// A temporary folder for a socket. Both are removed at the end.
 final class TemporaryFolder: Sendable {
   let path: String
 
@@ -53,21 +53,21 @@ final class TemporaryFolder: Sendable {
     rmdir(path)
   }
 
-  /// An address in the folder.
+  /// Returns the address of the socket in the folder.
   func socketAddress() throws -> SocketAddress { try #require(SocketAddress(socketPath: "\(path)/socket")) }
 }
 
 extension Socket {
-  /// Waits until it can be read or written.
+  /// Waits until the socket is readable or writable.
   func wait(_ interest: Poller.Interest) throws {
     var poller = try Poller()
     try poller.add(number, interest, token: 1)
     var events: [Poller.Event] = []
-    // Without events a signal has ended the wait.
+    // A wait without events was interrupted by a signal.
     while events.isEmpty { try poller.wait(until: nil, now: .now, into: &events) }
   }
 
-  /// Connects to a listener of this process, and accepts the connection there.
+  /// Connects to a listener of this process, and accepts the connection.
   static func pair(
     to listener: Socket, options: SocketOptions = SocketOptions()
   ) throws -> (client: Socket, server: Socket) {
@@ -77,12 +77,12 @@ extension Socket {
     return (client, try listener.accept())
   }
 
-  /// Listens on a numeric address, on a port of the kernel's choice.
+  /// Listens on a numeric address, on a port that the kernel chooses.
   static func listen(onNumeric host: String) throws -> Socket {
     try Socket.listen(on: try #require(SocketAddress(numeric: host, port: 0)))
   }
 
-  /// Reads until the peer has closed its side; for sockets that block.
+  /// Reads until the peer has shut down its side. The socket must be blocking.
   func receiveAll() throws -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -90,7 +90,7 @@ extension Socket {
     return bytes
   }
 
-  /// An option's value.
+  /// Returns the value of a socket option.
   func option(_ level: CInt, _ name: CInt) -> CInt {
     var value: CInt = -1
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -100,5 +100,5 @@ extension Socket {
   }
 }
 
-/// The loopback addresses that this machine has.
+/// The loopback addresses of this machine.
 let loopbacks = ["127.0.0.1", "::1"].filter { (try? Socket.listen(onNumeric: $0)) != nil }

@@ -1,4 +1,4 @@
-// A loop on its thread: turns, wake-ups, jobs and the end, all observed by what they do.
+// EventLoopTests: a loop on its thread: iterations, wake-ups, jobs and the end of the loop.
 
 import Dispatch
 import Glibc
@@ -13,14 +13,14 @@ private final class JobCount: Sendable {
 
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
-  @Test("readiness comes as events with their token")
+  @Test("readiness is reported as an event with the descriptor's token")
   func events() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
     let (tokens, continuation) = AsyncStream.makeStream(of: String.self)
     let probe = Probe(loop) { events, _ in
       for event in events {
-        // Before the test hears of it, and writes again.
+        // The pair is drained before the test is notified, because the test writes again then.
         pair.drain()
         continuation.yield("\(event.token)\(event.isReadable ? "r" : "")\(event.isWritable ? "w" : "")")
       }
@@ -37,7 +37,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a changed interest takes effect while the loop runs")
+  @Test("a changed interest takes effect while the loop is running")
   func rewatch() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -45,7 +45,7 @@ struct EventLoopTests {
     let probe = Probe(loop) { events, _ in
       for event in events where event.isWritable {
         continuation.yield(event.token)
-        // Level-triggered: without it the loop would turn for ever.
+        // Events are level-triggered: with the old interest the loop would iterate forever.
         #expect(throws: Never.self) { try loop.rewatch(pair.first, .readable, token: 1) }
       }
       return nil
@@ -59,7 +59,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a message is seen after a wake-up from another thread, however the loop is just going to sleep")
+  @Test("a message from another thread wakes the loop, even if the loop is just going to sleep")
   func wakes() async throws {
     let loop = try EventLoop()
     let mailbox = Mailbox<Int>()
@@ -72,13 +72,13 @@ struct EventLoopTests {
     }
     try loop.start(name: "lupine-test", handler: probe)
     var iterator = echoes.makeAsyncIterator()
-    // One at a time, so that the loop falls asleep in between; a lost wake-up would hang here.
+    // One message at a time, so that the loop sleeps in between. A lost wake-up would hang the test here.
     for number in 0..<2_000 {
       if mailbox.post(number) { loop.wake() }
       let echo = await iterator.next()
       #expect(echo == number)
     }
-    // And many at a time.
+    // Many messages at a time.
     await withTaskGroup(of: Void.self) { group in
       for _ in 0..<4 {
         group.addTask {
@@ -92,7 +92,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("wake-ups during a turn make one more turn, not many")
+  @Test("many wake-ups during an iteration cause one more iteration")
   func coalesces() async throws {
     let loop = try EventLoop()
     let isBlocking = Atomic<Bool>(true)
@@ -110,13 +110,13 @@ struct EventLoopTests {
     for _ in 0..<1_000 { loop.wake() }
     gate.signal()
     await iterator.next()
-    // Asked by a job, which runs before the turn that it causes.
+    // The probe runs this as a job, before the iteration that the job causes.
     let count = await probe.turnCount
     #expect(count == 2)
     loop.stop()
   }
 
-  @Test("a turn comes when its deadline has passed, though nothing has happened")
+  @Test("the loop iterates when its deadline has passed, even without events")
   func deadline() async throws {
     let loop = try EventLoop()
     let deadline = Mutex<Instant?>(nil)
@@ -140,7 +140,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("jobs of an actor on the loop run on its thread, one behind the other")
+  @Test("jobs of an actor on the loop run on its thread, one after another")
   func actorJobs() async throws {
     let loop = try EventLoop()
     let (turns, turned) = AsyncStream.makeStream(of: pthread_t.self)
@@ -156,14 +156,14 @@ struct EventLoopTests {
     #expect(Set(results.map(\.sum)) == Set(1...200))
     let threads = Set(results.map(\.thread))
     #expect(threads.count == 1)
-    // All of them may have been done before the first turn.
+    // All jobs may have run before the first iteration.
     loop.wake()
     var iterator = turns.makeAsyncIterator()
     #expect(await iterator.next() == threads.first)
     loop.stop()
   }
 
-  @Test("a loop says of its own thread alone that it is current")
+  @Test("isCurrent is true only on the loop's own thread")
   func current() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }
@@ -175,7 +175,7 @@ struct EventLoopTests {
     for loop in loops { loop.stop() }
   }
 
-  @Test("stop ends the thread, which lets go of the loop and its handler", arguments: [false, true])
+  @Test("stop ends the thread, which then releases the loop and its handler", arguments: [false, true])
   func stop(fromTheLoop: Bool) async throws {
     await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
       do {
@@ -194,7 +194,7 @@ struct EventLoopTests {
     }
   }
 
-  @Test("a task that was on its way when the loop was stopped still ends")
+  @Test("a task that was enqueued before the loop stopped is completed")
   func stopRunsJobs() async throws {
     let loop = try EventLoop()
     let gate = DispatchSemaphore(value: 0)
@@ -208,7 +208,7 @@ struct EventLoopTests {
     try loop.start(name: "lupine-test", handler: probe)
     var iterator = entered.makeAsyncIterator()
     await iterator.next()
-    // Enqueued while the loop is in its last turn; it needs several jobs to end.
+    // The task is enqueued during the loop's last iteration, and needs several jobs to complete.
     let task = Task(executorPreference: LoopTaskExecutor(loop)) {
       for _ in 0..<5 { await Task.yield() }
       return await probe.add(7).sum
@@ -219,11 +219,11 @@ struct EventLoopTests {
     #expect(sum == 7)
   }
 
-  @Test("a task that resumes on a loop that has ended still ends, on one thread at a time")
+  @Test("a task that resumes after the loop has ended is completed, on one thread at a time")
   func lateJobs() async throws {
     let loop = try EventLoop()
     let (ended, continuation) = AsyncStream.makeStream(of: Void.self)
-    // A function, so that nobody here keeps the handler, whose release is the thread's end.
+    // A separate function, so that only the loop's thread retains the handler. Its release is the end of the thread.
     func start() throws {
       try loop.start(name: "lupine-test", handler: Probe(loop, onRelease: { continuation.yield() }))
     }
@@ -255,7 +255,7 @@ struct EventLoopTests {
     #expect(!loop.isCurrent)
   }
 
-  @Test("code on the loop's thread is isolated to the loop's actors, and no other code")
+  @Test("only code on the loop's thread is isolated to the loop's actors")
   func isolation() async throws {
     let loops = [try EventLoop(), try EventLoop()]
     for loop in loops { try loop.start(name: "lupine-test", handler: Probe(loop)) }

@@ -1,4 +1,4 @@
-// Reading files: in pieces, past their end, and what can't be read.
+// FileTests: reading files in pieces and past the end, and files that can't be read.
 
 import Glibc
 import LupineReactor
@@ -18,7 +18,7 @@ struct FileTests {
     #expect(output == bytes)
   }
 
-  @Test("what stood in the output stays in front")
+  @Test("the bytes read are appended to the output")
   func appends() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -28,7 +28,7 @@ struct FileTests {
     #expect(output == [1, 2, 3] + bytes[5..<15])
   }
 
-  @Test("past the end there is nothing", arguments: [1_000, 1_001, 1 << 40])
+  @Test("a read past the end returns no bytes", arguments: [1_000, 1_001, 1 << 40])
   func pastTheEnd(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -38,7 +38,7 @@ struct FileTests {
     #expect(output == [1])
   }
 
-  @Test("the last piece is as short as it is")
+  @Test("the last piece may be shorter")
   func shortRead() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -55,7 +55,7 @@ struct FileTests {
     }
   }
 
-  @Test("what isn't a regular file can't be opened, and a FIFO without a writer doesn't block")
+  @Test("a file that isn't regular can't be opened, and a FIFO without a writer doesn't block")
   func irregular() throws {
     let temporary = try TemporaryFile([])
     let fifo = temporary.path + ".fifo"

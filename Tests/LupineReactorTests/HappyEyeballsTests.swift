@@ -1,4 +1,4 @@
-// The order and the pace of connection attempts (RFC 8305), in virtual time.
+// HappyEyeballsTests: the order and the intervals of connection attempts (RFC 8305), in virtual time.
 
 import LupineReactor
 import Testing
@@ -13,7 +13,7 @@ struct HappyEyeballsTests {
 
   private func after(_ milliseconds: Int) -> Instant { Self.start + .milliseconds(milliseconds) }
 
-  /// The step as text: the host, "wait", "wait N" (milliseconds from the start) or "exhausted".
+  /// Returns the step as text: the host, "wait", "wait N" (milliseconds after the start) or "exhausted".
   private func step(_ order: inout HappyEyeballs, _ milliseconds: Int) -> String {
     switch order.step(now: after(milliseconds)) {
     case .attempt(let address): address.host
@@ -24,7 +24,7 @@ struct HappyEyeballsTests {
   }
 
   @Test(
-    "families take turns, beginning with the first answer's",
+    "address families alternate, starting with that of the first address",
     arguments: [
       ([], []),
       (["1.1.1.1"], ["1.1.1.1"]),
@@ -44,20 +44,20 @@ struct HappyEyeballsTests {
     #expect(tried == expected)
   }
 
-  @Test("the next attempt starts 250 ms after the one before")
+  @Test("the next attempt starts 250 ms after the previous one")
   func delay() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
     #expect(step(&order, 0) == "wait 250.0")
     #expect(step(&order, 249) == "wait 250.0")
     #expect(step(&order, 251) == "1.1.1.1")
-    // Counted from the attempt, which was late by a millisecond.
+    // The interval starts at the previous attempt, which was one millisecond late.
     #expect(step(&order, 500) == "wait 501.0")
     #expect(step(&order, 501) == "::2")
     #expect(step(&order, 502) == "wait")
   }
 
-  @Test("a failure starts the next attempt at once")
+  @Test("a failure starts the next attempt immediately")
   func failure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -66,7 +66,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 10) == "wait 260.0")
   }
 
-  @Test("a failure of an early attempt doesn't wait for a late one")
+  @Test("a failure of an early attempt starts the next attempt without waiting for a later one")
   func earlyFailure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -75,7 +75,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 300) == "::2")
   }
 
-  @Test("an attempt that is put off is made again at its time, and no other before")
+  @Test("a postponed attempt is repeated at its time, and no other attempt starts before")
   func postponed() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -88,7 +88,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 12) == "exhausted")
   }
 
-  @Test("when every attempt has failed, nothing is left, and not before")
+  @Test("the addresses are exhausted when every attempt has failed, and not before")
   func exhaustion() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -101,13 +101,13 @@ struct HappyEyeballsTests {
     #expect(step(&order, 9_000) == "exhausted")
   }
 
-  @Test("no addresses are exhausted at once")
+  @Test("an empty list of addresses is exhausted immediately")
   func nothing() throws {
     var order = try make([])
     #expect(step(&order, 0) == "exhausted")
   }
 
-  @Test("of thousands of addresses 64 are tried")
+  @Test("64 of thousands of addresses are tried")
   func bounded() throws {
     var order = try make((0..<5_000).map { "2001:db8::\(String($0, radix: 16))" })
     var count = 0
@@ -116,7 +116,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 1_000_000) == "wait")
   }
 
-  @Test("an attempt that fails within the step's own turn leads to the next")
+  @Test("an attempt that fails immediately starts the next one in the same iteration")
   func immediateFailures() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     for host in ["::1", "1.1.1.1", "::2"] {

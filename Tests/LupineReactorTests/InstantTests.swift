@@ -1,4 +1,4 @@
-// Arithmetic on the clock's readings: it saturates, and never goes backwards.
+// InstantTests: arithmetic with readings of the clock, which saturates, and the clock's monotonicity.
 
 import Glibc
 import Testing
@@ -18,7 +18,7 @@ struct InstantTests {
       (0, .milliseconds(1_500), 1_500_000_000),
       (0, Duration(secondsComponent: 0, attosecondsComponent: 999_999_999), 0),
       (0, Duration(secondsComponent: 1, attosecondsComponent: 1_999_999_999), 1_000_000_001),
-      // On both sides of what 64 bits of 512 attoseconds hold.
+      // Both sides of the largest number of units of 512 attoseconds that 64 bits hold.
       (0, Duration(secondsComponent: 9_444, attosecondsComponent: 732_965_739_290_427_391), 9_444_732_965_739),
       (0, Duration(secondsComponent: 9_444, attosecondsComponent: 732_965_740_000_000_000), 9_444_732_965_740),
       (7, .seconds(86_400), 86_400_000_000_007),
@@ -37,7 +37,7 @@ struct InstantTests {
   }
 
   @Test(
-    "a difference is never negative, and at most what a Duration of nanoseconds holds",
+    "a difference is never negative, and at most Int64.max nanoseconds",
     arguments: [
       (5, 3, .nanoseconds(2)),
       (3, 5, .zero),
@@ -50,7 +50,7 @@ struct InstantTests {
     #expect(Instant(nanoseconds: later) - Instant(nanoseconds: earlier) == expected)
   }
 
-  @Test("instants are ordered by their reading")
+  @Test("instants are ordered by their readings")
   func order() {
     let (early, late) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
     #expect(early < late)

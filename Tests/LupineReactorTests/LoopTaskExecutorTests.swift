@@ -1,4 +1,4 @@
-// Tasks on a loop's thread: where they run, what they leave to others, and what their jobs cost.
+// LoopTaskExecutorTests: tasks on a loop's thread: where they run, when they yield to others, and their wake-ups.
 
 import Glibc
 import Synchronization
@@ -6,20 +6,20 @@ import Testing
 
 @testable @_spi(Loop) import LupineReactor
 
-/// Who has taken a step, in order.
+/// The numbers of the tasks that have taken a step, in order.
 private final class StepLog: Sendable {
   private let numbers = Mutex<[Int]>([])
 
   var all: [Int] { numbers.withLock { $0 } }
 
-  /// A call of a function that is bound to no actor.
+  /// Records a step. It is nonisolated, so that calls may change the executor.
   @inline(never)
   func step(_ number: Int) async { numbers.withLock { $0.append(number) } }
 }
 
 @Suite("LoopTaskExecutor", .timeLimit(.minutes(10)))
 struct LoopTaskExecutorTests {
-  @Test("a task that prefers the loop runs on its thread, also after it has waited")
+  @Test("a task that prefers the loop runs on its thread, also after suspensions")
   func taskExecutor() async throws {
     let loop = try EventLoop()
     let probe = Probe(loop)
@@ -41,13 +41,13 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task on the loop leaves it for others only where it waits")
+  @Test("a task on the loop yields to other tasks only where it waits")
   func callsStay() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
     let tasks = LoopTaskExecutor(loop)
     let log = StepLog()
-    // Both are there before either begins.
+    // Both tasks are enqueued before either of them starts.
     let both = await Task(executorPreference: tasks) {
       (0..<2).map { number in
         Task(executorPreference: tasks) {
@@ -60,7 +60,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task that enqueues itself for ever doesn't keep sockets waiting")
+  @Test("a task that enqueues itself forever doesn't block events of sockets")
   func fairness() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -93,13 +93,13 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a job that is enqueued on the loop's own thread needs no wake-up")
+  @Test("a job enqueued on the loop's own thread needs no wake-up")
   func noWakeUp() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
     let (count, after) = await Task(executorPreference: LoopTaskExecutor(loop)) {
       let task = Task(executorPreference: LoopTaskExecutor(loop)) { loop.isCurrent }
-      // Nobody reads the counter before this job has ended.
+      // The loop doesn't read the counter before this job has ended.
       return (wakeUpCount(of: loop), task)
     }.value
     #expect(count == 0)
@@ -108,7 +108,7 @@ struct LoopTaskExecutorTests {
   }
 }
 
-/// How many wake-ups the loop's eventfd holds.
+/// Returns the number of wake-ups in the loop's eventfd, or nil if it can't be read.
 private func wakeUpCount(of loop: EventLoop) -> Int? {
   let file = open("/proc/self/fdinfo/\(loop.eventDescriptor.number)", O_RDONLY)
   var text = [UInt8](repeating: 0, count: 1_024)

@@ -1,11 +1,11 @@
-// Many senders, one reader.
+// MailboxTests: a mailbox with several senders and one reader.
 
 @_spi(Loop) import LupineReactor
 import Testing
 
 @Suite("Mailbox")
 struct MailboxTests {
-  @Test("only the message that finds the mailbox empty asks for a wake-up")
+  @Test("only a message to an empty mailbox requires a wake-up")
   func wakesOnce() {
     let mailbox = Mailbox<Int>()
     var taken: [Int] = []
@@ -20,7 +20,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("what stood in the array before doesn't come back")
+  @Test("taking messages replaces the array's elements")
   func replaces() {
     let mailbox = Mailbox<Int>()
     var taken = [7, 8, 9]
@@ -34,7 +34,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("messages of many senders arrive once each, and in their sender's order")
+  @Test("messages of several senders arrive once each, in the order of their sender")
   func manySenders() async {
     let mailbox = Mailbox<(sender: Int, number: Int)>()
     let (senders, messages) = (4, 2_000)

@@ -1,11 +1,11 @@
-// Overrides, shared lookups and what is remembered, with a source that answers when the test wants it to.
+// NameServiceTests: overrides, shared lookups and the cache, with a source of addresses that the test controls.
 
 import Synchronization
 import Testing
 
 @testable import LupineReactor
 
-/// Lookups that wait for the test to answer them.
+/// A source of addresses whose lookups the test answers.
 private final class Script: Sendable {
   struct State {
     var asked: [String] = []
@@ -28,14 +28,14 @@ private final class Script: Sendable {
     }
   }
 
-  /// Answers the lookup that was asked for as the `index`th.
+  /// Answers the lookup with the given index.
   func answer(_ index: Int, _ answer: NameService.Answer) {
     let completion = state.withLock { $0.completions[index] }
     completion(answer)
   }
 }
 
-/// What came of a test's lookups, in order.
+/// The results of a test's lookups, in order.
 private final class Record: Sendable {
   private let lines = Mutex<[String]>([])
 
@@ -64,14 +64,14 @@ struct NameServiceTests {
 
   private func at(_ seconds: UInt64) -> Instant { Instant(nanoseconds: seconds * 1_000_000_000) }
 
-  /// Asks; the text of an answer that is there at once, or nil.
+  /// Looks up a host. Returns the answer as text if it is available immediately, and nil otherwise.
   private func ask(_ service: NameService, _ label: String, _ host: String, port: UInt16 = 80, at seconds: UInt64 = 0)
     -> String?
   {
     service.lookUp(host, port: port, now: at(seconds)) { [record] in record.add(label, $0) }.map(Record.text)
   }
 
-  @Test("a name is looked up once for all who wait, each of which gets its own port")
+  @Test("a name is looked up once for all waiters, and each receives its own port")
   func coalesces() {
     let service = script.service()
     #expect(ask(service, "first", "Example.com", port: 80) == nil)
@@ -85,7 +85,7 @@ struct NameServiceTests {
     #expect(record.all.last == "other temporary")
   }
 
-  @Test("an answer is given at once as long as it is remembered, counted from the question")
+  @Test("a cached answer is returned immediately for 60 s after the start of its lookup")
   func remembers() {
     let service = script.service()
     #expect(ask(service, "a", "x", at: 0) == nil)
@@ -95,7 +95,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 2)
   }
 
-  @Test("a name that doesn't exist is remembered for a moment, a failure that may pass isn't")
+  @Test("an unknown name is cached for a moment, a temporary failure isn't")
   func negative() {
     let service = script.service()
     #expect(ask(service, "a", "x", at: 0) == nil)
@@ -107,7 +107,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 3)
   }
 
-  @Test("without a cache each lookup behind an answer is a new one")
+  @Test("without a cache each call after an answer starts a new lookup")
   func noCache() {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -119,7 +119,7 @@ struct NameServiceTests {
     #expect(record.all.count == 3)
   }
 
-  @Test("a forgotten name is looked up again")
+  @Test("a name that was removed from the cache is looked up again")
   func forgets() {
     let service = script.service()
     _ = ask(service, "a", "x")
@@ -128,7 +128,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == nil)
   }
 
-  @Test("no addresses are an unknown name; of thousands, 64 are taken, families in turn")
+  @Test("an empty answer is an unknown name, and 64 of thousands of addresses are returned, families alternating")
   func checked() throws {
     let service = script.service()
     _ = ask(service, "a", "none")
@@ -142,14 +142,14 @@ struct NameServiceTests {
     #expect(answer.count { $0.isIPv6 } == ResolverConfiguration.addressesMax / 2)
   }
 
-  @Test("a resolver that answers twice, or late, is heard once, and what it says behind that isn't remembered")
+  @Test("only the first answer to a lookup counts, and a late answer isn't cached")
   func twice() {
     let service = script.service()
     _ = ask(service, "a", "x", at: 0)
     script.answer(0, .failure(ResolveError(.temporary, "x")))
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])
-    // Nor is it taken for the answer to the next question.
+    // Nor does the late answer complete the next lookup.
     #expect(ask(service, "b", "x", at: 1) == nil)
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all == ["a temporary"])
@@ -157,7 +157,7 @@ struct NameServiceTests {
     #expect(record.all == ["a temporary", "b 192.0.2.2:80"])
   }
 
-  @Test("a lookup that isn't answered within 60 s is given up when the next comes, of whatever name")
+  @Test("a lookup without an answer for 60 s fails when the next call arrives, for any name")
   func silent() {
     let service = script.service()
     _ = ask(service, "a", "silent", at: 0)
@@ -167,14 +167,14 @@ struct NameServiceTests {
     #expect(ask(service, "d", "other", at: 60) == nil)
     #expect(script.givenUp == ["silent"])
     #expect(record.all == ["a temporary", "b temporary"])
-    // The same name begins anew.
+    // A new lookup of the same name starts.
     #expect(ask(service, "e", "silent", at: 60) == nil)
     #expect(script.asked == ["silent", "other", "silent"])
     script.answer(0, addresses("192.0.2.1"))
     #expect(record.all.count == 2)
   }
 
-  @Test("not more than 10,000 wait for one lookup")
+  @Test("at most 10,000 waiters share a lookup")
   func waiters() {
     let service = script.service()
     for _ in 0..<NameService.waitersMax { #expect(service.lookUp("x", port: 1, now: at(0)) { _ in } == nil) }
@@ -182,7 +182,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "y") == nil)
   }
 
-  @Test("a source that answers at once, in the same call, is heard")
+  @Test("a source may answer during the call")
   func immediate() {
     let service = NameService(ResolverConfiguration()) { _, completion in
       completion(addresses("192.0.2.1"))
@@ -193,7 +193,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == "192.0.2.1:80")
   }
 
-  @Test("when the service goes, lookups are given up, and late answers harm nobody")
+  @Test("the release of the service cancels its lookups, and late answers are ignored")
   func release() {
     var service: NameService? = script.service()
     if let service { _ = ask(service, "a", "x") }
@@ -203,7 +203,7 @@ struct NameServiceTests {
     #expect(record.all == [])
   }
 
-  @Test("the first override that fits counts, and nothing is looked up")
+  @Test("the first matching override is used without a lookup")
   func overrides() throws {
     let one = try #require(SocketAddress(numeric: "192.0.2.1", port: 7))
     let two = try #require(SocketAddress(numeric: "2001:db8::2", port: 0))
@@ -227,7 +227,7 @@ struct NameServiceTests {
     #expect(script.asked == ["anything"])
   }
 
-  // MARK: Resolvers of one's own
+  // MARK: Custom resolvers
 
   private struct Own: HostResolver {
     let answer: @Sendable (String) async throws(ResolveError) -> [SocketAddress]
@@ -251,7 +251,7 @@ struct NameServiceTests {
     return Record.text(answer)
   }
 
-  @Test("a resolver of one's own is asked in place of the system, and its errors are told")
+  @Test("a custom resolver replaces the system's, and its errors are reported")
   func own() async {
     let service = service { host throws(ResolveError) in
       guard host == "known" else { throw ResolveError(.other, "not \(host)") }
@@ -261,7 +261,7 @@ struct NameServiceTests {
     #expect(await answer(service, "unknown") == "other")
   }
 
-  @Test("a resolver that never answers is cancelled when the service goes")
+  @Test("a resolver that never answers is canceled when the service is released")
   func cancelled() async {
     let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
     let (never, kept) = AsyncStream.makeStream(of: Never.self)
@@ -278,7 +278,7 @@ struct NameServiceTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("without a resolver of one's own the system is asked")
+  @Test("without a custom resolver the system's is used")
   func system() async {
     let text = await answer(NameService(), "localhost")
     #expect(text.contains("127.0.0.1:80") || text.contains("[::1]:80"))

@@ -1,4 +1,4 @@
-// epoll with real descriptors: what is reported, and what isn't any more.
+// PollerTests: events of epoll for real descriptors.
 
 import Glibc
 import LupineReactor
@@ -6,14 +6,14 @@ import Testing
 
 @Suite("Poller")
 struct PollerTests {
-  /// What is ready now, as token and flags: "7r", "7w", "7rw".
+  /// Returns the ready descriptors as tokens and flags: "7r", "7w", "7rw".
   private func ready(_ poller: inout Poller) throws -> Set<String> {
     var events: [Poller.Event] = []
     try poller.wait(until: .now, now: .now, into: &events)
     return Set(events.map { "\($0.token)\($0.isReadable ? "r" : "")\($0.isWritable ? "w" : "")" })
   }
 
-  @Test("a descriptor is readable while it holds bytes, and not before or after")
+  @Test("a descriptor is readable exactly while it has received bytes")
   func readable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -21,7 +21,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
     pair.write()
     #expect(try ready(&poller) == ["7r"])
-    #expect(try ready(&poller) == ["7r"], "level-triggered: as long as bytes are there")
+    #expect(try ready(&poller) == ["7r"], "events are level-triggered: reported again while bytes are left")
     pair.drain()
     #expect(try ready(&poller).isEmpty)
   }
@@ -39,7 +39,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["8w"])
   }
 
-  @Test("all that are ready are reported at once, however many, each once")
+  @Test("all ready descriptors are reported in one wait, once each")
   func many() throws {
     var poller = try Poller(batchMax: 2)
     let pairs = try (0..<20).map { _ in try SocketPair() }
@@ -54,7 +54,7 @@ struct PollerTests {
     }
   }
 
-  @Test("what is waited for can be changed, also to nothing")
+  @Test("the interest can be changed, also to none")
   func modify() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -68,7 +68,7 @@ struct PollerTests {
     #expect(try ready(&poller).isEmpty)
   }
 
-  @Test("a peer that is gone is reported, whatever is waited for")
+  @Test("a disconnected peer is reported for any interest")
   func hangUp() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -78,9 +78,9 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and its number's next owner has its own token")
+  @Test("closing a descriptor ends its events, and a new descriptor with its number has its own token")
   func staleTokens() throws {
-    // Numbers up there are not given to anybody else meanwhile; other tests have thousands of connections.
+    // Numbers this high aren't reused by other tests in the meantime; some have thousands of connections.
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
     let lowest = CInt(clamping: limit.rlim_cur) - 64
@@ -89,7 +89,7 @@ struct PollerTests {
     for token in [1, 2, 3] as [UInt64] {
       do {
         let pair = try SocketPair()
-        // Not for the processes that other tests start, in which it would stay open.
+        // Close-on-exec, because a process started by another test would keep the descriptor open.
         let own = fcntl(pair.first, F_DUPFD_CLOEXEC, lowest)
         try #require(own >= lowest && (number < 0 || own == number))
         number = own
@@ -102,7 +102,7 @@ struct PollerTests {
     }
   }
 
-  @Test("events are appended to what was there")
+  @Test("events are appended to the array")
   func appends() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -121,12 +121,12 @@ struct PollerTests {
     let deadline = now + .microseconds(microseconds)
     var events: [Poller.Event] = []
     try poller.wait(until: deadline, now: now, into: &events)
-    // A signal may end a wait early; nothing in the tests sends one.
+    // A signal may end a wait early, but no test sends one.
     #expect(Instant.now >= deadline)
     #expect(events.isEmpty)
   }
 
-  @Test("the end of the clock is a deadline like any other")
+  @Test("the largest instant is a valid deadline")
   func farDeadline() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -137,12 +137,12 @@ struct PollerTests {
     #expect(events.map(\.token) == [3])
   }
 
-  @Test("a descriptor that can't be watched is an error with its call")
+  @Test("the error for a descriptor that can't be watched includes the system call")
   func errors() throws {
     let poller = try Poller()
     let pair = try SocketPair()
     try poller.add(pair.first, .readable, token: 1)
-    // A noncopyable poller can't be captured by the macro's closure.
+    // The macro's closure can't capture a noncopyable poller.
     var codes: [SystemError] = []
     do { try poller.add(pair.first, .readable, token: 2) } catch { codes.append(error) }
     do { try poller.modify(pair.second, .readable, token: 2) } catch { codes.append(error) }

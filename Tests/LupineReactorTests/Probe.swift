@@ -1,10 +1,10 @@
-// A handler that tests look into.
+// Probe: a handler whose iterations tests can observe.
 
 import Glibc
 
 @_spi(Loop) import LupineReactor
 
-/// The handler of the tests: an actor on the loop that hands each turn to a closure.
+/// A loop handler for tests: an actor on the loop that calls a closure in each iteration.
 actor Probe: LoopHandler {
   typealias Turn = @Sendable ([Poller.Event], Instant) -> Instant?
 
@@ -23,7 +23,7 @@ actor Probe: LoopHandler {
 
   deinit { onRelease() }
 
-  /// What is posted is looked at in the turn itself.
+  /// Returns false: the iteration itself takes the posted messages.
   func gather() -> Bool { false }
 
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {

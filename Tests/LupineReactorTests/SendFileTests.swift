@@ -1,4 +1,4 @@
-// Files that the kernel sends by itself.
+// SendFileTests: sending files with sendfile(2).
 
 import Glibc
 import LupineTestSupport
@@ -15,7 +15,7 @@ struct SendFileTests {
   }
 
   @Test(
-    "a part of a file arrives, and what stood in front of it and behind it doesn't",
+    "a part of a file is sent without the bytes before and after it",
     arguments: [0..<100_000, 0..<1, 99_999..<100_000, 70_000..<70_500])
   func part(range: Range<Int>) throws {
     let temporary = try TemporaryFile(bytes)
@@ -30,7 +30,7 @@ struct SendFileTests {
     #expect(try server.receiveAll() == Array(bytes[range]))
   }
 
-  @Test("what the kernel has no room for is not taken, and goes on where it stopped")
+  @Test("when the kernel's buffer is full, sending stops and can continue from there")
   func backpressure() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -46,19 +46,19 @@ struct SendFileTests {
     #expect(received.indices.allSatisfy { received[$0] == bytes[$0 % bytes.count] })
   }
 
-  @Test("a file that is shorter than said is told", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
+  @Test("a file that is shorter than expected is an error", arguments: [100_000, 100_001, UInt64(Int64.max), .max])
   func ended(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
     let (client, _) = try pair()
     #expect(try client.send(file, from: 99_990, count: 100) == 10)
     let error = #expect(throws: SystemError.self) { _ = try client.send(file, from: offset, count: 1) }
-    // Beyond what an offset can be, the kernel doesn't look at the file.
+    // For the largest offsets, the kernel returns an error without reading the file.
     #expect([.fileEnded(temporary.path), SystemError(call: "sendfile", code: EINVAL)].contains(error))
     if offset < 1 << 62 { #expect(error == .fileEnded(temporary.path)) }
   }
 
-  @Test("to a closed connection it is an error, which raises no signal, now or later")
+  @Test("sending to a closed connection is an error and raises no signal, now or later")
   func closed() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -74,9 +74,9 @@ struct SendFileTests {
     }
   }
 
-  // As sendfile does if the connection is closed while it runs, which no test can time. In a process of its own, which the
-  // signal would end.
-  @Test("a transfer that was cut off raises no signal, though it tells how many bytes went out before")
+  // As sendfile(2) does if the connection closes during the call, which no test can time. This runs in a separate
+  // process, because the signal would end it.
+  @Test("an interrupted transfer raises no signal, although it returns the number of bytes sent")
   func cutOff() async {
     await #expect(processExitsWith: .success) {
       let sent = SystemCall.withoutBrokenPipeSignal(count: 10) {
@@ -87,7 +87,7 @@ struct SendFileTests {
     }
   }
 
-  @Test("a signal mask that blocks SIGPIPE is left as it was")
+  @Test("a signal mask that blocks SIGPIPE is unchanged")
   func mask() async throws {
     let temporary = try TemporaryFile(bytes)
     let (client, _) = try pair()

@@ -1,4 +1,4 @@
-// Addresses in, text out, and back again; no name is ever looked up here.
+// SocketAddressTests: parsing and printing of addresses, without name lookups.
 
 import Glibc
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite("SocketAddress")
 struct SocketAddressTests {
   @Test(
-    "a numeric address is read and written",
+    "a numeric address is parsed and printed",
     arguments: [
       ("127.0.0.1", 80, "127.0.0.1:80", false),
       ("0.0.0.0", 0, "0.0.0.0:0", false),
@@ -29,7 +29,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "what isn't a numeric address is refused",
+    "text that isn't a numeric address is refused",
     arguments: [
       "", "localhost", "example.com", "1.2.3", "1.2.3.4.5", "256.1.1.1", "1.2.3.4 ", " 1.2.3.4", "01.2.3.4x",
       "0x7f.0.0.1",
@@ -40,7 +40,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "a Unix socket's path or abstract name is kept",
+    "the path or abstract name of a Unix socket is kept",
     arguments: [
       "/run/x.sock", "x", "./@x", "@x", "@/a/b", "@\u{1}", "/tmp/é",
       String(repeating: "p", count: 107), "@" + String(repeating: "n", count: 107),
@@ -57,7 +57,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "an empty name, one that the kernel has no room for, and one that C would cut off are refused",
+    "a socket path that is empty, too long, or contains a NUL is refused",
     arguments: [
       "", "@", "/a\0b", "@a\0b", "\0abstract",
       String(repeating: "p", count: 108), "@" + String(repeating: "n", count: 108), String(repeating: "é", count: 54),
@@ -66,7 +66,7 @@ struct SocketAddressTests {
     #expect(SocketAddress(socketPath: path) == nil)
   }
 
-  @Test("a port is exchanged, and nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
+  @Test("changing the port changes nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
   func withPort(_ host: String) throws {
     let address = try #require(SocketAddress(numeric: host, port: 0))
     let changed = address.withPort(8_080)
@@ -75,7 +75,7 @@ struct SocketAddressTests {
     #expect(changed.withPort(0) == address)
   }
 
-  @Test("addresses are equal if they name the same, however they were written")
+  @Test("addresses are equal if they denote the same address, in any spelling")
   func equality() throws {
     let table: [(SocketAddress?, SocketAddress?, Bool)] = [
       (SocketAddress(numeric: "2001:db8::1", port: 1), SocketAddress(numeric: "2001:DB8:0::01", port: 1), true),
@@ -84,7 +84,7 @@ struct SocketAddressTests {
       (SocketAddress(numeric: "1.2.3.4", port: 1), SocketAddress(numeric: "::ffff:1.2.3.4", port: 1), false),
       (SocketAddress(socketPath: "/a"), SocketAddress(socketPath: "/a"), true),
       (SocketAddress(socketPath: "a"), SocketAddress(socketPath: "@a"), false),
-      // Two files, though the texts are equal for Swift.
+      // Swift's String treats the paths as equal, but they are two files.
       (SocketAddress(socketPath: "/\u{E9}"), SocketAddress(socketPath: "/e\u{301}"), false),
     ]
     for (left, right, isEqual) in table {
@@ -94,7 +94,7 @@ struct SocketAddressTests {
     }
   }
 
-  @Test("the scope of a link-local address is kept, so that it can be connected to")
+  @Test("the scope of a link-local address is kept, so that the address is usable")
   func scope() throws {
     var v6 = sockaddr_in6()
     v6.sin6_family = sa_family_t(AF_INET6)
@@ -111,7 +111,7 @@ struct SocketAddressTests {
     #expect(address != SocketAddress(numeric: "::", port: 0))
   }
 
-  @Test("an address that is cut short, nameless or of another family is none", arguments: 0...15)
+  @Test("an address that is truncated, empty or of another family is refused", arguments: 0...15)
   func cutShort(length: Int) {
     for family in [AF_INET, AF_INET6, AF_UNIX, AF_NETLINK] {
       if family == AF_UNIX && length > 2 { continue }

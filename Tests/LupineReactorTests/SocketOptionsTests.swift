@@ -1,4 +1,4 @@
-// Options are asked of the kernel, behind connecting with them.
+// SocketOptionsTests: the kernel's options of a connected socket.
 
 import Glibc
 import Testing
@@ -13,7 +13,7 @@ struct SocketOptionsTests {
     return try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"), options: options).client
   }
 
-  @Test("by default writes leave at once, and a peer that has vanished is noticed after 150 s")
+  @Test("by default writes aren't delayed, and a peer that has vanished is detected after 150 s")
   func defaults() throws {
     let client = try client()
     #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
@@ -24,7 +24,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == 0)
   }
 
-  @Test("what is switched off isn't set")
+  @Test("disabled options aren't set")
   func off() throws {
     let client = try client {
       $0.noDelay = false
@@ -35,7 +35,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "times are rounded up to the kernel's units, and clamped to its ranges",
+    "times are rounded up to the kernel's units and clamped to its ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -49,7 +49,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the time without an acknowledgement is set in milliseconds",
+    "the time without an acknowledgment is set in milliseconds",
     arguments: [
       (.seconds(30), 30_000), (.milliseconds(1), 1), (.nanoseconds(1), 1), (.zero, 1), (.seconds(Int64.max), .max),
     ] as [(Duration, CInt)])
@@ -58,7 +58,7 @@ struct SocketOptionsTests {
     #expect(client.option(CInt(IPPROTO_TCP), TCP_USER_TIMEOUT) == expected)
   }
 
-  @Test("the kernel's buffers are as large as asked for, doubled, as socket(7) says")
+  @Test("the kernel's buffers have twice the requested size, as described in socket(7)")
   func buffers() throws {
     let client = try client {
       $0.sendBufferBytes = 32_768
@@ -68,7 +68,7 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("a connection comes from the address asked for, on a port of the kernel's choice")
+  @Test("a connection has the requested local address, and a port that the kernel chooses")
   func localAddress() throws {
     let local = try #require(SocketAddress(numeric: "127.8.9.10", port: 0))
     let client = try client { $0.localAddress = local }
@@ -76,15 +76,15 @@ struct SocketOptionsTests {
     #expect(client.localAddress?.port != 0)
   }
 
-  @Test("a connection comes from the port asked for")
+  @Test("a connection has the requested local port")
   func localPort() throws {
-    // A port that was free a moment ago, on an address that nothing else uses.
+    // A port that was free a moment ago, on an address that no other test uses.
     let port = try #require(Socket.listen(onNumeric: "127.8.9.11").localAddress?.port)
     let client = try client { $0.localAddress = SocketAddress(numeric: "127.8.9.11", port: port) }
     #expect(client.localAddress?.port == port)
   }
 
-  @Test("a connection leaves through the interface asked for")
+  @Test("a connection uses the requested interface")
   func interface() throws {
     let client = try client { $0.interface = "lo" }
     var name = [UInt8](repeating: 0, count: 16)
@@ -95,7 +95,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "an interface that isn't there is an error that names it, as is a name that the kernel would cut off",
+    "the error for an unknown interface, or a name that the kernel would truncate, includes the name",
     arguments: ["lupine-none", "", "lo\0", "lo-longer-than-15-bytes"])
   func noInterface(name: String) {
     var options = SocketOptions()
@@ -103,7 +103,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "setsockopt(SO_BINDTODEVICE, \(name))", code: ENODEV))
   }
 
-  @Test("an address that isn't this machine's is an error that names it")
+  @Test("the error for an address that isn't this machine's includes the address")
   func foreignAddress() {
     var options = SocketOptions()
     // TEST-NET-1 (RFC 5737).
@@ -111,7 +111,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
   }
 
-  @Test("a local address of the other family is an error that names both", arguments: ["::1", "@lupine"])
+  @Test("the error for a local address of another family includes both addresses", arguments: ["::1", "@lupine"])
   func otherFamily(local: String) {
     var options = SocketOptions()
     options.localAddress = SocketAddress(numeric: local, port: 0) ?? SocketAddress(socketPath: local)
@@ -124,12 +124,12 @@ struct SocketOptionsTests {
     }
   }
 
-  @Test("an attempt that fails because of its options leaves no descriptor behind")
+  @Test("a connection attempt that fails because of its options doesn't leak a descriptor")
   func noLeak() throws {
     var options = SocketOptions()
     options.interface = "lupine-none"
     let target = try #require(SocketAddress(numeric: "127.0.0.1", port: 9))
-    // Far more than the other tests hold at a time, some of which have ten thousand connections.
+    // Far more descriptors than the other tests open at a time, some of which have ten thousand connections.
     let attempts = 100_000
     let failures = (0..<attempts).count { _ in
       do throws(SystemError) {
@@ -140,7 +140,7 @@ struct SocketOptionsTests {
       }
     }
     #expect(failures == attempts)
-    // The kernel gives the lowest number that is free.
+    // The kernel assigns the lowest free number.
     #expect(try Socket.connect(to: target).number < attempts)
   }
 }

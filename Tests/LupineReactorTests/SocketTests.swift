@@ -1,4 +1,4 @@
-// TCP on the loopback interface.
+// SocketTests: TCP sockets on the loopback interface.
 
 import Glibc
 import Testing
@@ -11,13 +11,13 @@ struct SocketTests {
     try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"))
   }
 
-  /// What is there; nil if nothing is, empty at the end.
+  /// Returns the available bytes, nil if there are none yet, or an empty array at the end.
   private func receive(_ socket: Socket) throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 65_536)
     return try socket.receive(into: &buffer).map { Array(buffer[..<$0]) }
   }
 
-  @Test("both ends know their own and each other's address", arguments: loopbacks)
+  @Test("both ends know both addresses", arguments: loopbacks)
   func addresses(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     let (client, server) = try Socket.pair(to: listener)
@@ -30,7 +30,7 @@ struct SocketTests {
     #expect(listener.peerAddress == nil)
   }
 
-  @Test("bytes are echoed; while none are there, the answer is nil")
+  @Test("bytes are echoed, and without any bytes a read returns nil")
   func echo() throws {
     let (client, server) = try pair()
     #expect(try receive(client) == nil)
@@ -43,7 +43,7 @@ struct SocketTests {
     #expect(try receive(client) == nil)
   }
 
-  @Test("offsets leave what stands in front of them alone")
+  @Test("bytes before an offset are neither sent nor overwritten")
   func offsets() throws {
     let (client, server) = try pair()
     #expect(try client.send([9, 8, 1, 2, 3], from: 2) == 3)
@@ -54,7 +54,7 @@ struct SocketTests {
     #expect(try receive(server) == [3])
   }
 
-  @Test("the end of the peer's side is told as no bytes, and this side can still send")
+  @Test("after the peer has shut down its side, a read returns no bytes, and writes still succeed")
   func halfClose() throws {
     let (client, server) = try pair()
     server.shutdownSending()
@@ -64,7 +64,7 @@ struct SocketTests {
     #expect(try receive(server) == [5])
   }
 
-  @Test("what the kernel has no room for is not taken, and all that was taken arrives")
+  @Test("when the kernel's buffer is full, send accepts no bytes, and all accepted bytes arrive")
   func backpressure() throws {
     let (client, server) = try pair()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -82,9 +82,9 @@ struct SocketTests {
     #expect(isSame)
   }
 
-  @Test("a port on which nobody listens is told when connecting is finished", arguments: loopbacks)
+  @Test("a refused connection is an error of finishConnecting", arguments: loopbacks)
   func refused(host: String) throws {
-    // Bound, so that nobody else gets the port meanwhile, but not listening.
+    // The socket is bound, so that no other process gets the port, but it doesn't listen.
     let address = try #require(SocketAddress(numeric: host, port: 0))
     let number = socket(address.family, CInt(SOCK_STREAM.rawValue), 0)
     let owner = Socket(FileDescriptor(owning: number))
@@ -96,7 +96,7 @@ struct SocketTests {
     #expect(error?.isConnectionRefused == true)
   }
 
-  @Test("after a reset reading is an error, and writing too, which raises no signal")
+  @Test("after a reset, reads and writes are errors and raise no signal")
   func reset() throws {
     let client: Socket
     do {
@@ -109,14 +109,14 @@ struct SocketTests {
     #expect(throws: SystemError(call: "send", code: EPIPE)) { _ = try client.send([1]) }
   }
 
-  @Test("a port that is taken can't be listened on")
+  @Test("listening on a port in use is an error")
   func taken() throws {
     let listener = try Socket.listen(onNumeric: "127.0.0.1")
     let address = try #require(listener.localAddress)
     #expect(throws: SystemError(call: "bind", code: EADDRINUSE)) { _ = try Socket.listen(on: address) }
   }
 
-  @Test("ending a listener returns whoever waits in accept")
+  @Test("shutting down a listener ends a blocked accept")
   func endsAccept() async throws {
     let listener = try Socket.listen(onNumeric: "127.0.0.1")
     let (errors, continuation) = AsyncStream.makeStream(of: SystemError?.self)
@@ -128,7 +128,7 @@ struct SocketTests {
         continuation.yield(error)
       }
     }
-    // Whether the thread waits already or not, the socket doesn't listen any more.
+    // The socket no longer listens, whether or not the thread is already blocked.
     listener.shutdownBoth()
     var iterator = errors.makeAsyncIterator()
     let error = await iterator.next()

@@ -1,4 +1,4 @@
-// What the kernel answered, in words.
+// SystemErrorTests: descriptions and kinds of system errors.
 
 import Glibc
 import LupineReactor
@@ -6,18 +6,18 @@ import Testing
 
 @Suite("SystemError")
 struct SystemErrorTests {
-  @Test("an error names the call and the reason")
+  @Test("a description includes the call and the reason")
   func description() {
     #expect(SystemError(call: "connect", code: ECONNREFUSED).description == "connect: Connection refused")
     #expect(SystemError.fileEnded("/a/b").description.hasPrefix("read /a/b: "))
   }
 
-  @Test("a code that the system doesn't know is told in numbers", arguments: [-1, 99_999] as [Int32])
+  @Test("the description of an unknown code includes its number", arguments: [-1, 99_999] as [Int32])
   func unknown(code: Int32) {
     #expect(SystemError(call: "x", code: code).description.contains("\(code)"))
   }
 
-  @Test("the kinds of failure are told apart")
+  @Test("the kinds of errors are distinguished")
   func kinds() {
     let table: [(Int32, refused: Bool, reset: Bool, descriptors: Bool)] = [
       (ECONNREFUSED, true, false, false), (ECONNRESET, false, true, false), (EPIPE, false, true, false),

@@ -1,4 +1,4 @@
-// Lookups on the resolver's threads: each is answered once, however many there are.
+// SystemResolverTests: lookups on the resolver's threads.
 
 import Dispatch
 import Glibc
@@ -16,12 +16,12 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("localhost is this machine, on no port")
+  @Test("localhost resolves to loopback addresses without a port")
   func localhost() async throws {
     let addresses = try await look("localhost").get()
     #expect(!addresses.isEmpty)
     for address in addresses { #expect(["127.0.0.1:0", "[::1]:0"].contains(address.description)) }
-    // Without a socket type each address would come once for TCP, UDP and raw sockets.
+    // Without a socket type, getaddrinfo returns each address for TCP, UDP and raw sockets.
     #expect(Set(addresses).count == addresses.count)
   }
 
@@ -30,19 +30,19 @@ struct SystemResolverTests {
     switch await look("lupine.invalid") {
     case .success(let addresses): Issue.record("resolved to \(addresses)")
     case .failure(let error):
-      // Where no name server can be reached, nobody can say that the name doesn't exist.
+      // If no name server is reachable, the resolver can't tell that the name doesn't exist.
       #expect([.unknownName, .temporary].contains(error.kind))
       #expect(!error.description.isEmpty)
     }
   }
 
-  @Test("a name isn't cut off at a NUL")
+  @Test("a name isn't truncated at a NUL")
   func nul() async {
     #expect(await look("localhost\0.x") == .failure(ResolveError(.unknownName, "the name contains a NUL")))
   }
 
   @Test(
-    "getaddrinfo's answer is told in words, and by its kind",
+    "an error of getaddrinfo has a description and a kind",
     arguments: [
       (EAI_NONAME, 0, .unknownName, "Name or service not known"),
       (-5, 0, .unknownName, "No address associated with hostname"),
@@ -52,7 +52,7 @@ struct SystemResolverTests {
       (EAI_MEMORY, 0, .outOfResources, "Memory allocation failure"),
       (EAI_SYSTEM, EACCES, .other, "getaddrinfo: Permission denied"),
       (EAI_SYSTEM, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
-      // What glibc 2.36 answers to a process without a free descriptor.
+      // The answers of glibc 2.36 in a process without free descriptors.
       (EAI_NONAME, EMFILE, .outOfResources, "getaddrinfo: Too many open files"),
       (EAI_AGAIN, ENFILE, .outOfResources, "getaddrinfo: Too many open files in system"),
     ] as [(CInt, CInt, ResolveError.Kind, String)])
@@ -60,7 +60,7 @@ struct SystemResolverTests {
     #expect(SystemResolver.error(code, errno: reason) == ResolveError(kind, text))
   }
 
-  @Test("many lookups at once are all answered")
+  @Test("many concurrent lookups are all answered")
   func many() async {
     let resolver = SystemResolver()
     let answers = await withTaskGroup(of: Int.self) { group in
@@ -70,7 +70,7 @@ struct SystemResolverTests {
     #expect(answers.sorted() == Array(1...200))
   }
 
-  @Test("lookups go on while all threads but one are held up")
+  @Test("lookups continue while all threads except one are blocked")
   func heldUp() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups beyond the limit wait for the threads that there are, in order, but for those taken back")
+  @Test("lookups beyond the limit of threads wait in order, except canceled ones")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)
@@ -112,14 +112,14 @@ struct SystemResolverTests {
       }
       if number.isMultiple(of: 5) { takeBack() }
     }
-    // One thread alone, so that the order can be seen.
+    // One thread only, so that the order is visible.
     gate.signal()
     var next = answers.makeAsyncIterator()
     for number in 0..<50 where !number.isMultiple(of: 5) { #expect(await next.next() == number) }
     for _ in 1..<SystemResolver.threadsMax { gate.signal() }
   }
 
-  @Test("lookups one behind the other are answered, though the threads go in between")
+  @Test("consecutive lookups are answered, even if the threads end in between")
   func sequence() async throws {
     let resolver = SystemResolver()
     for number in 1...50 {
@@ -128,7 +128,7 @@ struct SystemResolverTests {
     }
   }
 
-  @Test("a lookup that is asked for from a completion is answered")
+  @Test("a lookup that a completion starts is answered")
   func nested() async {
     let resolver = SystemResolver()
     let answer = await withCheckedContinuation { continuation in

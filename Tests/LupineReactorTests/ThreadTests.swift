@@ -1,4 +1,4 @@
-// Threads: they run what they are given, under their name, and let it go.
+// ThreadTests: the body, name and release of threads.
 
 import Glibc
 import LupineReactor
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Thread", .timeLimit(.minutes(10)))
 struct ThreadTests {
-  /// Says so when it is released.
+  /// An object that reports its release.
   private final class Tracer: Sendable {
     let onRelease: @Sendable () -> Void
     init(_ onRelease: @escaping @Sendable () -> Void) { self.onRelease = onRelease }
@@ -14,7 +14,7 @@ struct ThreadTests {
   }
 
   @Test(
-    "the body runs on a thread of its own, under its name, of which 15 bytes are kept",
+    "the body runs on a new thread, whose name is truncated to 15 bytes",
     arguments: [
       ("lupine-test", "lupine-test"), ("exactly-15-byte", "exactly-15-byte"),
       ("more-than-15-bytes", "more-than-15-by"), ("né-wider-letters", "né-wider-lette"), ("", ""),
@@ -36,7 +36,7 @@ struct ThreadTests {
     #expect(isOther)
   }
 
-  @Test("the body is released when it has ended")
+  @Test("the body is released at its end")
   func releases() async throws {
     let (releases, continuation) = AsyncStream.makeStream(of: Void.self)
     try start(Tracer { continuation.yield() })

@@ -1,4 +1,4 @@
-// Unix domain sockets: by path and by abstract name.
+// UnixSocketTests: Unix domain sockets with paths and abstract names.
 
 import Glibc
 import Testing
@@ -15,7 +15,7 @@ struct UnixSocketTests {
     return options
   }()
 
-  @Test("bytes go both ways over a path, whatever is asked of TCP sockets", arguments: [SocketOptions(), allOptions])
+  @Test("bytes go both ways over a path, also with options for TCP", arguments: [SocketOptions(), allOptions])
   func path(options: SocketOptions) throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()
@@ -33,7 +33,7 @@ struct UnixSocketTests {
     let (client, server) = try Socket.pair(to: listener, options: options)
     #expect(client.peerAddress == address)
     #expect(server.localAddress == address)
-    // The client's end has no name.
+    // The client's end is unnamed.
     #expect(client.localAddress == nil)
     #expect(server.peerAddress == nil)
     #expect(try client.send([1, 2, 3]) == 3)
@@ -45,7 +45,7 @@ struct UnixSocketTests {
     #expect(try client.receiveAll() == [1, 2, 3])
   }
 
-  @Test("a server's queue may be full")
+  @Test("a full queue of the server is reported")
   func queueFull() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()
@@ -58,12 +58,12 @@ struct UnixSocketTests {
     #expect(clients.count == 2)
   }
 
-  @Test("a path without a socket, and one on which nobody listens any more, can't be connected to")
+  @Test("connecting to a path without a socket, or without a listener, is an error")
   func nobody() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()
     #expect(throws: SystemError(call: "connect", code: ENOENT)) { _ = try Socket.connect(to: address) }
-    // Bound, listening, and gone, but for the file.
+    // Binds and listens, then closes the socket. Only its file is left.
     _ = try Socket.listen(on: address)
     let error = #expect(throws: SystemError(call: "connect", code: ECONNREFUSED)) {
       _ = try Socket.connect(to: address)

@@ -1,4 +1,4 @@
-// Writing files: what is written is there, what can't be written says so, and names change in one step.
+// WritableFileTests: writing files, write errors, and atomic renames.
 
 import Glibc
 import Testing
@@ -27,7 +27,7 @@ struct WritableFileTests {
     return status
   }
 
-  @Test("what is written in pieces is there, and is its owner's alone", arguments: [1_000, 65_536, 200_000])
+  @Test("bytes written in pieces are in the file, which only its owner can read", arguments: [1_000, 65_536, 200_000])
   func pieces(size: Int) throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -42,7 +42,7 @@ struct WritableFileTests {
     #expect(try status(path).st_mode & 0o777 == 0o600)
   }
 
-  @Test("a file that exists isn't opened as a new one, nor is a link's target")
+  @Test("creating a file is an error if its path exists, also as a link")
   func exclusive() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -55,7 +55,7 @@ struct WritableFileTests {
     #expect(access("\(folder.path)/target", F_OK) != 0)
   }
 
-  @Test("a file is gone on with, and cut")
+  @Test("a file can be reopened, truncated and continued")
   func reopened() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -70,7 +70,7 @@ struct WritableFileTests {
     #expect(try content(path) == [1, 2, 3, 9])
   }
 
-  @Test("links, folders, FIFOs, and files with several names aren't gone on with")
+  @Test("links, folders, FIFOs, and files with several names aren't reopened")
   func foreign() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -86,7 +86,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("another user's file isn't gone on with", .enabled(if: geteuid() == 0))
+  @Test("another user's file isn't reopened", .enabled(if: geteuid() == 0))
   func anotherUsers() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -95,13 +95,13 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("a full disk is an error, not a loss")
+  @Test("writing to a full disk is an error")
   func full() throws {
     let file = WritableFile(owning: FileDescriptor(owning: open("/dev/full", O_WRONLY | O_CLOEXEC)), path: "/dev/full")
     #expect(throws: SystemError(call: "write", code: ENOSPC)) { try file.write([1].span, at: 0) }
   }
 
-  @Test("what the process mustn't write is EFBIG, without the signal that would end it")
+  @Test("writing beyond the process's file size limit is EFBIG, and raises no signal")
   func sizeLimit() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -113,7 +113,7 @@ struct WritableFileTests {
     #expect(try file.byteCount() == 10)
   }
 
-  @Test("what the kernel takes in part is gone on with, and what it doesn't take at all is an error")
+  @Test("a partial write is continued, and a write of no bytes is an error")
   func shortWrites() throws {
     var starts: [Int] = []
     try WritableFile.writeAll(10) { done throws(SystemError) in
@@ -135,16 +135,16 @@ struct WritableFileTests {
     try WritableFile.writeAll(0) { _ throws(SystemError) in nil }
   }
 
-  @Test("closing a descriptor says what failed")
+  @Test("an error of close is reported")
   func closing() {
-    // A number that nobody has, below any limit of descriptors.
+    // A number that is never in use, because it is above any limit of descriptors.
     #expect(throws: SystemError(call: "close", code: EBADF)) {
       let descriptor = FileDescriptor(owning: .max)
       try descriptor.close()
     }
   }
 
-  @Test("a name is moved, and replaces another only if that is wanted")
+  @Test("a file is moved, and replaces another file only on request")
   func moved() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -165,7 +165,7 @@ struct WritableFileTests {
   }
 }
 
-/// A folder for files, removed with them.
+/// A temporary folder for files, removed with them.
 private struct Folder {
   let path: String
 

@@ -1,4 +1,4 @@
-// Chunked bodies and content codings from each server that has them.
+// CodingTests: chunked bodies and content codings of real servers.
 
 import LupineEngine
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("Codings of real servers", .timeLimit(.minutes(10)))
 struct CodingTests {
   @Test(
-    "a page is decoded, whatever its coding",
+    "a page with any content coding is decoded",
     arguments: [
       (Server.nginx, "gzip"), (.nginx, "br"), (.apache, "gzip"), (.caddy, "gzip"), (.haproxy, "gzip"), (.haproxy, "br"),
       (.nginxTLS, "gzip"), (.nginxTLS, "br"), (.caddyTLS, "gzip"),
@@ -20,14 +20,14 @@ struct CodingTests {
     #expect(metric.responseBodyBytes * 2 < metric.decodedBodyBytes)
   }
 
-  @Test("httpbin's codings", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
+  @Test("httpbin codings are decoded", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
   func httpbin(path: String, member: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
     #expect(response.field("Content-Encoding") == (path == "brotli" ? "br" : path))
     #expect(response.text.contains("\"\(member)\": true"))
   }
 
-  @Test("a coded body is handed over as it is if that is asked for", arguments: Server.withPages)
+  @Test("a coded body is delivered unchanged on request", arguments: Server.withPages)
   func raw(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt", fields: ["Accept-Encoding": "gzip"]) {
       $0.decodesContent = false
@@ -38,7 +38,7 @@ struct CodingTests {
     #expect(String(decoding: decoded, as: UTF8.self) == TextPage.text)
   }
 
-  @Test("a coded page's HEAD and 304 need no decoding", arguments: [Server.nginx, .caddy])
+  @Test("HEAD and 304 of a coded page need no decoding", arguments: [Server.nginx, .caddy])
   func codedWithoutBody(server: Server) async throws {
     let engine = try Engine.forServers()
     let accept: Fields = ["Accept-Encoding": "gzip"]
@@ -54,7 +54,7 @@ struct CodingTests {
   }
 
   @Test(
-    "chunked bodies are put together",
+    "chunked bodies are decoded",
     arguments: [
       (Server.nginx, "/text.txt"), (.caddy, "/nginx/text.txt"), (.haproxy, "/text.txt"),
     ] as [(Server, String)])
@@ -64,7 +64,7 @@ struct CodingTests {
     #expect(response.text == TextPage.text)
   }
 
-  @Test("httpbin's streams, in chunks of any size")
+  @Test("httpbin's streams are received, in chunks of different sizes")
   func streams() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/stream/50")
@@ -72,7 +72,7 @@ struct CodingTests {
     let lines = response.text.split(separator: "\n")
     #expect(lines.count == 50)
     for (index, line) in lines.enumerated() { #expect(line.contains("\"id\": \(index)")) }
-    // What they hold is random; httpbin's seed is shared by whoever asks at the same time.
+    // The content is random, because concurrent requests share httpbin's random seed.
     let same = try await engine.collect(.httpbin, "/stream-bytes/100000?chunk_size=333")
     #expect(same.body.count == 100_000)
     #expect(try same.metric.responseBodyBytes == 100_000)

@@ -1,4 +1,4 @@
-// Many requests at once: at several servers, and ten thousand at one.
+// ConcurrencyTests: many concurrent requests, to several servers, and ten thousand to one.
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Many requests at once", .timeLimit(.minutes(10)))
 struct ConcurrencyTests {
-  @Test("1,000 requests, 64 at a time, at four servers: every answer is the right one")
+  @Test("1,000 requests, 64 at a time, to four servers all receive the right response")
   func mixed() async throws {
     let engine = try Engine.forServers { $0.loopCount = 2 }
     let servers = [Server.nginx, .apache, .caddy, .httpbin]
@@ -18,7 +18,7 @@ struct ConcurrencyTests {
         group.addTask {
           var metrics: [ExchangeMetrics] = []
           for number in stride(from: worker, to: 1000, by: workerCount) {
-            // Another server each time.
+            // A different server for each request of a worker.
             let server = servers[(worker + number / workerCount) % servers.count]
             metrics.append(try await Self.ask(server, number, engine))
           }
@@ -35,7 +35,7 @@ struct ConcurrencyTests {
     }
   }
 
-  /// Sends a request whose answer depends on its number, and checks it.
+  /// Sends a request whose response depends on its number, and checks the response.
   private static func ask(_ server: Server, _ number: Int, _ engine: Engine) async throws -> ExchangeMetrics {
     let text = TextPage.bytes
     let response: CollectedResponse
@@ -62,11 +62,11 @@ struct ConcurrencyTests {
   }
 
   private static let crowd = 10_000
-  /// Memory for a connection with its exchange, its request and the test's own sink: 5.3 KiB in a debug build.
+  /// The maximum memory for a connection with its exchange, request and sink. 5.3 KiB were measured in a debug build.
   private static let bytesPerConnectionMax = 8 * 1024 * ProcessStatus.memoryFactor
 
-  // The client in a process of its own, so that its memory and its descriptors are nobody else's.
-  @Test("10,000 requests are under way at the same time, complete, and leave nothing behind")
+  // The client runs in a separate process, so that other tests don't affect its memory and descriptors.
+  @Test("10,000 concurrent requests complete and leave no connection")
   func crowd() async throws {
     try ProcessStatus.allowDescriptors(UInt(Self.crowd + 1000))
     let server = try BarrierServer(connectionCount: Self.crowd)
@@ -77,9 +77,9 @@ struct ConcurrencyTests {
       try await ConcurrencyTests.ask(crowd, port)
       let perConnection = (try ProcessStatus.kibibytes("VmHWM") - memoryBefore) * 1024 / crowd
       #expect(
-        perConnection < ConcurrencyTests.bytesPerConnectionMax, "\(perConnection) bytes for each connection")
+        perConnection < ConcurrencyTests.bytesPerConnectionMax, "\(perConnection) bytes per connection")
       let isClosed = await ProcessStatus.settles { ProcessStatus.engineDescriptors.count <= before.count }
-      #expect(isClosed, "\(ProcessStatus.engineDescriptors.prefix(9)) are left, \(before) were there before")
+      #expect(isClosed, "\(ProcessStatus.engineDescriptors.prefix(9)) are left; before there were \(before)")
     }
     #expect(await server.stop() == BarrierServer.Report(requestCount: Self.crowd, closedCount: Self.crowd))
   }
@@ -111,7 +111,7 @@ struct ConcurrencyTests {
   }
 }
 
-/// Keeps a short body, and little else.
+/// A small sink, which only stores a short body, the error and the connection's number.
 private final class ShortSink: ResponseSink {
   let finished = Gate()
   private let state = Mutex<(body: [UInt8], error: EngineError?, connection: UInt64?)>(([], nil, nil))

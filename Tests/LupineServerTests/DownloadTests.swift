@@ -1,4 +1,4 @@
-// Large and slow bodies: memory stays constant, a slow reader holds the server back, a cancelled one lets go.
+// DownloadTests: large and slow bodies: constant memory, backpressure and cancellation.
 
 import LupineEngine
 import LupineOrigin
@@ -8,17 +8,18 @@ import Testing
 @Suite("Downloads from real servers", .timeLimit(.minutes(10)))
 struct DownloadTests {
   private static let bigByteCount = 256 * 1024 * 1024
-  /// What a download may need more than a small request, in KiB: measured at 1.2 MiB in a debug build.
+  /// The maximum additional memory of a download, compared with a small request, in KiB. 1.2 MiB were measured in a
+  /// debug build.
   private static let kibibytesMax = 4 * 1024 * ProcessStatus.memoryFactor
 
-  // In a process of its own, since what other tests use would count.
-  @Test("256 MiB pass through 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
+  // This runs in a separate process, because the memory of other tests would count.
+  @Test("256 MiB are downloaded in 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
   func constantMemory(port: UInt16) async throws {
     try await #require(Server(rawValue: port)).checkUp()
     await #expect(processExitsWith: .success) { [port] in
       let server = try #require(Server(rawValue: port))
       let engine = try Engine.forServers()
-      // The first request loads what stays: the authority's certificate, the loop's buffers.
+      // The first request allocates what remains: the authority's certificate and the loop's buffers.
       _ = try await engine.collect(server, "/small.txt")
       let before = try ProcessStatus.kibibytes("VmRSS")
       let sink = CountingSink(.zeros)
@@ -30,14 +31,14 @@ struct DownloadTests {
       #expect(sink.isRight)
       #expect(sink.metrics?.responseBodyBytes == UInt64(DownloadTests.bigByteCount))
       #expect(sink.metrics?.isReusedConnection == true)
-      #expect(growth < DownloadTests.kibibytesMax, "\(growth) KiB more at the most than before")
-      // Otherwise the process ends while OpenSSL's things are being let go of, which looks like a leak.
+      #expect(growth < DownloadTests.kibibytesMax, "memory grew by \(growth) KiB")
+      // Without the shutdown, the process may end while OpenSSL's memory is being freed, which looks like a leak.
       await engine.shutdown(isGraceful: false)
       #expect(await ProcessStatus.settles { threadCount(named: "lupine-loop") == 0 })
     }
   }
 
-  @Test("256 MiB that are read piece by piece pass through 4 MiB of memory")
+  @Test("256 MiB are read as a sequence in 4 MiB of memory")
   func constantMemoryOfSequence() async throws {
     try await Server.nginx.checkUp()
     await #expect(processExitsWith: .success) {
@@ -49,11 +50,11 @@ struct DownloadTests {
       for try await piece in response.body { count += piece.count }
       let growth = try ProcessStatus.kibibytes("VmHWM") - before
       #expect(count == DownloadTests.bigByteCount)
-      #expect(growth < DownloadTests.kibibytesMax, "\(growth) KiB more at the most than before")
+      #expect(growth < DownloadTests.kibibytesMax, "memory grew by \(growth) KiB")
     }
   }
 
-  @Test("a reader that stops holds the server back, and gets the rest when it goes on", arguments: Server.withPages)
+  @Test("a reader that pauses stops the server, and receives the rest when it continues", arguments: Server.withPages)
   func heldBack(server: Server) async throws {
     let engine = try Engine.forServers()
     let byteCount = 32 * 1024 * 1024
@@ -66,10 +67,10 @@ struct DownloadTests {
     let handle = engine.submit(request, to: sink, credit: credit)
     await full.wait()
     #expect(sink.receivedCount == credit)
-    // Others are served meanwhile.
+    // Other requests are served meanwhile.
     for _ in 0..<50 { #expect(try await engine.collect(server, "/small.txt").text == "small\n") }
     #expect(sink.receivedCount == credit)
-    // Bytes wait in the kernel on both sides: the server can't send on.
+    // Both ends have bytes in the kernel's buffers: the server can't send any more.
     #expect(
       try await ProcessStatus.settles {
         let held = try KernelConnection.all(to: server.rawValue).filter { $0.unreadCount > 0 }
@@ -84,7 +85,7 @@ struct DownloadTests {
     #expect(sink.isRight)
   }
 
-  @Test("a body that is read slowly and in small pieces comes whole, decoded")
+  @Test("a body that is read slowly, in small pieces, is complete and decoded")
   func slowReader() async throws {
     let engine = try Engine.forServers { $0.windowBytes = 1000 }
     for (server, coding) in [(Server.nginx, "br"), (.apache, "gzip"), (.caddy, "identity")] {
@@ -100,7 +101,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("cancelling a download ends it in the middle, and the connection with it")
+  @Test("canceling a download ends it, and closes the connection")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let begun = Gate()
@@ -120,7 +121,7 @@ struct DownloadTests {
     #expect(try await engine.collect(.nginx, "/hello").metric.isReusedConnection == false)
   }
 
-  @Test("cancelling the task that reads ends the exchange")
+  @Test("canceling the reading task ends the exchange")
   func cancelledTask() async throws {
     let engine = try Engine.forServers()
     let uri = try await Server.nginx.uri("/big.bin")
@@ -130,7 +131,7 @@ struct DownloadTests {
         let response = try await engine.execute(EngineRequest(uri: uri))
         for try await _ in response.body {
           begun.open()
-          // Until the task is cancelled.
+          // Suspends until the task is canceled.
           await Gate().wait()
         }
         return nil
@@ -145,9 +146,9 @@ struct DownloadTests {
     #expect(error.phase == .receive)
   }
 
-  @Test("letting go of 256 MiB unread closes the connection; of a small rest keeps it")
+  @Test("abandoning 256 MiB closes the connection, and abandoning a small rest keeps it")
   func abandoned() async throws {
-    // One connection at a time, so that the next request waits for what becomes of it.
+    // With only one connection, the next request waits for the fate of the previous connection.
     let engine = try Engine.forServers { $0.pool.connectionsPerOriginMax = 1 }
     do {
       let response = try await engine.execute(EngineRequest(uri: try await Server.nginx.uri("/big.bin")))
@@ -159,7 +160,7 @@ struct DownloadTests {
     #expect(try await engine.collect(.nginx, "/hello").metric.connectionID == 2)
   }
 
-  @Test("a body larger than the caller allows is an error, declared or not", arguments: ["identity", "gzip", "br"])
+  @Test("a body over the caller's limit is an error, declared or not", arguments: ["identity", "gzip", "br"])
   func tooLarge(coding: String) async throws {
     let engine = try Engine.forServers()
     let limit = TextPage.text.utf8.count

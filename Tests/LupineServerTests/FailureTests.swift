@@ -1,4 +1,4 @@
-// What goes wrong at servers: connections that end too early, refusals, silence.
+// FailureTests: errors of real servers: truncated responses, refusals and silence.
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 @Suite("Failures of real servers", .timeLimit(.minutes(10)))
 struct FailureTests {
   @Test(
-    "a body that ends too early is an error, not a short body",
+    "a truncated body is an error",
     arguments: [
       (Server.apache, "/drop/length"), (.apache, "/drop/chunked"), (.nginx, "/drop/length"), (.nginx, "/drop/chunked"),
     ])
@@ -23,7 +23,7 @@ struct FailureTests {
     }
     #expect(missing == (path == "/drop/length" ? 95 : nil))
     #expect(error.description.contains(server == .apache ? "http://127.0.0.1:28083" : "http://127.0.0.1:28082"))
-    // What had come was handed over.
+    // The bytes received before the error were delivered.
     let sink = CountingSink()
     engine.submit(EngineRequest(uri: try await server.uri(path)), to: sink)
     await sink.finished.wait()
@@ -32,7 +32,7 @@ struct FailureTests {
     #expect(sink.error?.code == .connectionLost)
   }
 
-  @Test("a head that ends too early is an error; behind a proxy it is the proxy's 502")
+  @Test("a truncated head is an error, and through a reverse proxy a 502")
   func droppedHead() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.apache, "/drop/head")
@@ -47,7 +47,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a connection that is closed without a reply is an error that is not tried again",
+    "a connection closed without a reply is an error without a retry",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -57,7 +57,7 @@ struct FailureTests {
     #expect(fresh.phase == .firstByte)
     #expect(fresh.delivery == .sent)
     #expect(!fresh.wasReused)
-    // On a kept one: GET is sent once more, on a new connection; POST isn't.
+    // On a reused connection, GET is replayed on a new connection, and POST isn't.
     let good = server == .nginx ? "/hello" : "/"
     for (method, isReplayed) in [("GET", true), ("POST", false)] {
       #expect(try await engine.collect(server, good).status == 200)
@@ -67,19 +67,19 @@ struct FailureTests {
     }
   }
 
-  @Test("a connection that is reset as soon as it is open is an error, at once")
+  @Test("a reset right after connecting is an error without delay")
   func reset() async throws {
     let engine = try Engine.forServers()
     let bodies = [RequestBody(), RequestBody(PatternBytes.make(5_000_000))]
     for round in 0..<20 {
       let error = try await engine.failure(.slammed, "/", method: "PUT", body: bodies[round % 2])
-      // The reset may come before or after the engine has seen the connection open.
+      // The reset may arrive before or after the engine has noticed the connection.
       #expect([.connectionLost, .connectFailed].contains(error.code), "\(error)")
       #expect(error.phase == .connect || error.code == .connectionLost, "\(error)")
       #expect(error.delivery != .responseBegan)
       switch error.cause {
       case .system(let system): #expect(system.isConnectionReset, "\(error)")
-      // Where sending has taken the reset, reading finds the end.
+      // If sending has consumed the reset, reading returns the end of the connection.
       case .wire(.truncatedHead(received: 0)): break
       default: Issue.record("\(error)")
       }
@@ -87,7 +87,7 @@ struct FailureTests {
     }
   }
 
-  @Test("TLS to a server that resets is an error of the connection")
+  @Test("a reset before the TLS handshake is an error of the connection")
   func resetTLS() async throws {
     try await Server.slammed.checkUp()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
@@ -108,7 +108,7 @@ struct FailureTests {
     #expect(response.field("Retry-After") == (status == 429 ? "1" : nil))
   }
 
-  @Test("haproxy's tarpit: a 500 after a second for the patient, a time-out for others")
+  @Test("a response delayed by a second is received, or exceeds a short time limit")
   func tarpit() async throws {
     let engine = try Engine.forServers()
     async let patient = engine.collect(.refusing, "/tarpit")
@@ -124,7 +124,7 @@ struct FailureTests {
     #expect(answered - sent > .milliseconds(900))
   }
 
-  @Test("a server that sends too slowly runs into the limit of the whole, not into that of a pause")
+  @Test("a slow body exceeds the total limit, and a pause exceeds the idle limit")
   func slow() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.nginx, "/slow") {
@@ -144,9 +144,9 @@ struct FailureTests {
     #expect(pause.phase == .receive)
   }
 
-  @Test("nobody listens: refused, in the phase of connecting, with the address's last error")
+  @Test("a refused connection is an error in the connect phase")
   func refused() async throws {
-    // Port 1 on loopback: nobody may listen there without being root, and nobody does.
+    // Port 1 on loopback is unused; only root could listen there.
     for host in ["127.0.0.1", "localhost"] {
       let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("http://\(host):1/")))
       #expect(error.code == .connectionRefused)
@@ -160,7 +160,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a server that speaks something else: its reply isn't HTTP, and its handshake isn't TLS")
+  @Test("TLS to a plain HTTP port is an error, and plain HTTP to a TLS port has a 400 response")
   func otherProtocols() async throws {
     try await Server.socks.checkUp()
     try await Server.nginx.checkUp()
@@ -173,7 +173,7 @@ struct FailureTests {
       return
     }
     #expect(cause.code == .notTLS)
-    // nginx answers plain HTTP on its TLS port in plain HTTP.
+    // nginx answers plain HTTP on its TLS port with plain HTTP.
     let plain = try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:28443/")))
     #expect(plain.status == 400)
     #expect(plain.text.contains("plain HTTP request was sent to HTTPS port"))

@@ -1,12 +1,12 @@
-// Connections that are used again, that servers close, and that they close while nobody uses them.
+// KeepAliveTests: reuse of connections, and connections that a server closes after a response or while idle.
 
 import LupineEngine
 import LupineOrigin
 import Testing
 
-@Suite("Kept connections", .timeLimit(.minutes(10)))
+@Suite("Persistent connections", .timeLimit(.minutes(10)))
 struct KeepAliveTests {
-  @Test("200 requests in a row use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
+  @Test("200 sequential requests use one connection", arguments: Server.all + [.nginxTLS, .caddyTLS])
   func twoHundred(server: Server) async throws {
     let engine = try Engine.forServers()
     let uri = try await server.uri(server.smallPage)
@@ -25,7 +25,7 @@ struct KeepAliveTests {
     #expect(reuses == 199)
   }
 
-  @Test("responses of every framing leave the connection usable", arguments: Server.all)
+  @Test("responses with any framing leave the connection usable", arguments: Server.all)
   func mixedFramings(server: Server) async throws {
     let engine = try Engine.forServers()
     let pages: [(String, Fields)] =
@@ -41,7 +41,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("haproxy keeps the client's connection though it closes the server's for each request")
+  @Test("haproxy keeps the client's connection when it closes the server's after each request")
   func haproxyClosesBehind() async throws {
     let engine = try Engine.forServers()
     for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {
@@ -49,7 +49,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("Connection: close is heard from either side", arguments: [Server.nginx, .haproxy])
+  @Test("Connection: close from either side closes the connection", arguments: [Server.nginx, .haproxy])
   func close(server: Server) async throws {
     let engine = try Engine.forServers()
     let first = try await engine.collect(server, "/close")
@@ -59,11 +59,11 @@ struct KeepAliveTests {
     #expect(second.field("Connection") == "close")
     let third = try await engine.collect(server, "/hello")
     #expect(try third.metric.isReusedConnection == false)
-    // Behind haproxy, nginx's "close" is about nginx's own connection.
+    // haproxy consumes nginx's "close", which is for nginx's connection.
     #expect(try second.metric.isReusedConnection == (server == .haproxy))
   }
 
-  @Test("a connection that the server's time-out closed fails no request", arguments: ["GET", "POST"])
+  @Test("a connection closed by the server's idle timeout doesn't affect requests", arguments: ["GET", "POST"])
   func closedWhileIdle(method: String) async throws {
     let engine = try Engine.forServers()
     let body = RequestBody(method == "POST" ? "x" : "")
@@ -75,12 +75,12 @@ struct KeepAliveTests {
       #expect(metric.isReusedConnection == false)
       #expect(metric.replayCount == 0)
       let port = try #require(metric.localAddress?.port)
-      // nginx closes it after a fifth of a second, and the engine closes its end then.
+      // nginx closes the connection after 200 ms, and the engine then closes its end.
       #expect(try await KernelConnection.closes(from: port, to: .nginx))
     }
   }
 
-  @Test("connections are kept per host name, even if the address is the same")
+  @Test("connections are pooled by host name, even if the address is the same")
   func perHost() async throws {
     let engine = try Engine.forServers()
     let first = try await engine.collect(EngineRequest(uri: try await Server.nginx.uri("/hello")))

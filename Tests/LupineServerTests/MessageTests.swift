@@ -1,11 +1,11 @@
-// Methods, status codes, conditions and ranges, as the servers in use understand them.
+// MessageTests: methods, status codes, conditional and range requests with real servers.
 
 import LupineEngine
 import Testing
 
 @Suite("Messages to real servers", .timeLimit(.minutes(10)))
 struct MessageTests {
-  @Test("every method arrives as it is, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
+  @Test("every method is sent unchanged, with its body", arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"])
   func methods(method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/anything/a%20b?x=1&y=%C3%BC", method: method,
@@ -19,7 +19,7 @@ struct MessageTests {
     #expect(response.text.contains("\"x\": \"1\"") && response.text.contains("\"y\": \"\\u00fc\""))
   }
 
-  @Test("OPTIONS and TRACE work; the answers say what they should")
+  @Test("OPTIONS and TRACE are answered")
   func optionsAndTrace() async throws {
     let engine = try Engine.forServers()
     let options = try await engine.collect(.httpbin, "/anything", method: "OPTIONS")
@@ -28,11 +28,11 @@ struct MessageTests {
     #expect(options.body.isEmpty)
     let trace = try await engine.collect(.httpbin, "/anything", method: "TRACE")
     #expect(trace.text.contains("\"method\": \"TRACE\""))
-    // Apache has TRACE turned off.
+    // TRACE is disabled in Apache.
     #expect(try await engine.collect(.apache, "/small.txt", method: "TRACE").status == 405)
   }
 
-  @Test("nginx's WebDAV: folders are made, files are stored, copied, moved, read and deleted")
+  @Test("nginx's WebDAV creates folders, and stores, copies, moves, returns and deletes files")
   func webDAV() async throws {
     let engine = try Engine.forServers()
     let folder = "/uploads/webdav"
@@ -52,7 +52,7 @@ struct MessageTests {
     #expect(try await engine.collect(.nginx, folder + "/c").status == 404)
   }
 
-  @Test("every status is a response, whatever it is")
+  @Test("every status code is a response")
   func statuses() async throws {
     let engine = try Engine.forServers()
     for status in [200, 201, 202, 203, 206, 226, 300, 400, 401, 402, 404, 405, 406, 409, 410, 418, 429, 451, 500, 501] {
@@ -63,13 +63,13 @@ struct MessageTests {
     for status in [502, 503, 504, 599] {
       #expect(try await engine.collect(.httpbin, "/status/\(status)").status == status)
     }
-    // Without a Location there is nowhere to go.
+    // Without a Location field, there is no redirect.
     for status in [304, 305] {
       #expect(try await engine.collect(.httpbin, "/status/\(status)", redirects: RedirectRule()).status == status)
     }
   }
 
-  @Test("HEAD has the fields of GET and no body, and its connection is used again", arguments: Server.all)
+  @Test("HEAD has the fields of GET and no body, and its connection is reused", arguments: Server.all)
   func head(server: Server) async throws {
     let engine = try Engine.forServers()
     let head = try await engine.collect(server, server.smallPage, method: "HEAD")
@@ -82,7 +82,7 @@ struct MessageTests {
     #expect(try get.metric.isReusedConnection)
   }
 
-  @Test("a HEAD of 256 MiB ends with its head", arguments: Server.withPages)
+  @Test("a HEAD of 256 MiB ends after the head", arguments: Server.withPages)
   func headOfMuch(server: Server) async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(server, "/big.bin", method: "HEAD")
@@ -91,7 +91,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt").metric.isReusedConnection)
   }
 
-  @Test("204 has no body, and its connection is used again")
+  @Test("204 has no body, and its connection is reused")
   func noContent() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/status/204")
@@ -107,7 +107,7 @@ struct MessageTests {
     #expect(try again.metric.isReusedConnection)
   }
 
-  @Test("a page that hasn't changed is answered with 304, by its ETag and by its date", arguments: Server.withPages)
+  @Test("an unchanged page is answered with 304, by ETag and by date", arguments: Server.withPages)
   func notModified(server: Server) async throws {
     let engine = try Engine.forServers()
     let full = try await engine.collect(server, "/small.txt")
@@ -124,7 +124,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("httpbin's ETag")
+  @Test("httpbin's ETag is compared")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)
@@ -132,7 +132,7 @@ struct MessageTests {
     #expect(try await engine.collect(.httpbin, "/etag/x").field("ETag") == "x")
   }
 
-  @Test("a range is answered with 206 and just those bytes", arguments: Server.withPages)
+  @Test("a range is answered with 206 and exactly its bytes", arguments: Server.withPages)
   func ranges(server: Server) async throws {
     let engine = try Engine.forServers()
     let text = Array(TextPage.text.utf8)
@@ -147,12 +147,12 @@ struct MessageTests {
     }
     let beyond = try await engine.collect(server, "/text.txt", fields: ["Range": "bytes=1000000-"])
     #expect(beyond.status == 416)
-    // Apache leaves it out.
+    // Apache omits the field.
     #expect(beyond.field("Content-Range") == (server == .apache ? nil : "bytes */\(text.count)"))
     #expect(try beyond.metric.isReusedConnection)
   }
 
-  @Test("several ranges come as one multipart body", arguments: [Server.nginx, .apache, .caddy])
+  @Test("several ranges are answered with one multipart body", arguments: [Server.nginx, .apache, .caddy])
   func multipartRanges(server: Server) async throws {
     let response = try await Engine.forServers().collect(
       server, "/text.txt", fields: ["Range": "bytes=0-5,7-10"])
@@ -161,7 +161,7 @@ struct MessageTests {
     #expect(response.text.contains("\r\n\r\nline 1\r\n") && response.text.contains("\r\n\r\n lup\r\n"))
   }
 
-  @Test("a range of the end of 256 MiB costs no more than it has")
+  @Test("the last 56 bytes of 256 MiB are received alone")
   func rangeOfMuch() async throws {
     let engine = try Engine.forServers()
     for server in Server.withPages {
@@ -170,7 +170,7 @@ struct MessageTests {
     }
   }
 
-  @Test("user information in the URL becomes Basic credentials")
+  @Test("user information in the URL is sent as Basic credentials")
   func basic() async throws {
     let engine = try Engine.forServers()
     _ = try await Server.httpbin.url()
@@ -183,7 +183,7 @@ struct MessageTests {
     #expect(refused.field("WWW-Authenticate") == "Basic realm=\"Fake Realm\"")
   }
 
-  @Test("fields that come more than once are kept apart and in order")
+  @Test("repeated fields stay separate and in order")
   func repeatedFields() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/response-headers?X-Order=1&X-Order=2&X-Order=3&Set-Cookie=a%3D1&Set-Cookie=b%3D2")
@@ -191,7 +191,7 @@ struct MessageTests {
     #expect(response.head.fields.all("Set-Cookie") == ["a=1", "b=2"])
   }
 
-  @Test("a request over IPv6", .enabled(if: ProcessStatus.hasIPv6))
+  @Test("a request is sent over IPv6", .enabled(if: ProcessStatus.hasIPv6))
   func ipv6() async throws {
     try await Server.nginx.checkUp()
     let engine = try Engine.forServers()

@@ -1,11 +1,11 @@
-// Requests through squid and microsocks: forwarded and tunnelled, with credentials and without, refused and passed by.
+// ProxyTests: requests through squid and microsocks: forwarded, tunneled, with credentials, refused and bypassed.
 
 import LupineEngine
 import Testing
 
 @Suite("Real proxies", .timeLimit(.minutes(10)))
 struct ProxyTests {
-  /// An engine whose requests go through a proxy, once that is known to be up.
+  /// Returns an engine that uses the proxy, after a check that the proxy is running.
   private func engine(
     _ scheme: Proxy.Scheme, _ server: Server, user: String? = nil, password: String = "pass",
     bypass: ProxyBypass = .none
@@ -26,7 +26,7 @@ struct ProxyTests {
 
   // MARK: HTTP
 
-  @Test("squid forwards http: it names itself in Via, and keeps the connection")
+  @Test("squid forwards http with its Via field, and keeps the connection")
   func forward() async throws {
     let engine = try await engine(.http, .squid)
     for round in 0..<20 {
@@ -42,7 +42,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("the origin learns no credentials for the proxy, and everything else")
+  @Test("the origin receives all fields except the proxy's credentials")
   func nothingLeaks() async throws {
     let engine = try await engine(.http, .squidLogin, user: "user")
     let response = try await engine.collect(
@@ -59,7 +59,7 @@ struct ProxyTests {
     #expect(!response.text.contains("dXNlcjpwYXNz") && !response.text.contains("bm90OnRoaXM="))
   }
 
-  @Test("squid tunnels https: the certificate is the origin's, and squid adds no Via")
+  @Test("squid tunnels https to the origin, without a Via field")
   func connect() async throws {
     let engine = try await engine(.http, .squid)
     for server in [Server.nginxTLS, .caddyTLS] {
@@ -77,7 +77,7 @@ struct ProxyTests {
     #expect(try await engine.failure(.expired, "/").code == .tlsFailed)
   }
 
-  @Test("without credentials: 407 as a response to http, as an error of the proxy's for https")
+  @Test("without credentials, http has a 407 response, and https fails with a proxy error")
   func credentialsMissing() async throws {
     let engine = try await engine(.http, .squidLogin)
     let response = try await engine.collect(.nginx, "/small.txt")
@@ -92,7 +92,7 @@ struct ProxyTests {
     #expect(error.description.contains("http://user:password@host:port"))
   }
 
-  @Test("with credentials both work; with the wrong ones neither does")
+  @Test("with right credentials http and https work, and with wrong ones they don't")
   func credentials() async throws {
     let right = try await engine(.http, .squidLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -104,7 +104,7 @@ struct ProxyTests {
     #expect(!error.description.contains("wrong"))
   }
 
-  @Test("a host that squid refuses: 403 as a response to http, as an error for https")
+  @Test("for a host that squid refuses, http has a 403 response, and https fails with a proxy error")
   func hostRefused() async throws {
     let engine = try await engine(.http, .squid)
     let response = try await engine.collect(EngineRequest(uri: try URI("http://refused.example/")))
@@ -116,7 +116,7 @@ struct ProxyTests {
     #expect(error.description.hasPrefix("https://refused.example through http://127.0.0.1:28128: "))
   }
 
-  @Test("an origin on which nobody listens: squid's 503")
+  @Test("for an origin that doesn't listen, squid responds with 503")
   func originDown() async throws {
     let engine = try await engine(.http, .squid)
     #expect(try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:1/"))).status == 503)
@@ -124,7 +124,7 @@ struct ProxyTests {
     #expect(try cause(error) == .refused(status: 503))
   }
 
-  @Test("large bodies pass through squid both ways, forwarded and tunnelled", arguments: [Server.nginx, .nginxTLS])
+  @Test("large bodies pass through squid both ways, forwarded and tunneled", arguments: [Server.nginx, .nginxTLS])
   func large(server: Server) async throws {
     let engine = try await engine(.http, .squid)
     let path = "/uploads/through-squid-\(server.rawValue)"
@@ -143,7 +143,7 @@ struct ProxyTests {
 
   // MARK: SOCKS
 
-  @Test("SOCKS carries http and https, with names looked up here or there", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test("SOCKS carries http and https, with local and remote lookups", arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let engine = try await engine(scheme, .socks)
     for round in 0..<5 {
@@ -161,7 +161,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("SOCKS with user and password", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test("SOCKS accepts right credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
   func socksLogin(scheme: Proxy.Scheme) async throws {
     let right = try await engine(scheme, .socksLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -183,7 +183,7 @@ struct ProxyTests {
     #expect(try cause(missing) == .noAcceptableMethod(hasCredentials: false))
   }
 
-  @Test("a destination that refuses is SOCKS's refusal")
+  @Test("a refused connection to the destination is an error of SOCKS")
   func socksRefused() async throws {
     let engine = try await engine(.socks5h, .socks)
     let error = try await engine.failure(EngineRequest(uri: try URI("http://127.0.0.1:1/")))
@@ -193,7 +193,7 @@ struct ProxyTests {
     #expect(error.description.contains("nobody listens at the destination"))
   }
 
-  @Test("a body is echoed through SOCKS byte for byte")
+  @Test("a body passes through SOCKS unchanged")
   func socksLarge() async throws {
     let engine = try await engine(.socks5h, .socksLogin, user: "user")
     let body = PatternBytes.make(5_000_000)
@@ -202,9 +202,9 @@ struct ProxyTests {
     #expect(try await engine.collect(.nginx, "/uploads/through-socks", method: "DELETE").status == 204)
   }
 
-  // MARK: Which way
+  // MARK: Bypass
 
-  @Test("hosts that are excepted are reached directly, by name, address and block")
+  @Test("bypassed hosts are reached directly, by name, address and address block")
   func bypass() async throws {
     for (list, host, isDirect) in [
       ("localhost", "localhost", true), ("localhost", "127.0.0.1", false), ("127.0.0.0/8", "127.0.0.1", true),
@@ -218,7 +218,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("a redirect from a host behind the proxy to an excepted one changes the way")
+  @Test("a redirect from a proxied host to a bypassed one is sent directly")
   func redirectedAround() async throws {
     let engine = try await engine(.http, .squid, bypass: ProxyBypass("localhost"))
     try await Server.nginx.checkUp()
@@ -228,7 +228,7 @@ struct ProxyTests {
     #expect(response.metrics.map { $0.proxy != nil } == [true, false])
   }
 
-  @Test("a proxy on which nobody listens is named in the error")
+  @Test("the error for an unreachable proxy names the proxy")
   func proxyDown() async throws {
     let engine = try Engine.forServers { $0.proxy = .fixed(try Proxy("http://user:pass@127.0.0.1:1")) }
     for server in [Server.nginx, .nginxTLS] {

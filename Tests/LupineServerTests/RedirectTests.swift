@@ -1,21 +1,21 @@
-// Redirects as httpbin sends them: relative and absolute, chains and loops, with bodies, to other origins.
+// RedirectTests: redirects of httpbin: relative, absolute, chains, with bodies, and to other origins.
 
 import LupineEngine
 import Testing
 
 @Suite("Redirects of real servers", .timeLimit(.minutes(10)))
 struct RedirectTests {
-  @Test("chains are followed to their end", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  @Test("chains of redirects are followed", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func chain(path: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)/5", redirects: RedirectRule())
     #expect(response.status == 200)
     #expect(response.uri.description == "http://127.0.0.1:28080/get")
     #expect(response.metrics.count == 6)
-    // The bodies of the redirects are read, so that one connection does.
+    // The engine reads the bodies of the redirects, so that one connection is enough.
     #expect(Set(response.metrics.map(\.connectionID)) == [1])
   }
 
-  @Test("without a rule a redirect is a response")
+  @Test("without a redirect rule, a redirect is a response")
   func notFollowed() async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/relative-redirect/1")
     #expect(response.status == 302)
@@ -23,7 +23,7 @@ struct RedirectTests {
     #expect(response.metrics.count == 1)
   }
 
-  @Test("more redirects than allowed are an error")
+  @Test("exceeding the limit of redirects is an error")
   func tooMany() async throws {
     var rule = RedirectRule()
     rule.countMax = 3
@@ -36,7 +36,7 @@ struct RedirectTests {
     #expect(error.description.contains("more than 3 times"))
   }
 
-  @Test("307 and 308 send method and body again", arguments: [307, 308], ["POST", "PUT", "DELETE"])
+  @Test("307 and 308 repeat the method and the body", arguments: [307, 308], ["POST", "PUT", "DELETE"])
   func kept(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: method,
@@ -47,7 +47,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "303, and 301 and 302 behind POST, ask for GET without a body",
+    "303, and 301 and 302 after POST, change the request to GET without a body",
     arguments: [(303, "POST"), (303, "PUT"), (301, "POST"), (302, "POST")])
   func becomesGet(status: Int, method: String) async throws {
     let response = try await Engine.forServers().collect(
@@ -58,7 +58,7 @@ struct RedirectTests {
     #expect(!response.text.contains("Content-Type") && !response.text.contains("Content-Length"))
   }
 
-  @Test("301 and 302 keep PUT and its body", arguments: [301, 302])
+  @Test("301 and 302 repeat PUT and its body", arguments: [301, 302])
   func putKept(status: Int) async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/anything&status_code=\(status)", method: "PUT", body: RequestBody("kept"),
@@ -66,7 +66,7 @@ struct RedirectTests {
     #expect(response.text.contains("\"method\": \"PUT\"") && response.text.contains("\"data\": \"kept\""))
   }
 
-  @Test("a chunked body that can be produced again follows a 307, and one that can't is an error")
+  @Test("a replayable chunked body follows a 307, and another one is an error")
   func produced() async throws {
     let engine = try Engine.forServers()
     func body(isReplayable: Bool) -> RequestBody {
@@ -84,7 +84,7 @@ struct RedirectTests {
     #expect(error.code == .bodyNotReplayable)
   }
 
-  @Test("another origin doesn't learn the credentials and cookies for the first")
+  @Test("another origin doesn't receive the credentials and cookies of the first")
   func otherOrigin() async throws {
     let fields: Fields = ["Authorization": "Bearer secret", "Cookie": "id=secret", "X-Kept": "yes"]
     let engine = try Engine.forServers()
@@ -97,7 +97,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("http leads to https, and https never to http")
+  @Test("a redirect from http to https is followed")
   func schemes() async throws {
     let engine = try Engine.forServers()
     try await Server.nginxTLS.checkUp()
@@ -110,7 +110,7 @@ struct RedirectTests {
   }
 
   @Test(
-    "a redirect to a place that can't be requested is an error",
+    "a redirect to an unusable URL is an error",
     arguments: ["ftp://localhost/", "http:///x", "http://a%20b/"])
   func nowhere(target: String) async throws {
     let error = try await Engine.forServers().failure(

@@ -1,4 +1,4 @@
-// TLS with real servers: whom the engine trusts, which versions it speaks, what each bad certificate is called.
+// TLSTests: TLS with real servers: trust, versions, and the error for each bad certificate.
 
 import LupineEngine
 import Testing
@@ -13,7 +13,7 @@ struct TLSTests {
     return cause
   }
 
-  @Test("a good certificate: the page comes, and the metrics say how", arguments: [Server.nginxTLS, .caddyTLS])
+  @Test("a valid certificate is accepted, and the metrics describe TLS", arguments: [Server.nginxTLS, .caddyTLS])
   func good(server: Server) async throws {
     let response = try await Engine.forServers().collect(server, "/text.txt")
     #expect(response.text == TextPage.text)
@@ -22,7 +22,7 @@ struct TLSTests {
     #expect(tls.protocolVersion == "TLSv1.3")
     #expect(tls.cipherSuite.hasPrefix("TLS_"))
     #expect(tls.cipherSuiteCode >> 8 == 0x13)
-    // caddy would rather speak HTTP/2, which isn't offered.
+    // caddy prefers HTTP/2, which the engine doesn't offer.
     #expect(tls.applicationProtocol == "http/1.1")
     #expect(!tls.isResumed)
     let times = [metric.connectStart, metric.tlsStart, metric.tlsEnd, metric.connectEnd, metric.requestStart]
@@ -30,7 +30,7 @@ struct TLSTests {
     #expect(times.allSatisfy { $0 != nil })
   }
 
-  @Test("the certificate's addresses count as well as its name", arguments: ["127.0.0.1", "[::1]"])
+  @Test("a certificate's addresses are accepted like its name", arguments: ["127.0.0.1", "[::1]"])
   func addresses(host: String) async throws {
     guard host == "127.0.0.1" || ProcessStatus.hasIPv6 else { return }
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)
@@ -38,7 +38,7 @@ struct TLSTests {
   }
 
   @Test(
-    "each bad certificate has an error of its own, which says what to do",
+    "each bad certificate has a specific error with a remedy",
     arguments: [
       (Server.expired, TLSError.Code.certificateExpired, "expired on 2021-01-01"),
       (.wrongHost, .hostMismatch, "but for wrong.example"),
@@ -52,12 +52,12 @@ struct TLSTests {
     #expect(try cause(error).code == code)
     #expect(error.description.contains(words))
     #expect(error.description.hasPrefix("https://localhost:\(server.rawValue): "))
-    // Who trusts everybody gets in.
+    // Without verification, the request succeeds.
     let trusting = try Engine.forServers { $0.tls.verification = .none }
     #expect(try await trusting.collect(server, "/small.txt").text == "small\n")
   }
 
-  @Test("an authority that nobody has heard of")
+  @Test("a certificate of an unknown authority is refused")
   func unknownAuthority() async throws {
     let error = try await Engine.forServers { $0.tls.trustRoots = [.system] }.failure(.nginxTLS, "/")
     #expect(error.code == .tlsFailed)
@@ -65,13 +65,13 @@ struct TLSTests {
     #expect(error.description.contains("trustRoots"))
   }
 
-  @Test("a self-signed certificate that is trusted is good")
+  @Test("a self-signed certificate is accepted if it is trusted")
   func trustedSelfSigned() async throws {
     let engine = try Engine.forServers { $0.tls.trustRoots = [.file("\(Server.folder)/pki/self-signed.crt")] }
     #expect(try await engine.collect(.selfSigned, "/small.txt").text == "small\n")
   }
 
-  @Test("TLS 1.0 and 1.1 are not spoken")
+  @Test("TLS 1.0 and 1.1 are refused")
   func oldVersions() async throws {
     let error = try await Engine.forServers().failure(.oldVersions, "/")
     #expect(error.code == .tlsFailed)
@@ -79,14 +79,14 @@ struct TLSTests {
     #expect(try cause(error).code == .protocolVersion)
   }
 
-  @Test("servers of one version each", arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
+  @Test("a server of one version is used with it", arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
   func versions(server: Server, version: String) async throws {
     let response = try await Engine.forServers().collect(server, "/")
     #expect(response.text == "\(version)\n")
     #expect(try response.metric.tls?.protocolVersion == version)
   }
 
-  @Test("a version that isn't allowed here is an error")
+  @Test("a version outside of the configured range is an error")
   func limits() async throws {
     let old = try Engine.forServers { $0.tls.maximumVersion = .v1_2 }
     #expect(try await old.collect(.nginxTLS, "/small.txt").metric.tls?.protocolVersion == "TLSv1.2")
@@ -96,7 +96,7 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("protocols: what both have is chosen; with nothing in common the server refuses or says nothing")
+  @Test("a common protocol is selected, and without one the server refuses or selects none")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }
@@ -114,7 +114,7 @@ struct TLSTests {
   }
 
   @Test(
-    "the second connection resumes the first one's session, whatever the version",
+    "the second connection resumes the first one's session, in each version",
     arguments: [Server.nginxTLS, .caddyTLS, .tls12, .tls13])
   func resumption(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -126,18 +126,18 @@ struct TLSTests {
       #expect(try response.metric.connectionID == UInt64(index + 1))
     }
     #expect(infos.map(\.isResumed) == [false, true, true, true])
-    // Another engine knows nothing of it.
+    // Another engine doesn't have the sessions.
     #expect(try await Engine.forServers().collect(server, "/small.txt").metric.tls?.isResumed == false)
   }
 
-  @Test("a server that wants a client certificate and gets none says so")
+  @Test("a server that requires a client certificate responds with 400 without one")
   func clientCertificateMissing() async throws {
     let response = try await Engine.forServers().collect(.clientCertificate, "/")
     #expect(response.status == 400)
     #expect(response.text.contains("No required SSL certificate was sent"))
   }
 
-  @Test("large bodies go both ways through TLS on one connection")
+  @Test("large bodies are transferred in both directions on one TLS connection")
   func bothWays() async throws {
     let engine = try Engine.forServers()
     let body = PatternBytes.make(3_000_000)
@@ -149,7 +149,7 @@ struct TLSTests {
     #expect(try await engine.collect(.nginxTLS, "/uploads/tls", method: "DELETE").status == 204)
   }
 
-  @Test("a body whose length TLS alone tells, or whose connection ends without close_notify")
+  @Test("a response with Connection: close is complete, and a truncated one is an error")
   func closedConnections() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.nginxTLS, "/close").text == "bye\n")

@@ -1,4 +1,4 @@
-// Bodies on their way to real servers: from memory, from producers and files, large, asked for and refused.
+// UploadTests: request bodies to real servers: from memory, producers and files, large, expected and refused.
 
 import LupineEngine
 import LupineOrigin
@@ -10,10 +10,10 @@ import Testing
 struct UploadTests {
   private static let largeByteCount = 100_000_000
 
-  /// A body of `Pattern`, produced as it is sent.
+  /// A body of `Pattern`, produced while it is sent.
   private func pattern(_ byteCount: Int, declared: Bool) -> RequestBody {
     RequestBody(byteCount: declared ? UInt64(byteCount) : nil, isReplayable: true) { writer in
-      // A multiple of the pattern's period, so that every piece begins alike.
+      // The size of a piece is a multiple of the pattern's period, so that all pieces are equal.
       let piece = PatternBytes.make(PatternBytes.period * 1024)
       var left = byteCount
       while left > 0 {
@@ -23,7 +23,7 @@ struct UploadTests {
     }
   }
 
-  @Test("servers count what they get, with Content-Length and chunked", arguments: [0, 1, 1000, 1_000_000])
+  @Test("servers receive all bytes, with Content-Length and chunked", arguments: [0, 1, 1000, 1_000_000])
   func framings(byteCount: Int) async throws {
     let engine = try Engine.forServers()
     let fixed = try await engine.collect(
@@ -39,7 +39,7 @@ struct UploadTests {
     #expect(behindProxy.text.hasPrefix("POST \(byteCount) length=\(byteCount) "))
   }
 
-  @Test("httpbin gets a chunked body as it was produced")
+  @Test("httpbin receives a chunked body as produced")
   func chunkedContent() async throws {
     let lines = AsyncStream<[UInt8]> { continuation in
       for line in 0..<100 { continuation.yield(Array("line \(line);".utf8)) }
@@ -51,7 +51,7 @@ struct UploadTests {
     #expect(response.text.contains("\"data\": \"\((0..<100).map { "line \($0);" }.joined())\""))
   }
 
-  @Test("100 MB with Content-Length reach Apache")
+  @Test("100 MB with Content-Length arrive at Apache")
   func largeToApache() async throws {
     let body = RequestBody(PatternBytes.make(Self.largeByteCount))
     let response = try await Engine.forServers().collect(.apache, "/count", method: "POST", body: body)
@@ -59,7 +59,7 @@ struct UploadTests {
     #expect(try response.metric.requestBodyBytes == UInt64(Self.largeByteCount))
   }
 
-  @Test("100 MB from a producer, chunked, are stored by nginx and come back byte for byte")
+  @Test("100 MB from a producer, chunked, are stored by nginx and returned unchanged")
   func largeThereAndBack() async throws {
     let engine = try Engine.forServers()
     let path = "/uploads/large-chunked"
@@ -70,7 +70,7 @@ struct UploadTests {
     #expect(try await engine.collect(.nginx, path, method: "DELETE").status == 204)
   }
 
-  @Test("a large file is stored by nginx and comes back byte for byte", arguments: [Server.nginx, .nginxTLS])
+  @Test("a large file is stored by nginx and returned unchanged", arguments: [Server.nginx, .nginxTLS])
   func largeFile(server: Server) async throws {
     let byteCount = 4_000_000
     let engine = try Engine.forServers()
@@ -94,7 +94,7 @@ struct UploadTests {
     #expect(sink.isRight)
   }
 
-  @Test("bytes, a file and a producer make one body")
+  @Test("bytes, a file and a producer form one body")
   func segments() async throws {
     let file = try TemporaryFile(Array("from a file, ".utf8))
     var body = RequestBody("from memory, ")
@@ -111,7 +111,7 @@ struct UploadTests {
     #expect(response.text.contains("\"Content-Length\": \"41\""))
   }
 
-  @Test("a file that isn't there, or is shorter than said, fails the request with its path")
+  @Test("a missing or too short file fails the request with an error that includes its path")
   func badFiles() async throws {
     let engine = try Engine.forServers()
     let short = try TemporaryFile([1, 2, 3])
@@ -126,16 +126,16 @@ struct UploadTests {
     #expect(try await engine.collect(.nginx, "/uploads/bad").status == 404)
   }
 
-  // MARK: Leave to send, and refusals
+  // MARK: Expect: 100-continue, and refusals
 
-  @Test("leave to send is asked for and granted", arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
+  @Test("a server sends 100 Continue before the body", arguments: [(Server.apache, "/count"), (.nginx, "/expect")])
   func granted(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
     let body = PatternBytes.make(200_000)
     let sink = InformationalSink()
     var request = EngineRequest(
       method: "POST", uri: try await server.uri(path), fields: ["Expect": "100-continue"], body: RequestBody(body))
-    // Were there no leave, this would be the error.
+    // If no 100 arrived, the test would fail after this limit.
     request.timeouts.awaitContinue = .seconds(60)
     engine.submit(request, to: sink)
     await sink.finished.wait()
@@ -143,7 +143,7 @@ struct UploadTests {
     #expect(sink.text.hasPrefix("POST 200000 "))
   }
 
-  @Test("a body that is refused before it is sent stays here", arguments: ["/denied", "/limited"])
+  @Test("a body refused before it is sent isn't sent", arguments: ["/denied", "/limited"])
   func refused(path: String) async throws {
     let engine = try Engine.forServers()
     let status = path == "/denied" ? 403 : 413
@@ -153,11 +153,11 @@ struct UploadTests {
     ) { $0.timeouts.awaitContinue = .seconds(60) }
     #expect(response.status == status)
     #expect(try response.metric.requestBodyBytes == 0)
-    // The server may take what follows for the body, so that the connection isn't used again.
+    // The server may take the next bytes for the body, so the connection isn't reused.
     #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
   }
 
-  @Test("a body that is refused while it is sent: the server's answer counts, not the broken pipe")
+  @Test("a response that refuses a body while it is sent takes precedence over the broken pipe")
   func earlyRefusal() async throws {
     let engine = try Engine.forServers()
     let byteCount = 50_000_000
@@ -166,7 +166,7 @@ struct UploadTests {
     #expect(response.status == 413)
     #expect(try response.metric.requestBodyBytes < UInt64(byteCount))
     #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
-    // A body that is refused when all of it has been read leaves the connection usable.
+    // A refusal after the server has read the entire body leaves the connection usable.
     let read = try await engine.collect(.apache, "/denied", method: "POST", body: RequestBody(PatternBytes.make(1000)))
     #expect(read.status == 403)
     #expect(
@@ -174,7 +174,7 @@ struct UploadTests {
         .text.hasPrefix("POST 1024 "))
   }
 
-  @Test("an endless body is cut off by the server's answer, and its producer hears of it")
+  @Test("the server's response ends an endless body, and its producer is notified")
   func endlessRefused() async throws {
     let engine = try Engine.forServers()
     let ended = Gate()
@@ -187,7 +187,7 @@ struct UploadTests {
     await ended.wait()
   }
 
-  @Test("cancelling in the middle of an upload ends it on both sides")
+  @Test("canceling an upload ends it on both sides")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let (flowing, ended) = (Gate(), Gate())
@@ -216,7 +216,7 @@ struct UploadTests {
   }
 }
 
-/// Writes down interim responses, and collects the final one's body.
+/// Records interim responses, and collects the body of the final one.
 private final class InformationalSink: ResponseSink {
   let finished = Gate()
   private let state = Mutex<(statuses: [Int], body: [UInt8])>(([], []))

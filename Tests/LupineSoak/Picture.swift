@@ -1,8 +1,8 @@
-// A soak as a picture: curves over time, as SVG.
+// Picture: draws the samples of a soak over time, as SVG.
 
 import Foundation
 
-/// Curves of a soak's samples, one diagram below the other.
+/// The curves of a soak's samples, as diagrams one below the other.
 struct Picture {
   private struct Diagram {
     let name: String

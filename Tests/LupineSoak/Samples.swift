@@ -1,10 +1,10 @@
-// What the process was like, again and again: memory, descriptors, threads, latencies.
+// Samples: periodic measurements of memory, descriptors, threads and latencies.
 
 import Foundation
 import LupineTestSupport
 import Synchronization
 
-/// The process at a moment.
+/// The state of the process at one moment.
 struct ProcessState: CustomStringConvertible {
   let residentBytes: Int
   let descriptors: Int
@@ -18,7 +18,7 @@ struct ProcessState: CustomStringConvertible {
       threads: names("/proc/self/task").count)
   }
 
-  /// Threads of engines and their resolvers.
+  /// The number of threads of engines and their resolvers.
   static var engineThreadCount: Int { threadCount(named: "lupine-") }
 
   private static func names(_ folder: String) -> [String] {
@@ -28,15 +28,15 @@ struct ProcessState: CustomStringConvertible {
   var description: String { "\(residentBytes >> 20) MiB, \(descriptors) descriptors, \(threads) threads" }
 }
 
-/// A sample: the process, and what its requests were like since the one before.
+/// A sample: the state of the process, and the rate and latencies of requests since the previous sample.
 struct Sample: Sendable {
-  /// Seconds since the start.
+  /// Seconds since the start of the soak.
   let time: Double
   let residentMiB: Double
   let descriptors: Double
   let threads: Double
   let requestsPerSecond: Double
-  /// Milliseconds.
+  /// In milliseconds, as `ninetyNinth`.
   let median: Double
   let ninetyNinth: Double
 }

@@ -1,4 +1,4 @@
-// A soak: clients who send until the time is over, servers that are restarted, and somebody who looks at the process.
+// Soak: clients that send requests until a deadline, servers that are restarted, and measurements of the process.
 
 import Foundation
 import Lupine
@@ -7,17 +7,17 @@ import LupineOrigin
 import LupineTestSupport
 import Synchronization
 
-/// Mixed traffic for a time, and its verdict.
+/// Mixed traffic of a given duration, and the verdict about it.
 final class Soak: Sendable {
-  /// How many send at a time.
+  /// The number of concurrent clients.
   private static let clientCount = 16
-  /// How long a client waits between two requests, so that others on the machine can work, too.
+  /// The pause of a client between two requests, which leaves time to other processes of the machine.
   private static let pauseMicroseconds = 25_000
-  /// How long requests may take to end when the time is over: longer than their own limit, and the end of a session.
+  /// The time for requests in flight at the end: longer than their own limit and the release of a session.
   private static let graceSeconds = 90
 
   let samples: Samples
-  /// Seconds that the process is given until it may not grow any more: a quarter of the time.
+  /// The first quarter of the soak, in seconds. After it, the process must not grow any more.
   let warmUp: Double
   private let seconds: Int
   private let seed: UInt64
@@ -37,7 +37,7 @@ final class Soak: Sendable {
 
   static func configuration(_ servers: SoakServers) -> URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
-    // A request that a fault of ours loses has to be noticed within a short run.
+    // The limit is short, because a request lost by a bug must be detected in a short run, too.
     configuration.timeoutIntervalForRequest = 30
     configuration.engine.tls.trustRoots = [.pem(servers.identity.authorityPEM)]
     configuration.engine.proxy = .none
@@ -47,7 +47,7 @@ final class Soak: Sendable {
   func run() async -> Verdict {
     let before = ProcessState.now
     let end = ContinuousClock.now + .seconds(seconds)
-    // A request that is lost would be waited for without end.
+    // Without this limit, the process would wait for a lost request forever.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds + Self.graceSeconds)) { [ledger] in
       print("PROBLEM: these never ended: \(ledger.counts.open)")
       exit(1)
@@ -61,7 +61,7 @@ final class Soak: Sendable {
       group.addTask { await self.restartServers(until: end) }
     }
     servers.stop()
-    // The session has gone with the tasks; its threads end, and what it had is closed.
+    // The session was released with the tasks. Its threads end, and its connections are closed.
     let isGone = await settles {
       ProcessState.engineThreadCount == 0 && ProcessState.now.descriptors <= before.descriptors
     }
@@ -71,7 +71,7 @@ final class Soak: Sendable {
       files: files)
   }
 
-  /// The temporary files that are left; the folder itself and what is uploaded are the soak's own.
+  /// The temporary files that are left, except the folder itself and the file for uploads.
   private var files: [String] {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     return names.filter { name in
@@ -96,7 +96,7 @@ final class Soak: Sendable {
 
   private func watch(until end: ContinuousClock.Instant) async {
     let start = ContinuousClock.now
-    // 240 points make a curve, and more than four a second would be a load of their own.
+    // 240 points make a curve. More than four samples per second would affect the measurement.
     let step = max(seconds * 1_000_000 / 240, 250_000)
     while ContinuousClock.now < end {
       await pause(microseconds: step)
@@ -113,14 +113,14 @@ final class Soak: Sendable {
   }
 }
 
-/// What became of every request.
+/// The outcomes of all requests.
 final class Ledger: Sendable {
   struct Counts: Sendable {
     var begun = 0
     var right: [Traffic: Int] = [:]
     var interrupted = 0
     var problems: [String] = []
-    /// Those that haven't ended, by their number.
+    /// The requests that haven't ended, by number.
     var open: [UInt64: Traffic] = [:]
   }
 
@@ -151,14 +151,14 @@ final class Ledger: Sendable {
   func note(problem: String) { state.withLock { $0.problems.append(problem) } }
 }
 
-/// Waits; nobody is kept from working meanwhile.
+/// Suspends the task without blocking a thread.
 func pause(microseconds: Int) async {
   await withCheckedContinuation { continuation in
     DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(microseconds)) { continuation.resume() }
   }
 }
 
-/// Whether the condition comes to hold within half a minute; no event tells.
+/// Polls until the condition is true, for up to 30 s, and returns whether it is. No event reports the changes.
 private func settles(_ condition: () -> Bool) async -> Bool {
   for _ in 0..<3_000 {
     if condition() { return true }

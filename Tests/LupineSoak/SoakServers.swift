@@ -1,11 +1,11 @@
-// The servers of a soak: they answer in every way, and are restarted under their clients.
+// SoakServers: the servers of a soak, with different kinds of responses, which are restarted in the middle of requests.
 
 import Foundation
 import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// A plain and a TLS server, each on a port that stays the same.
+/// A plain server and a TLS server, whose ports don't change.
 final class SoakServers: Sendable {
   private struct State: Sendable {
     var plain: OriginServer
@@ -28,7 +28,7 @@ final class SoakServers: Sendable {
 
   var restartCount: Int { state.withLock { $0.restarts } }
 
-  /// Stops one server, then the other, and starts them anew; what they were serving is cut.
+  /// Stops and restarts one server after the other. Their current responses are cut off.
   func restart() throws {
     let (plain, secure) = state.withLock { ($0.plain, $0.secure) }
     plain.stop()
@@ -58,7 +58,7 @@ final class SoakServers: Sendable {
       case "/redirect": return Reply(status: 302, fields: ["Location": "/big"])
       case "/close": return Reply(fields: ["Connection": "close"], .bytes(Array(Traffic.body)))
       case "/hold": return .hold
-      // Refused the first time: the retry says that it is one.
+      // The first attempt is refused. The retry has the field X-Retry.
       case "/retry": return .text("again", status: request.fields.contains("X-Retry") ? 200 : 503)
       case "/cut":
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")

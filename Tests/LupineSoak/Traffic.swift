@@ -1,4 +1,4 @@
-// The requests of a soak: each kind with what it has to end as.
+// Traffic: the requests of a soak, each kind with its expected outcome.
 
 import Foundation
 import Lupine
@@ -14,15 +14,15 @@ enum Traffic: String, CaseIterable {
   static let body = Data((0..<20_000).map { Pattern.byte(at: UInt64($0)) })
   static let bigBody = Data((0..<bigByteCount).map { Pattern.byte(at: UInt64($0)) })
 
-  /// How one ended.
+  /// The outcome of one request.
   enum Fate: Hashable, Sendable {
     case right
-    /// With an error that a server which is restarted explains.
+    /// The request failed with an error that the restart of a server explains.
     case interrupted
     case wrong(String)
   }
 
-  /// Sends one, and waits for its end.
+  /// Sends a request and waits for its end.
   func send(_ session: Session, _ servers: SoakServers, _ folder: URL, number: UInt64) async -> Fate {
     switch self {
     case .plain: await get(session, servers.plainURL + "/", Data("0".utf8))
@@ -110,16 +110,16 @@ enum Traffic: String, CaseIterable {
     return await get(session, servers.secureURL + "/", Data("0".utf8))
   }
 
-  /// What an ending is: a request without an error has to have brought what was to come.
+  /// Returns the outcome: a request without an error must have received the expected response.
   private static func fate(_ error: AFError?, _ isRight: Bool) -> Fate {
-    guard let error else { return isRight ? .right : .wrong("it ended well, but not with what was to come") }
+    guard let error else { return isRight ? .right : .wrong("no error, but an unexpected response") }
     let codes: Set<URLError.Code> = [.networkConnectionLost, .cannotConnectToHost, .secureConnectionFailed]
     guard let code = (error.underlyingError as? URLError)?.code, codes.contains(code) else { return .wrong("\(error)") }
     return .interrupted
   }
 }
 
-/// Retries what failed, up to three times, and marks each retry by a field.
+/// Retries failed requests up to three times, and marks each retry with a field.
 private final class MarkedRetry: RequestInterceptor {
   private let retries = Atomic(0)
 

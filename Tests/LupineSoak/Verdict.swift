@@ -1,11 +1,11 @@
-// Whether a soak has shown what it should: nothing lost, nothing wrong, no growth behind the warm-up.
+// Verdict: whether a soak has passed: no request lost or wrong, and no growth after the warm-up.
 
 import Foundation
 import Glibc
 
-/// What a soak has come to.
+/// The result of a soak.
 struct Verdict: CustomStringConvertible {
-  /// What is compared: the median of the quarter behind the warm-up, and that of the last one.
+  /// A comparison of the median of the quarter after the warm-up with the median of the last quarter.
   private struct Growth {
     let name: String
     let before: Double
@@ -40,12 +40,11 @@ struct Verdict: CustomStringConvertible {
     if !silent.isEmpty { problems.append("none of these ended well: \(silent.map(\.rawValue))") }
     if !files.isEmpty { problems.append("files are left: \(files)") }
     if restarts == 0 { problems.append("no server was restarted") }
-    // Restarts interrupt some; more than that would hide what is lost for another reason.
+    // Restarts interrupt some requests. A larger number would hide requests lost for another reason.
     if counts.interrupted > restarts * 64 { problems.append("\(counts.interrupted) requests were interrupted") }
     self.problems = problems
-    // The allocator's arenas fill up slowly; threads come and go with the servers' connections, and latency with
-    // whatever else the machine does.
-    // A sanitizer keeps freed memory back, and more with time.
+    // The allocator's arenas grow slowly, the number of threads depends on the servers' connections, and latency
+    // depends on the load of the machine. A sanitizer retains freed memory, and more of it over time.
     let isSanitized = dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil
     growths = [
       Self.growth("MiB resident", samples, warmUp, \.residentMiB) { isSanitized ? .infinity : $0 * 1.1 + 8 },

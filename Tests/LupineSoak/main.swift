@@ -1,10 +1,10 @@
-// Sends mixed requests for as long as it is told, restarts their servers meanwhile, and says whether anything was lost or
-// has grown.
+// LupineSoak: sends mixed requests for a given time, restarts their servers meanwhile, and reports whether requests
+// were lost or the process has grown.
 //
 //   LupineSoak SECONDS PICTURE [SEED]
 //
-// PICTURE is the path of an SVG file that is written at the end. Exits with 1 if a request was lost or ended wrongly, or
-// if memory, descriptors or threads have grown after the warm-up.
+// PICTURE is the path of an SVG file that is written at the end. The exit status is 1 if a request was lost or had a
+// wrong outcome, or if memory, descriptors or threads have grown after the warm-up.
 
 import Foundation
 import Glibc
@@ -26,6 +26,6 @@ try Picture(soak.samples.all, warmUp: soak.warmUp, title: verdict.title).text
 try FileManager.default.removeItem(at: folder)
 print(verdict)
 print("picture: \(arguments[2])")
-// A sanitizer that ends the process at its exit takes along what is buffered.
+// A sanitizer that ends the process at exit would discard buffered output.
 fflush(nil)
 exit(verdict.isGood ? 0 : 1)

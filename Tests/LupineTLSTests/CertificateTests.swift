@@ -1,4 +1,4 @@
-// Which certificates are accepted, and what is said about those that aren't.
+// CertificateTests: verification of server certificates, and the error for each refused certificate.
 
 import LupineTLS
 import Testing
@@ -20,7 +20,7 @@ struct CertificateTests {
     let server = try Endpoint(server: context(identity))
     let outcome = try shakeHands(client, server)
     guard let error = outcome.client else { return nil }
-    // The failure stays, and tells the server.
+    // The failure is permanent, and the server receives an alert.
     #expect(throws: error) { try client.handshake() }
     #expect(throws: error) { try client.read() }
     #expect(throws: error) { try client.write([1]) }
@@ -32,7 +32,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "the names and addresses that a certificate has are accepted",
+    "a certificate's names are accepted",
     arguments: [
       ("localhost", "localhost"), ("localhost", "LOCALHOST"), ("localhost", "localhost."),
       ("*.example.com", "www.example.com"),
@@ -48,7 +48,7 @@ struct CertificateTests {
   }
 
   @Test(
-    "a host that the certificate doesn't name is a mismatch",
+    "a host that isn't in the certificate is a mismatch",
     arguments: [
       ("other.example", "localhost"), ("example.com", "www.example.com"), ("*.example.com", "example.com"),
       ("*.example.com", "a.b.example.com"), ("w*.example.com", "www.example.com"), ("127.0.0.1", "127.0.0.1"),
@@ -60,7 +60,7 @@ struct CertificateTests {
     #expect(error.message.contains(certified))
   }
 
-  @Test("an address that the certificate doesn't have is a mismatch, and the ones it has are shown")
+  @Test("an address that isn't in the certificate is a mismatch, and the error lists the certificate's names")
   func mismatchedAddress() throws {
     let error = try #require(
       try refusal(of: authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"]), host: "127.0.0.2"))
@@ -68,7 +68,7 @@ struct CertificateTests {
     #expect(error.message.contains("localhost, 127.0.0.1, ::1"))
   }
 
-  @Test("a certificate with many names shows the first few")
+  @Test("the error for a certificate with many names lists the first eight")
   func manyNames() throws {
     let names = (0..<300).map { "host\($0).example" }
     let error = try #require(try refusal(of: authority.issue(names: names)))
@@ -77,7 +77,7 @@ struct CertificateTests {
     #expect(!error.message.contains("host8.example"))
   }
 
-  @Test("a common name alone doesn't count", arguments: ["localhost", "127.0.0.1"])
+  @Test("a common name without a subject alternative name isn't matched", arguments: ["localhost", "127.0.0.1"])
   func commonNameOnly(host: String) throws {
     let error = try #require(try refusal(of: authority.issue(commonName: host), host: host))
     #expect(error.code == .hostMismatch)
@@ -85,7 +85,7 @@ struct CertificateTests {
     #expect(error.message.contains("CN=\(host)"))
   }
 
-  @Test("an expired certificate gives its last day")
+  @Test("the error for an expired certificate includes its last day")
   func expired() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .expired)))
     #expect(error.code == .certificateExpired)
@@ -93,14 +93,14 @@ struct CertificateTests {
     #expect(error.message.contains(/expired on 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("a certificate that isn't valid yet gives its first day")
+  @Test("the error for a certificate that isn't valid yet includes its first day")
   func notYetValid() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .notYetValid)))
     #expect(error.code == .certificateNotYetValid)
     #expect(error.message.contains(/from 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
-  @Test("a self-signed certificate is refused, and names its issuer")
+  @Test("a self-signed certificate is refused, and the error includes its issuer")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(commonName: "Lonely", names: ["localhost"])
     let error = try #require(try refusal(of: identity))
@@ -109,21 +109,21 @@ struct CertificateTests {
     #expect(error.message.contains("trustRoots"))
   }
 
-  @Test("a self-signed certificate that is itself a trust root is accepted")
+  @Test("a self-signed certificate is accepted if it is a trust root")
   func selfSignedAndTrusted() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let configuration = TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])
     #expect(try refusal(of: identity, configuration) == nil)
   }
 
-  @Test("a server's own certificate as the trust root is accepted, without its authority")
+  @Test("a server's certificate is accepted if it is itself a trust root, even without its authority")
   func pinnedLeaf() throws {
     let identity = try authority.issue(names: ["localhost"])
     #expect(try refusal(of: identity, TLSConfiguration(trustRoots: [.pem(identity.certificatePEM)])) == nil)
   }
 
   @Test(
-    "an unknown authority is refused and named, whether the server sends its certificate or not",
+    "an unknown authority is refused and named, whether or not the server sends its certificate",
     arguments: [false, true])
   func unknownAuthority(isSent: Bool) throws {
     let stranger = try ThrowawayAuthority(commonName: "A Stranger")
@@ -137,20 +137,20 @@ struct CertificateTests {
     #expect(error.message.contains("trustRoots"))
   }
 
-  @Test("the system's trust roots don't hold a throwaway authority")
+  @Test("the system's trust roots don't include a throwaway authority")
   func systemRoots() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"]), TLSConfiguration()))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("an unknown authority that took a trusted one's name is refused")
+  @Test("an unknown authority with the name of a trusted one is refused")
   func authorityOfTheSameName() throws {
     let impostor = try ThrowawayAuthority(commonName: "The Tests' CA")
     let error = try #require(try refusal(of: impostor.issue(names: ["localhost"])))
     #expect(error.code == .unknownAuthority)
   }
 
-  @Test("a server's certificate may not sign another one")
+  @Test("a server's certificate can't sign another certificate")
   func serverAsAuthority() throws {
     let server = try authority.issue(names: ["evil.example"])
     let fake = try ThrowawayAuthority(signingWith: server).issue(names: ["localhost"])
@@ -162,10 +162,10 @@ struct CertificateTests {
     #expect(error.message.contains("localhost"))
   }
 
-  @Test("a certificate whose signature is wrong is refused as such")
+  @Test("a certificate with a wrong signature is refused")
   func wrongSignature() throws {
     let foreignKey = try authority.issue(names: ["localhost"]).privateKeyPEM
-    // The trusted certificate's name and identifiers, but another key's signature.
+    // The forged certificate has the trusted authority's name and identifiers, but a different key signed it.
     let forged = try ThrowawayAuthority(
       signingWith: .init(
         certificatePEM: authority.certificatePEM, privateKeyPEM: foreignKey)
@@ -175,7 +175,7 @@ struct CertificateTests {
     #expect(error.code == .certificateInvalid(verifyCode: 7))
   }
 
-  @Test("the refused server is told by an alert")
+  @Test("a server whose certificate is refused receives an alert")
   func serverIsTold() throws {
     let stranger = try ThrowawayAuthority()
     let client = try Endpoint(client: trusting)
@@ -185,7 +185,7 @@ struct CertificateTests {
     #expect(outcome.server?.code == .alert(48))
   }
 
-  @Test("without verification anything is accepted")
+  @Test("without verification every certificate is accepted")
   func noVerification() throws {
     let configuration = TLSConfiguration(verification: .none)
     for identity in [

@@ -1,11 +1,11 @@
-// How a session ends: with close_notify, or cut off.
+// ClosureTests: the end of a session, with close_notify or by truncation.
 
 import LupineTLS
 import Testing
 
 @Suite("The end of a TLS session")
 struct ClosureTests {
-  @Test("close_notify after the data is an orderly end", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("close_notify after data is an orderly end", arguments: [TLSVersion.v1_2, .v1_3])
   func orderly(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     try server.write(Array("bye".utf8))
@@ -17,7 +17,7 @@ struct ClosureTests {
     #expect(client.isClosedByPeer)
   }
 
-  @Test("an end without close_notify is truncation, after the data that came", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("an end without close_notify is truncation, after the received data", arguments: [TLSVersion.v1_2, .v1_3])
   func truncated(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
     try server.write(Array("by".utf8))
@@ -44,7 +44,7 @@ struct ClosureTests {
   }
 
   @Test(
-    "a record that is cut at any byte is waited for, and an end there is truncation",
+    "the rest of a record cut at any byte is awaited; if the connection ends there, it is truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutRecord(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -57,7 +57,7 @@ struct ClosureTests {
     client.receive(first)
     try client.read()
     for cut in 1..<length {
-      // Goes on where it was cut.
+      // The rest of the record follows.
       try server.write(Array("record".utf8))
       let record = server.output()
       let before = client.received.count
@@ -67,7 +67,7 @@ struct ClosureTests {
       client.receive(record.dropFirst(cut))
       try client.read()
       #expect(client.received.count == before + 6)
-      // Ends there.
+      // The connection ends in the middle of the record.
       let (other, peer) = try fixture.connected()
       other.receive(peer.output())
       try other.read()
@@ -80,7 +80,7 @@ struct ClosureTests {
     }
   }
 
-  @Test("after its own close a session still reads, and no longer writes")
+  @Test("after its close a session can still read, but not write")
   func halfClosed() throws {
     let (client, server) = try Fixture().connected()
     client.close()
@@ -99,7 +99,7 @@ struct ClosureTests {
     #expect(client.received == Array("last words".utf8))
   }
 
-  @Test("a close before the handshake is done sends nothing and ends the session")
+  @Test("a close before the end of the handshake sends nothing and ends the session")
   func closedEarly() throws {
     let client = try Endpoint(client: TLSConfiguration(verification: .none))
     _ = try client.handshake()

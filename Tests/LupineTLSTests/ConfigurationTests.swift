@@ -1,4 +1,4 @@
-// Settings that can't be used fail early, with what to do about it.
+// ConfigurationTests: unusable TLS settings, which are refused early with a remedy.
 
 import Glibc
 import LupineTLS
@@ -15,13 +15,13 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("the defaults can be used")
+  @Test("the default settings are usable")
   func defaults() {
     #expect(problem(TLSConfiguration()) == nil)
   }
 
   @Test(
-    "trust roots that can't be read are refused",
+    "unreadable trust roots are refused",
     arguments: [
       .file("/nonexistent/ca.pem"), .file("/dev/null"), .directory("/nonexistent/certs"), .pem([]),
       .pem(Array("no certificate".utf8)),
@@ -37,7 +37,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("trust roots may be a file, and may be several")
+  @Test("trust roots can be in a file, and several in one source")
   func rootsFromFile() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -53,7 +53,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a minimum above the maximum is refused")
+  @Test("a minimum version above the maximum is refused")
   func versionsInverted() {
     #expect(problem(TLSConfiguration(minimumVersion: .v1_3, maximumVersion: .v1_2))?.code == .configuration)
   }
@@ -65,7 +65,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "a host name that would switch the check off, or can't be sent, is refused",
+    "a host name that would disable the host check, or can't be sent, is refused",
     arguments: ["", ".", ".example.com", "a\0b", "a b", "ü.example", "a\nb", String(repeating: "a", count: 254)])
   func hostNames(host: String) throws {
     let context = try TLSContext(client: TLSConfiguration(verification: .none))
@@ -75,7 +75,7 @@ struct ConfigurationTests {
     #expect(!error.message.contains("\0"))
   }
 
-  @Test("a key of another certificate is refused")
+  @Test("a key that belongs to another certificate is refused")
   func foreignKey() throws {
     let authority = try ThrowawayAuthority()
     let one = try authority.issue(names: ["a.example"])
@@ -86,7 +86,7 @@ struct ConfigurationTests {
     #expect(error.code == .configuration)
   }
 
-  @Test("settings that differ are different keys")
+  @Test("different settings have different keys")
   func hashing() {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(), TLSConfiguration(verification: .none),

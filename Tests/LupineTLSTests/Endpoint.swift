@@ -1,8 +1,8 @@
-// The two ends of a connection without a network: what one drains, the other receives.
+// Endpoint: the two ends of a TLS connection without a network; tests pass the output of one to the other.
 
 import LupineTLS
 
-/// One end: a session, and what it has read.
+/// One end of a connection: a session, and the bytes that it has read.
 final class Endpoint {
   private(set) var session: TLSSession
   private(set) var received: [UInt8] = []
@@ -26,7 +26,7 @@ final class Endpoint {
     try session.handshake()
   }
 
-  /// The ciphertext to send.
+  /// Returns the ciphertext to send to the peer.
   func output() -> [UInt8] {
     var bytes: [UInt8] = []
     session.drainOutput(into: &bytes)
@@ -58,7 +58,7 @@ final class Endpoint {
   func sendTicket() -> Bool { session.sendTicket() }
   func requestRenegotiation() -> Bool { session.requestRenegotiation() }
 
-  /// Reads all there is, by pieces of at most `room` bytes.
+  /// Reads all available bytes, at most `room` at a time.
   func read(room: Int = 4096) throws(TLSError) {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 1)
     defer { buffer.deallocate() }
@@ -74,16 +74,16 @@ final class Endpoint {
   }
 }
 
-/// What a handshake between two ends came to.
+/// The errors of the two ends of a handshake, if it failed.
 struct Outcome {
   var client: TLSError?
   var server: TLSError?
 }
 
-/// Carries bytes, at most `piece` at a time, until both ends are done or one has failed.
+/// Passes bytes between the ends, at most `piece` at a time, until both are done or have failed.
 func shakeHands(_ client: Endpoint, _ server: Endpoint, piece: Int = .max) throws -> Outcome {
   var outcome = Outcome()
-  // A handshake takes two round trips; more would be a loop.
+  // A handshake takes two round trips; after ten, the ends are stuck.
   for _ in 0..<10 {
     let clientIsDone = step(client, feeding: server.output(), piece: piece, failure: &outcome.client)
     let serverIsDone = step(server, feeding: client.output(), piece: piece, failure: &outcome.server)
@@ -94,7 +94,7 @@ func shakeHands(_ client: Endpoint, _ server: Endpoint, piece: Int = .max) throw
 
 struct Stuck: Error {}
 
-/// True if this end has nothing more to do.
+/// Returns whether this end has finished its handshake or failed.
 private func step(_ end: Endpoint, feeding bytes: [UInt8], piece: Int, failure: inout TLSError?) -> Bool {
   var rest = bytes[...]
   do {
@@ -110,7 +110,7 @@ private func step(_ end: Endpoint, feeding bytes: [UInt8], piece: Int, failure: 
   }
 }
 
-/// The authority that these tests trust, and a server for localhost.
+/// An authority that the tests trust, and a server with a certificate for localhost.
 struct Fixture {
   let authority: ThrowawayAuthority
   let server: TLSContext
@@ -128,7 +128,7 @@ struct Fixture {
 
   var trusting: TLSConfiguration { TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]) }
 
-  /// Two ends after a handshake that must succeed.
+  /// Returns two ends after a handshake, which must succeed.
   func connected(_ context: TLSContext? = nil) throws -> (client: Endpoint, server: Endpoint) {
     let client = try Endpoint(client: context ?? TLSContext(client: trusting))
     let served = try Endpoint(server: server)
@@ -137,7 +137,8 @@ struct Fixture {
     return (client, served)
   }
 
-  /// Two ends, of which the client has also read what the server sends after the handshake, such as tickets.
+  /// Returns two ends. The client has also read the messages that the server sends after the handshake, such as
+  /// tickets.
   func visited(_ context: TLSContext, host: String = "localhost", port: UInt16 = 443) throws -> (
     client: Endpoint, server: Endpoint
   ) {

@@ -1,11 +1,11 @@
-// What two honest ends agree on, and the data that passes between them.
+// HandshakeTests: the parameters that two well-behaved ends negotiate, and data in both directions.
 
 import LupineTLS
 import Testing
 
-@Suite("TLS between two honest ends")
+@Suite("TLS between two well-behaved ends")
 struct HandshakeTests {
-  @Test("a message and its answer arrive", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("both ends receive the other's message", arguments: [TLSVersion.v1_2, .v1_3])
   func echo(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let (client, server) = try fixture.connected()
@@ -21,7 +21,7 @@ struct HandshakeTests {
     #expect(client.received == Array("pong".utf8))
   }
 
-  @Test("ciphertext may arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("ciphertext can arrive byte by byte", arguments: [TLSVersion.v1_2, .v1_3])
   func byteByByte(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let client = try Endpoint(client: fixture.trusting)
@@ -38,7 +38,7 @@ struct HandshakeTests {
     #expect(client.received == Array("a slow answer".utf8))
   }
 
-  @Test("a megabyte is taken in one write")
+  @Test("one write accepts a megabyte")
   func largeWrite() throws {
     let (client, server) = try Fixture().connected()
     let body = (0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
@@ -60,7 +60,7 @@ struct HandshakeTests {
     #expect(client.session.pendingOutputCount == 0)
   }
 
-  @Test("drained output is appended to what the caller has")
+  @Test("drained output is appended to the caller's bytes")
   func drainAppends() throws {
     let (client, _) = try Fixture().connected()
     _ = client.output()
@@ -72,7 +72,7 @@ struct HandshakeTests {
     #expect(bytes[3] == 23)
   }
 
-  @Test("the info names version, suite, its number and the protocol")
+  @Test("the info contains version, cipher suite and its number, and application protocol")
   func info() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let client = try Endpoint(client: fixture.trusting)
@@ -91,7 +91,7 @@ struct HandshakeTests {
     #expect(!connected.info.isResumed)
   }
 
-  @Test("TLS 1.2 is named too")
+  @Test("the info contains TLS 1.2 and its cipher suite")
   func infoOfOlderVersion() throws {
     let (client, _) = try Fixture(versions: .v1_2 ... .v1_2).connected()
     #expect(client.info.protocolVersion == "TLSv1.2")
@@ -100,7 +100,7 @@ struct HandshakeTests {
   }
 
   @Test(
-    "ALPN gives the server's first choice among what the client offers",
+    "ALPN selects the server's first choice among the client's offers",
     arguments: [
       (["http/1.1"], ["http/1.1"], "http/1.1"),
       (["h2", "http/1.1"], ["http/1.1"], "http/1.1"),
@@ -117,7 +117,7 @@ struct HandshakeTests {
     #expect(server.info.applicationProtocol == chosen)
   }
 
-  @Test("no application protocol in common is an alert that says so")
+  @Test("without a common application protocol, the error names the setting")
   func alpnWithoutCommonProtocol() throws {
     let fixture = try Fixture(protocols: ["h2"])
     let client = try Endpoint(client: fixture.trusting)
@@ -126,7 +126,7 @@ struct HandshakeTests {
     #expect(outcome.client?.message.contains("applicationProtocols") == true)
   }
 
-  @Test("no version in common is told apart from other refusals")
+  @Test("without a common version the error is a version error")
   func noCommonVersion() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     var configuration = fixture.trusting

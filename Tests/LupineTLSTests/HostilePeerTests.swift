@@ -1,9 +1,9 @@
-// Peers that speak something else, an old version, or nonsense: an error each, never a trap.
+// HostilePeerTests: peers that speak another protocol, an old version or nonsense cause errors, and never a trap.
 
 import LupineTLS
 import Testing
 
-@Suite("TLS with a peer that doesn't play along")
+@Suite("TLS with a misbehaving peer")
 struct HostilePeerTests {
   private func failure(receiving bytes: [UInt8], piece: Int = .max) throws -> TLSError? {
     let client = try Endpoint(client: TLSConfiguration(verification: .none))
@@ -25,7 +25,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "a peer that speaks another protocol is named as such",
+    "the error for a peer of another protocol names the protocol",
     arguments: [
       ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
       ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't speak TLS"), ("H", "doesn't speak TLS"),
@@ -38,7 +38,7 @@ struct HostilePeerTests {
     #expect(error.message.contains(bytes.named))
   }
 
-  @Test("a server that gets a plain HTTP request says so")
+  @Test("a server that receives a plain HTTP request reports that it isn't TLS")
   func plainRequest() throws {
     let server = try Endpoint(server: Fixture().server)
     server.receive(Array("GET / HTTP/1.1\r\n\r\n".utf8))
@@ -59,7 +59,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "an alert in place of a ServerHello gives its number",
+    "an alert instead of a ServerHello is an error with the alert's number",
     arguments: [
       (40, .alert(40)), (70, .protocolVersion), (112, .alert(112)), (116, .alert(116)), (255, .alert(255)),
     ] as [(UInt8, TLSError.Code)])
@@ -76,18 +76,18 @@ struct HostilePeerTests {
     #expect(error.message.contains("during the TLS handshake"))
   }
 
-  @Test("random bytes are an error, whatever they are", arguments: 0..<200 as Range<UInt64>)
+  @Test("random bytes are always an error", arguments: 0..<200 as Range<UInt64>)
   func randomBytes(seed: UInt64) throws {
     var generator = SplitMix(state: seed)
     var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
-    // Half of them look like a handshake record at first; no record begins as the others.
+    // Half of the inputs start like a handshake record; the others start with a byte that no record has.
     let looksLikeTLS = seed % 2 == 0
     bytes.replaceSubrange(0..<5, with: looksLikeTLS ? [22, 3, 3, 0, 200] : [bytes[0] | 0x80, 3, 3, 0, 200])
     let error = try #require(try failure(receiving: bytes))
     #expect((error.code == .notTLS) == !looksLikeTLS)
   }
 
-  @Test("one changed bit of the server's flight never passes for a handshake", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a server's flight with one changed bit never completes the handshake", arguments: [TLSVersion.v1_2, .v1_3])
   func changedBits(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
@@ -103,7 +103,7 @@ struct HostilePeerTests {
       let changed = Int.random(in: 0..<flight.count, using: &generator)
       flight[changed] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       client.receive(flight)
-      // A changed length may leave the client waiting; it must not be content.
+      // After a changed length, the client may wait for more bytes, but the handshake must not complete.
       let step = try? client.handshake()
       if step == .done {
         #expect(version == .v1_3 && ignored.contains(changed), "byte \(changed)")
@@ -114,7 +114,7 @@ struct HostilePeerTests {
     }
   }
 
-  /// A client that has sent its hello, and the server's answer to it.
+  /// Returns a client that has sent its hello, the server, and the server's answer.
   private func clientAndFlight(_ fixture: Fixture, _ context: TLSContext) throws -> (Endpoint, Endpoint, [UInt8]) {
     let client = try Endpoint(client: context)
     let server = try Endpoint(server: fixture.server)
@@ -125,7 +125,7 @@ struct HostilePeerTests {
   }
 
   @Test(
-    "a server's flight that is cut at any byte is waited for, and an end there is truncation",
+    "the rest of a flight cut at any byte is awaited; if the connection ends there, it is truncation",
     arguments: [TLSVersion.v1_2, .v1_3])
   func cutFlight(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
@@ -135,7 +135,7 @@ struct HostilePeerTests {
     let length = try clientAndFlight(fixture, context).2.count
     for cut in 1..<length {
       let (client, server, flight) = try clientAndFlight(fixture, context)
-      // Signatures differ in length from one handshake to the next.
+      // The length of signatures varies between handshakes.
       guard cut < flight.count else { continue }
       client.receive(flight.prefix(cut))
       #expect(try client.handshake() == .needMoreBytes)
@@ -152,7 +152,7 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("more certificates than are allowed are refused, with what to do", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("more certificates than the limit are refused with a remedy", arguments: [TLSVersion.v1_2, .v1_3])
   func longChain(version: TLSVersion) throws {
     let authority = try ThrowawayAuthority()
     let leaf = try authority.issue(names: ["localhost"])
@@ -170,10 +170,10 @@ struct HostilePeerTests {
     }
   }
 
-  @Test("an alert after the handshake ends the session, whatever it says", arguments: 0...255 as ClosedRange<UInt8>)
+  @Test("an alert of any kind after the handshake ends the session", arguments: 0...255 as ClosedRange<UInt8>)
   func clearAlert(number: UInt8) throws {
     let (client, _) = try Fixture().connected()
-    // In the clear, which only somebody on the path could send.
+    // The alert isn't encrypted: only an attacker on the path could send it.
     client.receive([21, 3, 3, 0, 2, 2, number])
     #expect(throws: TLSError.self) { try client.read() }
   }
@@ -191,7 +191,7 @@ struct HostilePeerTests {
     #expect(error.code == .protocolViolation)
     #expect(client.received.isEmpty)
     #expect(throws: error) { try client.write([1]) }
-    // bad_record_mac is on its way to the server.
+    // The client has sent bad_record_mac to the server.
     server.receive(client.output())
     #expect(throws: TLSError.self) { try server.read() }
     client.close()
@@ -199,7 +199,7 @@ struct HostilePeerTests {
   }
 }
 
-/// Where the records' versions stand, the one field that TLS 1.3 tells receivers to ignore (RFC 8446 §5.1).
+/// The positions of the records' versions, the only field that receivers ignore in TLS 1.3 (RFC 8446 §5.1).
 private func legacyVersions(_ flight: [UInt8]) -> Set<Int> {
   var positions: Set<Int> = []
   var start = 0
@@ -210,7 +210,7 @@ private func legacyVersions(_ flight: [UInt8]) -> Set<Int> {
   return positions
 }
 
-/// The same bytes in every run.
+/// A random number generator with the same output in every run.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 

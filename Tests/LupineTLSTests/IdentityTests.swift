@@ -1,4 +1,4 @@
-// Client certificates: in which forms they are read, what is said about those that can't be, and what a server sees.
+// IdentityTests: the formats of client certificates and keys, errors for unusable ones, and the server's view of them.
 
 import Glibc
 import LupineTLS
@@ -19,7 +19,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "keys are read in each form, encrypted or not",
+    "keys are read in each format, encrypted or not",
     arguments: [
       (Vectors.rsaCertificate, Vectors.rsaPKCS8, nil), (Vectors.rsaCertificate, Vectors.rsaPKCS1, nil),
       (Vectors.rsaCertificate, Vectors.rsaPKCS1Encrypted, "sesame"), (Vectors.ecCertificate, Vectors.ecPKCS8, nil),
@@ -32,7 +32,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "an encrypted key says that it needs a password, or that the password is wrong",
+    "the error for an encrypted key says that the password is missing or wrong",
     arguments: [Vectors.ecSEC1Encrypted, Vectors.ecPKCS8Encrypted])
   func passwords(key: [UInt8]) throws {
     let missing = try #require(
@@ -49,7 +49,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("a key of another certificate is refused, and the certificate named")
+  @Test("a key that belongs to another certificate is refused, and the error names the certificate")
   func mismatch() throws {
     let error = try #require(
       problem { () throws(TLSError) in
@@ -60,7 +60,7 @@ struct IdentityTests {
     #expect(error.message.contains("doesn't belong"))
   }
 
-  @Test("text without certificate or key is refused")
+  @Test("text without a certificate or a key is refused")
   func nothing() {
     for (certificate, key) in [([], Vectors.ecPKCS8), (Vectors.ecCertificate, []), (Vectors.ecPKCS8, Vectors.ecPKCS8)] {
       let error = problem { () throws(TLSError) in try TLSIdentity(certificatePEM: certificate, privateKeyPEM: key) }
@@ -68,7 +68,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("files are read, also one for both")
+  @Test("certificate and key are read from two files or from one")
   func files() throws {
     let certificate = try TemporaryFile(Vectors.ecCertificate)
     let key = try TemporaryFile(Vectors.ecPKCS8Encrypted)
@@ -82,7 +82,7 @@ struct IdentityTests {
     #expect(read.count == 1)
   }
 
-  @Test("a file that isn't there, or is no file or none of this kind, is refused by name")
+  @Test("the error for a missing or unsuitable file includes its path")
   func unreadableFiles() throws {
     for path in ["/nonexistent/client.pem", "/tmp", "/dev/zero"] {
       let error = try #require(problem { () throws(TLSError) in try TLSIdentity(certificateFile: path) })
@@ -92,7 +92,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "PKCS#12 archives are opened, old and new ones",
+    "old and new PKCS#12 archives are opened",
     arguments: [
       (Vectors.modernArchive, "sesame"), (Vectors.legacyArchive, "sesame"), (Vectors.tripleDESArchive, "sesame"),
       (Vectors.archiveWithoutPassword, ""),
@@ -104,7 +104,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "an archive with a wrong password says so", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
+    "a wrong password of an archive is reported as such", arguments: [Vectors.modernArchive, Vectors.legacyArchive],
     ["", "Sesame", "sesame "])
   func wrongArchivePassword(bytes: [UInt8], password: String) throws {
     let error = try #require(
@@ -113,8 +113,8 @@ struct IdentityTests {
     #expect(error.message.contains("password doesn't open"))
   }
 
-  // A process of its own, since a change of the environment isn't safe beside other threads.
-  @Test("an archive with RC2 says what to do if OpenSSL's legacy provider is missing")
+  // This runs in a separate process, because other threads may read the environment while it is changed.
+  @Test("the error for an archive with RC2 gives a remedy if OpenSSL's legacy provider is missing")
   func missingLegacyProvider() async {
     await #expect(processExitsWith: .success) {
       setenv("OPENSSL_MODULES", "/nonexistent", 1)
@@ -128,7 +128,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("an archive without a key, or no archive, is refused")
+  @Test("an archive without a key is refused, and so is a file that isn't an archive")
   func uselessArchives() throws {
     let certificateOnly = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.archiveWithoutKey, password: "sesame") })
@@ -141,7 +141,7 @@ struct IdentityTests {
     #expect(zero.message.contains("NUL"))
   }
 
-  @Test("an archive that is cut off anywhere is refused")
+  @Test("an archive that is truncated at any byte is refused")
   func cutArchives() {
     for count in 0..<Vectors.modernArchive.count {
       let cut = Array(Vectors.modernArchive.prefix(count))
@@ -150,7 +150,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("neither a description nor a dump shows key or password")
+  @Test("neither a description nor a dump contains the key or the password")
   func printing() throws {
     let identity = try TLSIdentity(
       certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1Encrypted, password: "sesame")
@@ -164,7 +164,7 @@ struct IdentityTests {
     }
   }
 
-  @Test("identities are equal by content, and configurations by their identity")
+  @Test("identities with equal content are equal, and so are their configurations")
   func equality() throws {
     let ec = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecSEC1)
     let again = try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: Vectors.ecPKCS8)
@@ -177,7 +177,7 @@ struct IdentityTests {
     #expect(TLSConfiguration(identity: ec) != TLSConfiguration())
   }
 
-  @Test("a server that demands a certificate sees it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a server that requires a certificate receives it with its chain", arguments: [TLSVersion.v1_2, .v1_3])
   func shown(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let intermediate = try clients.issueAuthority()
@@ -198,7 +198,7 @@ struct IdentityTests {
   }
 
   @Test(
-    "a server that demands a certificate and gets none, or a stranger's, refuses", arguments: [TLSVersion.v1_2, .v1_3])
+    "a server that requires a certificate refuses a missing or foreign one", arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let clients = try ThrowawayAuthority(commonName: "Clients' CA")
     let stranger = try ThrowawayAuthority(commonName: "Strangers' CA").issue(purpose: .client)
@@ -213,7 +213,7 @@ struct IdentityTests {
       #expect(outcome.server != nil)
       var error = outcome.client
       if error == nil {
-        // With TLS 1.3 the client is done before the server has looked at its certificate.
+        // In TLS 1.3 the client's handshake ends before the server has verified its certificate.
         client.receive(server.output())
         error = #expect(throws: TLSError.self) { try client.read() }
       }

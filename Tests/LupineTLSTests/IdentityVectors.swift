@@ -1,10 +1,10 @@
-// Certificates and keys in the forms that files come in, made with the openssl command line for these tests alone. What is
-// encrypted opens with "sesame".
+// IdentityVectors: certificates and keys in each file format, made with the openssl command for these tests only. The
+// password of encrypted ones is "sesame".
 
 enum IdentityVectors {
   static let password = "sesame"
 
-  /// CN=Lupine RSA client.
+  /// A self-signed certificate with an RSA key, for CN=Lupine RSA client.
   static let rsaCertificate = Array(
     """
     -----BEGIN CERTIFICATE-----
@@ -29,7 +29,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#8.
+  /// The RSA key in PKCS#8.
   static let rsaPKCS8 = Array(
     """
     -----BEGIN PRIVATE KEY-----
@@ -63,7 +63,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#1.
+  /// The RSA key in PKCS#1.
   static let rsaPKCS1 = Array(
     """
     -----BEGIN RSA PRIVATE KEY-----
@@ -96,7 +96,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#1, encrypted as RFC 1421 has it.
+  /// The RSA key in PKCS#1, encrypted as in RFC 1421.
   static let rsaPKCS1Encrypted = Array(
     """
     -----BEGIN RSA PRIVATE KEY-----
@@ -132,7 +132,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// CN=Lupine EC client.
+  /// A self-signed certificate with an EC key, for CN=Lupine EC client.
   static let ecCertificate = Array(
     """
     -----BEGIN CERTIFICATE-----
@@ -149,7 +149,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#8.
+  /// The EC key in PKCS#8.
   static let ecPKCS8 = Array(
     """
     -----BEGIN PRIVATE KEY-----
@@ -160,7 +160,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// SEC1.
+  /// The EC key in SEC1.
   static let ecSEC1 = Array(
     """
     -----BEGIN EC PRIVATE KEY-----
@@ -171,7 +171,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// SEC1, encrypted as RFC 1421 has it.
+  /// The EC key in SEC1, encrypted as in RFC 1421.
   static let ecSEC1Encrypted = Array(
     """
     -----BEGIN EC PRIVATE KEY-----
@@ -185,7 +185,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PKCS#8, encrypted with PBES2.
+  /// The EC key in PKCS#8, encrypted with PBES2.
   static let ecPKCS8Encrypted = Array(
     """
     -----BEGIN ENCRYPTED PRIVATE KEY-----
@@ -198,7 +198,7 @@ enum IdentityVectors {
 
     """.utf8)
 
-  /// PBES2 with AES-256, OpenSSL 3's default.
+  /// A PKCS#12 archive encrypted with PBES2 and AES-256, the default of OpenSSL 3.
   static let modernArchive = decoded(
     """
     MIIEHAIBAzCCA9IGCSqGSIb3DQEHAaCCA8MEggO/MIIDuzCCAnIGCSqGSIb3DQEHBqCCAmMwggJfAgEAMIICWAYJKoZIhvcNAQcB
@@ -218,7 +218,7 @@ enum IdentityVectors {
     U9QCAggA
     """)
 
-  /// RC2 with 40 bits and 3DES, OpenSSL 1's default.
+  /// A PKCS#12 archive encrypted with 40-bit RC2 and 3DES, the default of OpenSSL 1.
   static let legacyArchive = decoded(
     """
     MIIDkgIBAzCCA1gGCSqGSIb3DQEHAaCCA0kEggNFMIIDQTCCAjcGCSqGSIb3DQEHBqCCAigwggIkAgEAMIICHQYJKoZIhvcNAQcB
@@ -236,7 +236,7 @@ enum IdentityVectors {
     9izIEwQI1Su8Jerz7d8CAggA
     """)
 
-  /// 3DES.
+  /// A PKCS#12 archive encrypted with 3DES.
   static let tripleDESArchive = decoded(
     """
     MIIDkgIBAzCCA1gGCSqGSIb3DQEHAaCCA0kEggNFMIIDQTCCAjcGCSqGSIb3DQEHBqCCAigwggIkAgEAMIICHQYJKoZIhvcNAQcB
@@ -254,7 +254,7 @@ enum IdentityVectors {
     /9yivAQIn26uLcUA2A4CAggA
     """)
 
-  /// An empty password.
+  /// An archive with an empty password.
   static let archiveWithoutPassword = decoded(
     """
     MIIEHAIBAzCCA9IGCSqGSIb3DQEHAaCCA8MEggO/MIIDuzCCAnIGCSqGSIb3DQEHBqCCAmMwggJfAgEAMIICWAYJKoZIhvcNAQcB
@@ -274,7 +274,7 @@ enum IdentityVectors {
     5NICAggA
     """)
 
-  /// Holds a certificate alone.
+  /// An archive with a certificate only.
   static let archiveWithoutKey = decoded(
     """
     MIICtwIBAzCCAm0GCSqGSIb3DQEHAaCCAl4EggJaMIICVjCCAlIGCSqGSIb3DQEHBqCCAkMwggI/AgEAMIICOAYJKoZIhvcNAQcB
@@ -289,7 +289,7 @@ enum IdentityVectors {
     gjqAE6L+R770TAQId6rIrpn0GBoCAggA
     """)
 
-  /// Base64 (RFC 4648 §4), whatever else stands between.
+  /// Decodes Base64 (RFC 4648 §4) and ignores all other characters.
   private static func decoded(_ text: String) -> [UInt8] {
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     var bytes: [UInt8] = []

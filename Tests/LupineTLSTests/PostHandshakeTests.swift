@@ -1,5 +1,5 @@
-// What a peer may do once the handshake is done: key updates, tickets, requests for another handshake; and what a session
-// keeps in memory meanwhile.
+// PostHandshakeTests: key updates, tickets and renegotiation requests after the handshake, and the memory of idle
+// sessions.
 
 import LupineTLS
 import Testing
@@ -15,7 +15,7 @@ struct PostHandshakeTests {
     try client.read()
   }
 
-  @Test("key updates are answered, and data goes on")
+  @Test("key updates are answered, and data continues")
   func keyUpdates() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -49,7 +49,7 @@ struct PostHandshakeTests {
     #expect(throws: TLSError.self) { try client.write([1]) }
   }
 
-  @Test("answers that nobody sends are bounded, also between data")
+  @Test("the answers that the client can't send are bounded, even if data arrives in between")
   func unsentAnswers() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
@@ -67,14 +67,14 @@ struct PostHandshakeTests {
     #expect(most > 15 * 1024 && most <= 16 * 1024)
   }
 
-  @Test("a request for another handshake is declined, and data goes on")
+  @Test("a renegotiation request is declined, and data continues")
   func renegotiation() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     let (client, server) = try fixture.visited(TLSContext(client: fixture.trusting))
     #expect(server.requestRenegotiation())
     client.receive(server.output())
     try client.read()
-    // alert (RFC 8446 §5.1); it is encrypted
+    // An alert (RFC 8446 §5.1). It is encrypted.
     #expect(client.output().first == 21)
     try server.write(Array("pong".utf8))
     client.receive(server.output())
@@ -83,7 +83,7 @@ struct PostHandshakeTests {
   }
 
   @Test(
-    "empty buffers are bounded, and an idle session's are small, however much went through them",
+    "emptied buffers are bounded, and those of an idle session are small, after any amount of data",
     arguments: [TLSVersion.v1_2, .v1_3])
   func idleBuffers(version: TLSVersion) throws {
     let (client, server) = try Fixture(versions: version...version).connected()
@@ -102,7 +102,7 @@ struct PostHandshakeTests {
     #expect(client.received.suffix(4) == Array("pong".utf8))
   }
 
-  @Test("an end still reads as one after the buffer was made anew")
+  @Test("the end of the connection is an error even after the buffer was reallocated")
   func endAfterShrinking() throws {
     let (client, server) = try Fixture().connected()
     try server.write([UInt8](repeating: 1, count: 1 << 16))

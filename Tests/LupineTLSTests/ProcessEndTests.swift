@@ -1,11 +1,11 @@
-// That OpenSSL outlives everything that may use it while the process ends.
+// ProcessEndTests: OpenSSL remains usable until the process has ended.
 
 import Glibc
 import LupineTLS
 import Testing
 
 @Suite struct ProcessEndTests {
-  /// What a process may do first of all with OpenSSL.
+  /// The first use of OpenSSL in a process.
   enum FirstCall: String, CaseIterable, Codable, Sendable {
     case context, pemIdentity, pkcs12Identity, certificate, throwawayAuthority
 
@@ -24,10 +24,10 @@ import Testing
     }
   }
 
-  @Test("whatever is called first, OpenSSL works until the process is gone", arguments: FirstCall.allCases)
+  @Test("OpenSSL works until the process has ended, whichever call is its first use", arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in
-      // Called last, since it is registered before anything of OpenSSL's may be.
+      // This function runs last, because it is registered before any function that OpenSSL may register.
       atexit { _exit((try? TLSContext(client: TLSConfiguration())) == nil ? 8 : 7) }
       try first.make()
       exit(0)

@@ -1,11 +1,11 @@
-// Later sessions of a context resume earlier ones, but only with the same host and settings.
+// ResumptionTests: sessions of one context resume earlier sessions with the same host and settings only.
 
 import LupineTLS
 import Testing
 
 @Suite("TLS resumption")
 struct ResumptionTests {
-  /// The client reads the tickets that the server sent.
+  /// Connects, reads the server's tickets, and closes the session.
   private func visit(_ fixture: Fixture, _ context: TLSContext) throws -> TLSInfo {
     let (client, server) = try fixture.connected(context)
     try server.write([1])
@@ -24,14 +24,14 @@ struct ResumptionTests {
     #expect(try visit(fixture, context).isResumed)
   }
 
-  @Test("another context resumes nothing")
+  @Test("another context doesn't resume a session")
   func contextsAreApart() throws {
     let fixture = try Fixture()
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
     #expect(try !visit(fixture, TLSContext(client: fixture.trusting)).isResumed)
   }
 
-  @Test("a session with one host isn't offered to another, whose name is checked")
+  @Test("a session with one host isn't offered to another host, whose name is verified")
   func hostsAreApart() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -41,7 +41,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .hostMismatch)
   }
 
-  @Test("another server of the same name shakes hands in full")
+  @Test("another server with the same name performs a full handshake")
   func serverThatForgot() throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)
@@ -52,7 +52,7 @@ struct ResumptionTests {
     #expect(outcome.client?.code == .certificateExpired)
   }
 
-  @Test("three hundred hosts don't grow the store without bound, and the newest are kept")
+  @Test("300 hosts don't exceed the store's limit, and the newest are kept")
   func manyHosts() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["*.example.com"])
@@ -60,7 +60,7 @@ struct ResumptionTests {
     let context = try TLSContext(client: TLSConfiguration(trustRoots: [.pem(authority.certificatePEM)]))
     var resumed = 0
     for pass in 0..<2 {
-      // Who was met last is met first again, as whoever is met in turn would always be gone.
+      // The second pass is in reverse order. In the same order, each host would already be evicted.
       for index in pass == 0 ? Array(0..<300) : (0..<300).reversed() {
         let client = try Endpoint(client: context, host: "h\(index).example.com")
         let served = try Endpoint(server: server)
@@ -74,7 +74,7 @@ struct ResumptionTests {
     #expect(resumed == TLSSessionStore.defaultHostsMax)
   }
 
-  @Test("threads share a context")
+  @Test("several threads can share a context")
   func threads() async throws {
     let fixture = try Fixture()
     let context = try TLSContext(client: fixture.trusting)

@@ -1,10 +1,10 @@
-// What a verifier can have verified again: on other terms than the handshake's, and with OpenSSL's own checks.
+// ReverificationTests: repeated verification of evidence, for other hosts and anchors than in the handshake.
 
 import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("Evidence that is verified again")
+@Suite("Repeated verification of evidence")
 struct ReverificationTests {
   private let authority: ThrowawayAuthority
   private let stranger: ThrowawayAuthority
@@ -14,7 +14,7 @@ struct ReverificationTests {
     stranger = try ThrowawayAuthority(commonName: "Somebody else")
   }
 
-  /// What a client that trusts `authority` is shown by a server.
+  /// Returns the evidence that the verifier of a client that trusts `authority` receives from a server.
   private func evidence(
     of identity: ThrowawayAuthority.Identity, sending issuers: [UInt8] = [], host: String = "localhost"
   ) throws -> CertificateVerifier.Evidence {
@@ -31,12 +31,12 @@ struct ReverificationTests {
     return try #require(seen.withLock { $0 })
   }
 
-  /// The only certificate of a self-signed identity or an authority, in DER.
+  /// Returns the only certificate of a self-signed identity or an authority, in DER.
   private func der(_ identity: ThrowawayAuthority.Identity) throws -> [UInt8] {
     try #require(try evidence(of: identity).sentChain.first)
   }
 
-  @Test("behind a wrong host there may be worse, which shows once the host doesn't matter")
+  @Test("a wrong host hides a worse problem, which verification without a host reports")
   func worseBehindHost() throws {
     let expired = try evidence(of: authority.issue(names: ["other.example"], validity: .expired))
     #expect(expired.problem?.code == .hostMismatch)
@@ -53,7 +53,7 @@ struct ReverificationTests {
       try evidence(of: stranger.issue(names: ["other.example"])).verify(host: nil).problem?.code == .unknownAuthority)
   }
 
-  @Test("a good chain with a wrong name is good for that name and for none")
+  @Test("a valid chain with a wrong name is valid for its name and without a host")
   func wrongNameOnly() throws {
     let evidence = try evidence(of: authority.issue(names: ["other.example"], addresses: ["192.0.2.1"]))
     #expect(evidence.problem?.code == .hostMismatch)
@@ -65,7 +65,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: "").problem?.code == .configuration)
   }
 
-  @Test("an address is compared only if it is asked for")
+  @Test("an address is compared only if it is the given host")
   func addressAskedFor() throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]), host: "127.0.0.1")
     #expect(evidence.problem?.code == .hostMismatch)
@@ -73,14 +73,14 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil).problem == nil)
   }
 
-  @Test("what another verification refuses, it refuses for the handshake's terms: purpose and dates")
+  @Test("repeated verification also checks the purpose")
   func purpose() throws {
     let client = try evidence(of: authority.issue(names: ["other.example"], purpose: .client))
     #expect(client.problem != nil)
     #expect(client.verify(host: nil).problem != nil)
   }
 
-  @Test("anchors take the place of the trust roots")
+  @Test("anchors replace the trust roots")
   func anchors() throws {
     let selfSigned = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let evidence = try evidence(of: selfSigned)
@@ -99,13 +99,13 @@ struct ReverificationTests {
     #expect(bad.problem?.code == .configuration && bad.chain.isEmpty)
   }
 
-  @Test("an expired certificate is no better for being an anchor")
+  @Test("an expired certificate is refused even as an anchor")
   func expiredAnchor() throws {
     let evidence = try evidence(of: ThrowawayAuthority.selfSigned(names: ["localhost"], validity: .expired))
     #expect(evidence.verify(host: nil, anchors: evidence.sentChain).problem?.code == .certificateExpired)
   }
 
-  @Test("an intermediate is an anchor of its own")
+  @Test("an intermediate can be an anchor")
   func intermediateAnchor() throws {
     let intermediate = try authority.issueAuthority()
     let evidence = try evidence(of: intermediate.issue(names: ["localhost"]), sending: intermediate.certificatePEM)
@@ -116,7 +116,7 @@ struct ReverificationTests {
     #expect(verified.chain == Array(evidence.builtChain.prefix(2)))
   }
 
-  /// A certificate in the authority's name with a signature of somebody else's.
+  /// Issues a certificate in the authority's name, signed with the stranger's key.
   private func forge(names: [String]) throws -> ThrowawayAuthority.Identity {
     let forger = ThrowawayAuthority(
       signingWith: .init(
@@ -124,7 +124,7 @@ struct ReverificationTests {
     return try forger.issue(names: names)
   }
 
-  @Test("a chain that only names hold together ends before the first wrong signature")
+  @Test("the verified chain ends before the first wrong signature, even if the names match")
   func forgedChain() throws {
     let evidence = try evidence(of: forge(names: ["localhost"]), sending: authority.certificatePEM)
     #expect(evidence.builtChain.count == 2)
@@ -134,7 +134,7 @@ struct ReverificationTests {
     #expect(evidence.verify(host: nil, anchors: [evidence.sentChain[1]]).problem != nil)
   }
 
-  @Test("what a server sends besides its chain isn't part of it")
+  @Test("unrelated certificates that a server sends aren't part of the chain")
   func foreignCertificate() throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
     #expect(evidence.sentChain.count == 2)
@@ -142,7 +142,7 @@ struct ReverificationTests {
     #expect(!evidence.verification.chain.contains(evidence.sentChain[1]))
   }
 
-  @Test("evidence outlives its handshake and context, and can be verified by several threads at once")
+  @Test("evidence outlives its handshake and context, and several threads can verify it at once")
   func threads() async throws {
     let evidence = try evidence(of: authority.issue(names: ["localhost"]))
     let problems = await withTaskGroup(of: Bool.self) { group in
@@ -156,7 +156,7 @@ struct ReverificationTests {
     let description = "not today"
   }
 
-  @Test("what a verifier throws refuses the certificate, and is kept with the error")
+  @Test("an error thrown by a verifier refuses the certificate, and is kept with the TLS error")
   func thrown() throws {
     let identity = try authority.issue(names: ["localhost"])
     let server = try TLSContext(
@@ -171,11 +171,12 @@ struct ReverificationTests {
     #expect(error == error.map { TLSError(code: $0.code, message: $0.message) })
   }
 
-  @Test("a key is read of a certificate and of nothing else")
+  @Test("a public key is read from a certificate, and from nothing else")
   func publicKeys() throws {
     let own = try der(authority.identity)
     let key = try #require(publicKey(ofCertificate: own))
-    // SubjectPublicKeyInfo of a P-256 key (RFC 5480 §2): a sequence of 89 bytes, the point uncompressed in its last 65.
+    // SubjectPublicKeyInfo of a P-256 key (RFC 5480 §2): a sequence of 89 bytes, whose last 65 are the uncompressed
+    // point.
     #expect(key.prefix(2) == [0x30, 0x59] && key.count == 91 && key[26] == 4)
     let text = own.map { String($0, radix: 16) }.joined(separator: " ")
     #expect(text.contains(key.map { String($0, radix: 16) }.joined(separator: " ")))

@@ -1,18 +1,18 @@
-// The store of sessions: what it shows, whom it gives them to, and its limits.
+// SessionStoreTests: the entries of the store of sessions, the contexts that may use them, and the store's limits.
 
 import LupineTLS
 import Testing
 
 @Suite("The store of TLS sessions")
 struct SessionStoreTests {
-  @Test("entries say whose the sessions are and how they were made", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("entries describe the host, port and parameters of their sessions", arguments: [TLSVersion.v1_2, .v1_3])
   func entries(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
     let context = try TLSContext(client: fixture.trusting, sessions: store)
     #expect(store.count == 0)
     let (client, _) = try fixture.visited(context, port: 8443)
-    // OpenSSL's servers give two tickets with TLS 1.3.
+    // OpenSSL's servers send two tickets in TLS 1.3.
     #expect(store.count == (version == .v1_3 ? 2 : 1))
     #expect(store.entries.count == store.count)
     for entry in store.entries {
@@ -26,7 +26,7 @@ struct SessionStoreTests {
     }
   }
 
-  @Test("a single-use session goes when it is offered, and another comes")
+  @Test("a single-use session is removed when it is offered, and the new session's ticket replaces it")
   func singleUse() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -38,7 +38,7 @@ struct SessionStoreTests {
     #expect(store.count == 1)
   }
 
-  @Test("a store that was emptied resumes nothing")
+  @Test("nothing is resumed after the store was emptied")
   func removeAll() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -57,7 +57,7 @@ struct SessionStoreTests {
     #expect(try !fixture.visited(TLSContext(client: fixture.trusting, sessions: store)).client.info.isResumed)
     let (client, _) = try fixture.visited(TLSContext(client: fixture.trusting, sessions: store))
     #expect(client.info.isResumed)
-    // No certificate was sent, but the session has kept it.
+    // The server sent no certificate; the session has stored it.
     #expect(client.info.certificateChain.count == 1)
   }
 
@@ -87,7 +87,7 @@ struct SessionStoreTests {
     #expect(try fixture.visited(context).client.info.isResumed)
   }
 
-  @Test("resumption can be switched off", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("resumption can be disabled", arguments: [TLSVersion.v1_2, .v1_3])
   func switchedOff(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let store = TLSSessionStore()
@@ -98,7 +98,7 @@ struct SessionStoreTests {
     #expect(store.count == 0)
   }
 
-  @Test("the limits hold, and who was left alone for longest goes first")
+  @Test("the limits are kept, and the least recently used host is removed first")
   func limits() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore(hostsMax: 3, sessionsPerHostMax: 1)
@@ -108,7 +108,7 @@ struct SessionStoreTests {
     #expect(Set(store.entries.map(\.port)) == [3, 1, 4])
   }
 
-  @Test("a flood of tickets leaves as many as the store allows")
+  @Test("a flood of tickets leaves no more sessions than the limit")
   func tickets() throws {
     let fixture = try Fixture(versions: .v1_3 ... .v1_3)
     let store = TLSSessionStore()
@@ -122,7 +122,7 @@ struct SessionStoreTests {
     #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
   }
 
-  @Test("a configuration's context is made once, whichever threads ask for it")
+  @Test("the context of a configuration is made once, for all threads")
   func contexts() async throws {
     let fixture = try Fixture()
     let contexts = TLSContexts()

@@ -1,11 +1,11 @@
-// Ciphers, groups, the server's name, trust roots side by side, and the key log: each does what it says.
+// SettingsTests: the effect of ciphers, groups, the server name, several trust roots, and the key log.
 
 import Glibc
 import LupineTLS
 import LupineTestSupport
 import Testing
 
-@Suite("TLS settings at work")
+@Suite("Effects of TLS settings")
 struct SettingsTests {
   private func problem(_ configuration: TLSConfiguration) -> TLSError? {
     do {
@@ -23,7 +23,7 @@ struct SettingsTests {
     return try fixture.connected(TLSContext(client: configuration)).client.info
   }
 
-  @Test("TLS 1.2 uses a cipher of the list")
+  @Test("TLS 1.2 uses a cipher from the list")
   func cipherList() throws {
     for (list, suite) in [
       ("ECDHE-ECDSA-AES128-GCM-SHA256", "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"),
@@ -48,7 +48,7 @@ struct SettingsTests {
   }
 
   @Test(
-    "a list with a part that OpenSSL doesn't know names that part",
+    "the error for a cipher list names the part that OpenSSL doesn't support",
     arguments: [
       ("ECDHE+AESGCM:ECHDE+CHACHA20", "ECHDE+CHACHA20"), ("nonsense", "nonsense"), ("AES128-SHA\0x", "AES128-SHA\0x"),
     ])
@@ -58,13 +58,13 @@ struct SettingsTests {
     #expect(error.message.contains("\"\(part)\""))
   }
 
-  @Test("a list that leaves nothing is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
+  @Test("a cipher list without any ciphers is refused", arguments: ["", ":", "AES128-SHA:!AES128-SHA"])
   func noCiphers(list: String) {
     #expect(problem(TLSConfiguration(cipherList: list))?.message.contains("leaves no cipher") == true)
   }
 
   @Test(
-    "a suite or a group that OpenSSL doesn't know is named",
+    "the error for a suite or group that OpenSSL doesn't support names it",
     arguments: ["TLS_AES_129", "", "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384", "P-256:P-384", "P-257", "a\0"])
   func unknownNames(name: String) {
     let suites = problem(TLSConfiguration(cipherSuites: ["TLS_AES_128_GCM_SHA256", name]))
@@ -80,7 +80,7 @@ struct SettingsTests {
     #expect(problem(TLSConfiguration(groups: ["P-256", "P-256"]))?.message.contains("twice") == true)
   }
 
-  @Test("without a common suite or group the server's alert says what to look at")
+  @Test("without a common suite or group, the error for the server's alert names the settings to check")
   func nothingInCommon() throws {
     let fixture = try Fixture(versions: .v1_2 ... .v1_2)
     var configuration = fixture.trusting
@@ -90,7 +90,7 @@ struct SettingsTests {
     #expect(outcome.client?.message.contains("cipher suite") == true)
   }
 
-  @Test("trust roots are used together, and the system's only if they are named")
+  @Test("all trust roots are used, and the system's only if they are included")
   func trustRoots() throws {
     let fixture = try Fixture()
     let other = try ThrowawayAuthority()
@@ -105,12 +105,12 @@ struct SettingsTests {
     #expect(try shakeHands(client, Endpoint(server: fixture.server)).client?.code == .unknownAuthority)
   }
 
-  @Test("no trust root at all is refused")
+  @Test("an empty list of trust roots is refused")
   func noTrustRoots() {
     #expect(problem(TLSConfiguration(trustRoots: []))?.message.contains("trustRoots is empty") == true)
   }
 
-  @Test("a directory that openssl rehash prepared is searched")
+  @Test("a directory prepared by openssl rehash is searched")
   func directory() throws {
     let fixture = try Fixture()
     let directory = "/tmp/lupine-tls-\(getpid())-\(UInt64.random(in: 0...UInt64.max))"
@@ -124,7 +124,7 @@ struct SettingsTests {
     _ = try fixture.connected(TLSContext(client: TLSConfiguration(trustRoots: [.directory(directory)])))
   }
 
-  @Test("the server's name stands in for the host, in SNI and in the certificate")
+  @Test("the server name replaces the host, in SNI and in the certificate check")
   func serverName() throws {
     let fixture = try Fixture()
     var configuration = fixture.trusting
@@ -151,7 +151,7 @@ struct SettingsTests {
 
   // MARK: Key log
 
-  @Test("secrets are appended in whole lines, by several contexts at a time", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("several contexts append whole lines of secrets at the same time", arguments: [TLSVersion.v1_2, .v1_3])
   func keyLog(version: TLSVersion) async throws {
     let file = try TemporaryFile(Array("# kept\n".utf8))
     let fixture = try Fixture(versions: version...version)
@@ -169,7 +169,7 @@ struct SettingsTests {
     }
     let lines = file.text.split(separator: "\n")
     #expect(lines.first == "# kept")
-    // Label, the client's random in 32 bytes, the secret.
+    // Each line contains a label, the 32 bytes of the client's random value, and the secret.
     let labels =
       version == .v1_2
       ? ["CLIENT_RANDOM"]
@@ -186,8 +186,8 @@ struct SettingsTests {
     #expect(lines.count == 1 + 40 * labels.count)
   }
 
-  // A process of its own, since a change of the environment isn't safe beside other threads.
-  @Test("no environment variable switches the key log on")
+  // This runs in a separate process, because other threads may read the environment while it is changed.
+  @Test("no environment variable enables the key log")
   func keyLogEnvironment() async {
     await #expect(processExitsWith: .success) {
       let path = "/tmp/lupine-tls-keys-\(getpid())"
@@ -198,7 +198,7 @@ struct SettingsTests {
     }
   }
 
-  @Test("a key log is made for its owner alone")
+  @Test("a key log is readable only by its owner")
   func keyLogMode() throws {
     let file = try TemporaryFile()
     unlink(file.path)
@@ -211,14 +211,14 @@ struct SettingsTests {
     #expect(status.st_mode & 0o777 == 0o600)
   }
 
-  @Test("a key log that can't be opened is refused by name", arguments: ["/nonexistent/keys", "/tmp"])
+  @Test("the error for an unusable key log includes its path", arguments: ["/nonexistent/keys", "/tmp"])
   func keyLogUnusable(path: String) throws {
     let error = try #require(problem(TLSConfiguration(keyLogFile: path)))
     #expect(error.code == .configuration)
     #expect(error.message.contains(path))
   }
 
-  @Test("each setting makes another configuration")
+  @Test("configurations that differ in any setting are different")
   func equality() throws {
     let all: Set = [
       TLSConfiguration(), TLSConfiguration(cipherList: "AESGCM"), TLSConfiguration(cipherSuites: ["a"]),
@@ -232,7 +232,7 @@ struct SettingsTests {
 }
 
 extension TemporaryFile {
-  /// What is in it by now, or as much as fits a MiB.
+  /// The current contents of the file, up to 1 MiB.
   fileprivate var text: String {
     guard let file = fopen(path, "r") else { return "" }
     defer { fclose(file) }

@@ -1,4 +1,4 @@
-// Stapled OCSP responses: which are accepted, and what is said about those that aren't.
+// StaplingTests: verification of stapled OCSP responses, and the error for each refused response.
 
 import LupineTLS
 import LupineTestSupport
@@ -14,7 +14,7 @@ struct StaplingTests {
     identity = try authority.issue(names: ["localhost"])
   }
 
-  /// What a client makes of a server with this response.
+  /// Connects a client to a server that staples this response, and returns the results of both.
   private func visit(
     _ staple: [UInt8], _ mode: TLSConfiguration.OCSPStapling, version: TLSVersion = .v1_3,
     identity: ThrowawayAuthority.Identity? = nil, trusting roots: [TLSConfiguration.TrustSource]? = nil
@@ -50,11 +50,11 @@ struct StaplingTests {
     let refused = try visit([], .required, version: version)
     #expect(refused.error?.code == .ocsp(.missing))
     #expect(refused.error?.message.contains("localhost") == true)
-    // bad_certificate_status_response (RFC 6066 §8) tells the server.
+    // The server receives the alert bad_certificate_status_response (RFC 6066 §8).
     #expect(refused.server?.code == .alert(113))
   }
 
-  @Test("a certificate that must be stapled is refused without a response, unless stapling is ignored")
+  @Test("a must-staple certificate is refused without a response, unless stapling is ignored")
   func mustStaple() throws {
     let strict = try authority.issue(names: ["localhost"], mustStaple: true)
     let refused = try visit([], .checked, identity: strict)
@@ -65,7 +65,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "a response that doesn't say good is refused for what it says",
+    "a response other than good is refused with its status",
     arguments: [(.revoked, .revoked), (.unknown, .unknownCertificate)]
       as [(ThrowawayAuthority.OCSPStatus, TLSError.OCSPProblem)],
     [TLSVersion.v1_2, .v1_3])
@@ -78,7 +78,7 @@ struct StaplingTests {
   }
 
   @Test(
-    "times are kept to, with five minutes for clocks that differ",
+    "the times of a response are checked, with a tolerance of five minutes for clock differences",
     arguments: [
       (-3600, -400, .expired), (-3600, -200, nil), (200, 3600, nil), (400, 3600, .notYetValid),
       (-9 * 86400, nil, nil), (-11 * 86400, nil, .expired), (-60, -120, .malformed),
@@ -96,11 +96,11 @@ struct StaplingTests {
     #expect(try visit(authority.ocspResponse(for: other), .checked).error?.code == .ocsp(.otherCertificate))
   }
 
-  @Test("a responder that the issuer certified for it may sign, others may not")
+  @Test("a responder that the issuer certified may sign, and others may not")
   func signers() throws {
     let delegate = try authority.issue(commonName: "A responder", purpose: .ocspResponder)
     let delegated = try authority.ocspResponse(for: identity, responder: delegate)
-    // Its certificate isn't in the server's chain, so the response carries it.
+    // The server's chain doesn't include the responder's certificate; the response does.
     let seen = try visit(delegated, .required)
     #expect(seen.error == nil, "\(seen.error?.message ?? "")")
 
@@ -115,7 +115,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("another trusted authority may not speak for this one's certificates")
+  @Test("another trusted authority can't sign responses for this authority's certificates")
   func otherTrustedAuthority() throws {
     let other = try ThrowawayAuthority()
     let staple = try authority.ocspResponse(for: identity, responder: other.identity)
@@ -123,7 +123,7 @@ struct StaplingTests {
     #expect(try visit(staple, .checked, trusting: roots).error?.code == .ocsp(.untrusted))
   }
 
-  @Test("an intermediate authority vouches for its own certificates")
+  @Test("an intermediate authority signs responses for the certificates that it issued")
   func intermediate() throws {
     let intermediate = try authority.issueAuthority()
     let leaf = try intermediate.issue(names: ["localhost"])
@@ -132,14 +132,14 @@ struct StaplingTests {
     #expect(try visit(intermediate.ocspResponse(for: leaf), .required, identity: chain).error == nil)
     let byRoot = try intermediate.ocspResponse(for: leaf, responder: authority.identity)
     #expect(try visit(byRoot, .required, identity: chain).error?.code == .ocsp(.untrusted))
-    // The intermediate alone as a trust root is enough.
+    // The intermediate is sufficient as the only trust root.
     #expect(
       try visit(
         intermediate.ocspResponse(for: leaf), .required, identity: chain, trusting: [.pem(intermediate.certificatePEM)]
       ).error == nil)
   }
 
-  @Test("a pinned certificate without its issuer has nobody to vouch for it")
+  @Test("a response for a pinned certificate without its issuer is untrusted")
   func pinned() throws {
     let seen = try visit(
       authority.ocspResponse(for: identity), .checked, trusting: [.pem(identity.certificatePEM)])
@@ -147,14 +147,14 @@ struct StaplingTests {
     #expect(try visit([], .checked, trusting: [.pem(identity.certificatePEM)]).error == nil)
   }
 
-  @Test("a responder's error is named by its number")
+  @Test("the error for a refusing responder includes its status")
   func refusal() throws {
     let seen = try visit(ThrowawayAuthority.ocspRefusal(status: 3), .checked)
     #expect(seen.error?.code == .ocsp(.refused(status: 3)))
     #expect(seen.error?.message.contains("trylater") == true)
   }
 
-  @Test("a response that is cut off, changed or followed by more is never good")
+  @Test("a response that is truncated, changed or followed by other bytes is never good")
   func damaged() throws {
     let staple = try authority.ocspResponse(for: identity)
     var generator = SplitMix(state: 7)
@@ -166,7 +166,7 @@ struct StaplingTests {
       changed[Int.random(in: 0..<staple.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
       let seen = try visit(changed, .checked)
       guard case .ocsp = seen.error?.code else {
-        // What isn't signed are the certificates that come along, which this signer doesn't need.
+        // The signature doesn't cover the response's certificates, which this signer doesn't need.
         #expect(seen.error == nil)
         #expect(isOutsideSignature(changed, staple))
         continue
@@ -175,13 +175,13 @@ struct StaplingTests {
     #expect(try visit(staple + [0], .checked).error?.code == .ocsp(.malformed))
   }
 
-  /// Whether they differ only behind tbsResponseData and signature, in the certificates at the end.
+  /// Returns whether the first difference is after tbsResponseData and the signature, in the certificates at the end.
   private func isOutsideSignature(_ changed: [UInt8], _ original: [UInt8]) -> Bool {
     let first = zip(changed, original).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? 0
     return first > original.count / 3
   }
 
-  @Test("a resumed session says that its certificate was looked at before", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a resumed session reports that its certificate was checked earlier", arguments: [TLSVersion.v1_2, .v1_3])
   func resumed(version: TLSVersion) throws {
     let server = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM, versions: version...version,
@@ -200,7 +200,7 @@ struct StaplingTests {
     }
   }
 
-  @Test("without verification stapling can't be asked for")
+  @Test("stapling is refused without verification")
   func withoutVerification() throws {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, ocspStapling: .checked))

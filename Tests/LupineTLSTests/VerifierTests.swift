@@ -1,12 +1,12 @@
-// The application's word on a certificate: what it sees, and what its answers do.
+// VerifierTests: the application's verifier of certificates, the evidence that it receives, and its decisions.
 
 import LupineTLS
 import Synchronization
 import Testing
 
-@Suite("A verifier of certificates")
+@Suite("Certificate verifier")
 struct VerifierTests {
-  /// What a verifier was shown.
+  /// The evidence that a verifier has received.
   private final class Seen: Sendable {
     let evidence = Mutex<[CertificateVerifier.Evidence]>([])
     var last: CertificateVerifier.Evidence? { evidence.withLock { $0.last } }
@@ -20,7 +20,7 @@ struct VerifierTests {
     }
   }
 
-  @Test("a good chain is shown as sent and as built", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the verifier receives a valid chain as sent and as built", arguments: [TLSVersion.v1_2, .v1_3])
   func goodChain(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = Seen()
@@ -34,13 +34,13 @@ struct VerifierTests {
     #expect(evidence.sentChain.count == 1)
     #expect(evidence.builtChain.count == 2)
     #expect(evidence.builtChain.first == evidence.sentChain.first)
-    // The chain's end is the trust root, in DER.
+    // The last certificate of the chain is the trust root, in DER.
     let root = try #require(evidence.builtChain.last)
     let pinned = TLSConfiguration(trustRoots: [.der(root)])
     _ = try fixture.connected(TLSContext(client: pinned))
   }
 
-  @Test("what OpenSSL refuses is shown with the reason, and can be accepted", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("the verifier receives OpenSSL's refusal, and can overrule it", arguments: [TLSVersion.v1_2, .v1_3])
   func overruled(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let seen = Seen()
@@ -54,7 +54,7 @@ struct VerifierTests {
     #expect(outcome.client?.code == .unknownAuthority)
   }
 
-  @Test("a wrong host name is a problem that the verifier sees")
+  @Test("the verifier receives a host name mismatch as a problem")
   func hostMismatch() throws {
     let fixture = try Fixture()
     let seen = Seen()
@@ -66,7 +66,7 @@ struct VerifierTests {
     #expect(seen.last?.problem?.code == .hostMismatch)
   }
 
-  @Test("a refusal ends the handshake with its reason, also of a good chain", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a refusal ends the handshake with its reason, even for a valid chain", arguments: [TLSVersion.v1_2, .v1_3])
   func refused(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     for var configuration in [fixture.trusting, TLSConfiguration()] {
@@ -76,13 +76,13 @@ struct VerifierTests {
       #expect(outcome.client?.code == .refusedByVerifier)
       #expect(outcome.client?.message.contains("localhost: the key isn't pinned") == true)
       guard case .alert = outcome.server?.code else {
-        Issue.record("the server was told \(String(describing: outcome.server))")
+        Issue.record("the server received \(String(describing: outcome.server))")
         continue
       }
     }
   }
 
-  @Test("a resumed session asks nobody, and another verifier resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
+  @Test("a resumed session calls no verifier, and another one resumes nothing", arguments: [TLSVersion.v1_2, .v1_3])
   func resumption(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let contexts = TLSContexts()
@@ -99,7 +99,7 @@ struct VerifierTests {
     #expect(outcome.client?.code == .refusedByVerifier)
   }
 
-  @Test("verifiers are equal by identity")
+  @Test("verifiers are equal only if they are identical")
   func equality() {
     let one = CertificateVerifier { _ in .asFound }
     let two = CertificateVerifier { _ in .asFound }
@@ -109,7 +109,7 @@ struct VerifierTests {
     #expect(TLSConfiguration(verifier: one) != TLSConfiguration(verifier: two))
   }
 
-  @Test("a verifier without verification is refused, since nobody would ask it")
+  @Test("a verifier is refused if verification is disabled, because it would never be called")
   func withoutVerification() {
     let error = #expect(throws: TLSError.self) {
       try TLSContext(client: TLSConfiguration(verification: .none, verifier: CertificateVerifier { _ in .accept }))

@@ -1,20 +1,20 @@
-// Programs that tests start. By posix_spawn, since Foundation's Process leaks on Linux, and reads beyond the end of a buffer
-// when thousands of descriptors are open: AddressSanitizer reports both.
+// ChildProcess: starts programs for tests with posix_spawn. Foundation's Process leaks on Linux, and reads past the end
+// of a buffer when thousands of descriptors are open, as AddressSanitizer reports.
 
 package import Foundation
 import Glibc
 
-/// A program that runs, or has run.
+/// A program that was started. It may still run.
 package struct ChildProcess: Sendable {
-  /// Where a standard stream of it leads.
+  /// The source or destination of a standard stream.
   package enum Stream: Sendable {
     case inherited
-    /// Files, not pipes, for what is long: nobody has to empty them while the program runs.
+    /// A file. Unlike a pipe, it needs no reader while the program runs, so use it for long output.
     case file(String)
     case descriptor(CInt)
   }
 
-  /// Why it couldn't be started, as errno says.
+  /// The program couldn't be started. `code` is errno.
   package struct Failure: Error {
     package let program: String
     package let code: CInt
@@ -22,7 +22,7 @@ package struct ChildProcess: Sendable {
 
   package let processIdentifier: pid_t
 
-  /// Starts the program whose path is the command's first word, in this process's environment.
+  /// Starts a program in this process's environment. The command's first element is the program's path.
   package init(
     _ command: [String], input: Stream = .inherited, output: Stream = .inherited, errors: Stream = .inherited
   ) throws(Failure) {
@@ -47,23 +47,24 @@ package struct ChildProcess: Sendable {
     processIdentifier = process
   }
 
-  /// Blocks until it has ended; returns its exit status, or 128 and the number of the signal that ended it. Once only.
+  /// Blocks until the program has ended. Returns its exit status, or 128 plus the number of the signal that ended it.
+  /// Must be called once only.
   @discardableResult
   package func awaitEnd() -> Int32 {
     var status: CInt = 0
     while waitpid(processIdentifier, &status, 0) < 0, errno == EINTR {}
-    // As WIFEXITED and WEXITSTATUS have it, which are macros.
+    // The same as WIFEXITED and WEXITSTATUS, which are macros.
     return status & 0x7F == 0 ? (status >> 8) & 0xFF : 128 + (status & 0x7F)
   }
 
-  /// The same for tasks, whose threads mustn't be blocked.
+  /// Waits as `awaitEnd` does, without blocking the task's thread.
   package func end() async -> Int32 {
     await withCheckedContinuation { continuation in
       Thread.detachNewThread { continuation.resume(returning: awaitEnd()) }
     }
   }
 
-  /// Runs a program to its end; returns its exit status and what it has printed.
+  /// Runs a program, and returns its exit status and its output.
   package static func run(
     _ command: [String], input: String = "", errors: Stream = .inherited
   ) async throws -> (status: Int32, output: Data) {

@@ -1,9 +1,9 @@
-// How often tests repeat what finds more the more often it is tried.
+// Repetitions: the number of repetitions of randomized tests.
 
 import Glibc
 
-/// `count`, or as much less of it as LUPINE_TESTS_DIVISOR says: a sanitized program is many times slower.
+/// Returns `count` divided by LUPINE_TESTS_DIVISOR. With sanitizers, which are many times slower, the divisor is set.
 package func repetitions(of count: Int) -> Int { max(1, count / testsDivisor) }
 
-/// 1 unless LUPINE_TESTS_DIVISOR says otherwise.
+/// The value of LUPINE_TESTS_DIVISOR, or 1 if it isn't set.
 package let testsDivisor = max(1, getenv("LUPINE_TESTS_DIVISOR").flatMap { Int(String(cString: $0)) } ?? 1)

@@ -1,7 +1,7 @@
-// Random numbers that are the same in every run: Steele, Lea and Flood, "Fast splittable pseudorandom number
-// generators" (OOPSLA 2014).
+// SplitMix64: reproducible random numbers. Steele, Lea and Flood, "Fast splittable pseudorandom number generators"
+// (OOPSLA 2014).
 
-/// A generator whose sequence follows from its seed.
+/// A random number generator whose sequence depends only on its seed.
 package struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
@@ -17,7 +17,7 @@ package struct SplitMix64: RandomNumberGenerator {
 }
 
 extension SplitMix64 {
-  /// The bytes with one to four changes; inserted ones are from the `telling` more often than not.
+  /// Returns the bytes with one to four random changes. About half of the changed bytes are taken from `telling`.
   package mutating func mutation(of original: [UInt8], inserting telling: [UInt8]) -> [UInt8] {
     var bytes = original
     for _ in 0..<Int.random(in: 1...4, using: &self) {

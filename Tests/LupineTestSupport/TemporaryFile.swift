@@ -1,9 +1,9 @@
-// A file for a test, removed when the test is done with it.
+// TemporaryFile: a file for a test, which is removed when the object is deallocated.
 
 internal import Glibc
 
 package final class TemporaryFile: Sendable {
-  /// Why there is none, as errno says.
+  /// The file couldn't be created. `code` is errno.
   package struct Failure: Error {
     package let code: CInt
   }

@@ -1,8 +1,9 @@
-// What the kernel says of this process's threads.
+// Threads: the threads of this process, as the kernel lists them.
 
 import Foundation
 
-/// How many threads have a name that begins so: those of engines with "lupine-loop", all of Lupine's with "lupine-".
+/// Returns the number of threads whose name begins with the prefix. Those of engines begin with "lupine-loop", and all
+/// of Lupine's with "lupine-".
 package func threadCount(named prefix: String) -> Int {
   let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
   return threads.count { thread in

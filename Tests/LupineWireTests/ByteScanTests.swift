@@ -1,4 +1,4 @@
-// ByteScan against a loop that looks at each byte.
+// ByteScanTests: compares ByteScan with a scan that looks at one byte at a time.
 
 import LupineTestSupport
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ByteScan")
 struct ByteScanTests {
-  @Test("the first control character, and what first ends a token, are found for each byte at each of 40 positions")
+  @Test("finds the first control character and the end of a token, for each byte value at each of 40 positions")
   func everyByteEverywhere() {
     for count in 0...40 {
       var bytes = [UInt8](repeating: 0x61, count: count)
@@ -23,7 +23,7 @@ struct ByteScanTests {
   }
 
   @Test(
-    "bytes around a control character don't move it",
+    "bytes around a control character don't change the position found",
     arguments: [0x20, 0x7E, 0x7F, 0x80, 0x9F, 0xA0, 0xFF, 0] as [UInt8])
   func neighbours(filler: UInt8) {
     for byte in UInt8.min...UInt8.max {
@@ -36,13 +36,13 @@ struct ByteScanTests {
     }
   }
 
-  @Test("each start is honoured")
+  @Test("a scan starts at the given position")
   func starts() {
     let bytes = Array("ab\r\ncdefghijklmnop\u{7F}qrs\tuvwxyz\0".utf8)
     for start in 0...bytes.count { expectAgreement(bytes, from: start) }
   }
 
-  @Test("random bytes")
+  @Test("random bytes are scanned as by a plain loop")
   func random() {
     var random = SplitMix64(seed: 1)
     for _ in 0..<5000 {
@@ -53,7 +53,7 @@ struct ByteScanTests {
     }
   }
 
-  @Test("names of letters, digits and signs are gone through to what ends them")
+  @Test("a field name of letters, digits and signs is scanned up to its end")
   func names() {
     for name in ["A", "ETag", "Content-Type", "X-Request-Id-64", "p3p", "!#$%&'*+-.^_`|~", "a_long.name~With*all+"] {
       for end in [":", " ", "\r\n", "(", "\u{7F}", "é"] { expectAgreement(Array("\(name)\(end): value".utf8)) }
@@ -61,14 +61,14 @@ struct ByteScanTests {
   }
 
   @Test(
-    "a name is matched whatever the case of its letters, and by nothing else",
+    "a name matches in any case, and nothing else matches",
     arguments: [
       "", "a", "upgrade", "trailers", "forwarded", "content-length", "`{|}~@[1-_", "transfer-encoding",
       "strict-transport-security",
     ] as [StaticString])
   func matching(name: StaticString) {
     let expected = name.withUTF8Buffer { Array($0) }
-    // With something on both sides, which doesn't count.
+    // Bytes on both sides of the name must not affect the match.
     var bytes = Array("xy".utf8) + expected + Array("zz".utf8)
     let place = 2..<2 + expected.count
     if !ByteScan.matches(bytes.span.extracting(place), name) { Issue.record("\(name) isn't matched by itself") }
@@ -90,7 +90,7 @@ struct ByteScanTests {
     let nonToken = bytes[start...].firstIndex { !CharacterClass.token.contains($0) } ?? bytes.count
     let span = bytes.span
     let found = (ByteScan.firstControl(in: span, from: start), ByteScan.firstNonToken(in: span, from: start))
-    // #expect costs more than the scan itself, and there are 210,000 of them.
+    // This isn't #expect, which costs more than the scan itself, 210,000 times.
     if found != (control, nonToken) {
       Issue.record("\(found) instead of \((control, nonToken)) from \(start) in \(bytes)")
     }

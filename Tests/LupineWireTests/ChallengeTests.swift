@@ -1,4 +1,4 @@
-// Challenges are taken apart as servers mean them, and nothing that a server sends costs more than its length.
+// ChallengeTests: parsing of authentication challenges, including hostile ones, in time linear in their length.
 
 import Testing
 
@@ -13,25 +13,25 @@ struct ChallengeTests {
     return fields
   }
 
-  @Test("field lines give their challenges", arguments: ChallengeVector.all)
+  @Test("field lines are parsed into their challenges", arguments: ChallengeVector.all)
   func vectors(_ vector: ChallengeVector) {
     #expect(fields(vector.lines).challenges("www-authenticate") == vector.challenges)
     if vector.lines.count == 1 { #expect(Challenge.parse(vector.lines[0]) == vector.challenges) }
   }
 
-  @Test("every beginning of a line is read, and begins with the schemes that the line begins with")
+  @Test("every prefix of a line is parsed, and its schemes are a prefix of the line's schemes")
   func prefixes() {
     for line in ChallengeVector.all.flatMap(\.lines) {
       let schemes = Challenge.parse(line).map(\.scheme)
       for length in 0..<line.utf8.count {
         let some = Challenge.parse(String(decoding: line.utf8.prefix(length), as: UTF8.self)).map(\.scheme)
-        // The last one may be cut, or be a parameter whose "=" is cut off, or a token68 of the one before.
+        // The last scheme may be cut off, a parameter name without its "=", or a token68 of the challenge before it.
         #expect(schemes.starts(with: some.dropLast()), "\(length) bytes of \(line)")
       }
     }
   }
 
-  @Test("a scheme and a parameter are found in any case, and of several parameters the first")
+  @Test("schemes and parameters are found in any case, and the first of several equal parameters is returned")
   func lookup() {
     let challenge = Challenge.parse("bAsIc REALM=\"a\", realm=\"b\"")[0]
     #expect(challenge.isOf(scheme: "Basic") && !challenge.isOf(scheme: "Basi") && !challenge.isOf(scheme: "Basic2"))
@@ -39,7 +39,7 @@ struct ChallengeTests {
     #expect(Challenge(scheme: "Foo", content: .token68("realm=")).realm == nil)
   }
 
-  @Test("what is beyond the limits is left out")
+  @Test("challenges and parameters beyond the limits are left out")
   func limits() {
     let schemes = (0..<100).map { "s\($0) a=b" }
     let kept = schemes.prefix(Limits.challengesMax).map { String($0.prefix { $0 != " " }) }
@@ -58,7 +58,7 @@ struct ChallengeTests {
   }
 
   @Test(
-    "hostile lines give what is in them, in time that grows with their length alone",
+    "hostile lines are parsed in time linear in their length",
     arguments: [
       (",", 10_000, 0), ("a", 65_536, 1), ("\"", 65_535, 0), ("\"", 65_536, 0), ("=", 65_536, 0), ("\u{0}", 65_536, 0),
       ("\\", 65_536, 0), (" ", 65_536, 0), ("\"\\", 32_768, 0), ("a ", 32_768, 16), ("a b", 21_845, 16),
@@ -67,7 +67,7 @@ struct ChallengeTests {
     ])
   func hostile(piece: String, count: Int, challengeCount: Int) {
     let line = String(repeating: piece, count: count)
-    // A reader that goes back would need minutes.
+    // A parser that backtracks would need minutes.
     #expect(Challenge.parse(line).count == challengeCount)
   }
 }
@@ -75,7 +75,7 @@ struct ChallengeTests {
 @Suite("BasicCredentials")
 struct BasicCredentialsTests {
   @Test(
-    "a name and a password become a field's value",
+    "a user name and a password are encoded as a field value",
     arguments: [
       // RFC 7617 §2 and §2.1.
       ("Aladdin", "open sesame", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="), ("test", "123£", "Basic dGVzdDoxMjPCow=="),
@@ -87,7 +87,7 @@ struct BasicCredentialsTests {
   }
 
   @Test(
-    "Base64 pads what isn't a multiple of three bytes",
+    "Base64 pads input whose length isn't a multiple of three bytes",
     // RFC 4648 §10.
     arguments: [
       ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),

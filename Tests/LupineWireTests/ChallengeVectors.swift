@@ -1,9 +1,9 @@
-// The table of challenges: field lines as servers send them, and what they are taken for (RFC 9110 §11).
+// ChallengeVectors: the table of challenges, with the field lines that servers send (RFC 9110 §11).
 
 import LupineWire
 import Testing
 
-/// The lines of one name, and the challenges in them.
+/// The field lines of one name, and the challenges parsed from them.
 struct ChallengeVector: Sendable, CustomTestStringConvertible {
   let lines: [String]
   let challenges: [Challenge]
@@ -16,14 +16,14 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
   var testDescription: String { lines.joined(separator: " | ") }
 
   static let all: [ChallengeVector] = [
-    // As the grammar has it.
+    // Challenges that follow the grammar.
     ChallengeVector("Basic realm=\"simple\"", gives: .of("Basic", ("realm", "simple"))),
     ChallengeVector(
       "Basic realm=\"foo\", charset=\"UTF-8\"", gives: .of("Basic", ("realm", "foo"), ("charset", "UTF-8"))),
     ChallengeVector("Negotiate", gives: .of("Negotiate")),
     ChallengeVector("Negotiate oRswGaADCg==", gives: .of("Negotiate", token68: "oRswGaADCg==")),
     ChallengeVector("Foo a-b.c_d~e+f/g", gives: .of("Foo", token68: "a-b.c_d~e+f/g")),
-    // RFC 9110 §11.6.1's example, and the other order.
+    // RFC 9110 §11.6.1's example, and the same in reverse order.
     ChallengeVector(
       "Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"",
       gives: .of("Basic", ("realm", "simple")),
@@ -53,12 +53,12 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
     ChallengeVector("Basic realm=/private/ü", gives: .of("Basic", ("realm", "/private/ü"))),
     ChallengeVector("Basic realm=\"\"", gives: .of("Basic", ("realm", ""))),
     ChallengeVector("Basic realm=\"a\", realm=\"b\"", gives: .of("Basic", ("realm", "a"), ("realm", "b"))),
-    // A token68 that looks like something else, and the other way round.
+    // A token68 that looks like a parameter, and a parameter that looks like a token68.
     ChallengeVector("Foo bar", gives: .of("Foo", token68: "bar")),
     ChallengeVector("Foo realm=", gives: .of("Foo", token68: "realm=")),
     ChallengeVector("Foo bar==, a=b", gives: .of("Foo", token68: "bar==")),
     ChallengeVector("Foo a=b", gives: .of("Foo", ("a", "b"))),
-    // What servers get wrong.
+    // Mistakes that servers make.
     ChallengeVector("Basic", gives: .of("Basic")),
     ChallengeVector("basic  realm=x", gives: .of("basic", ("realm", "x"))),
     ChallengeVector(
@@ -70,13 +70,13 @@ struct ChallengeVector: Sendable, CustomTestStringConvertible {
     ChallengeVector("realm=\"nobody's\", Basic", gives: .of("Basic")),
     ChallengeVector("\"Basic realm=x\", Digest", gives: .of("Digest")),
     ChallengeVector("=, Basic realm=x", gives: .of("Basic", ("realm", "x"))),
-    // Quoted strings without an end, or with an escape there.
+    // Quoted strings without a closing quotation mark, some of which end with an escape.
     ChallengeVector("Basic realm=\"unfinished, Digest x", gives: .of("Basic", ("realm", "unfinished, Digest x"))),
     ChallengeVector("Basic realm=\"", gives: .of("Basic", ("realm", ""))),
     ChallengeVector("Basic realm=\"a\\", gives: .of("Basic", ("realm", "a\\"))),
     ChallengeVector("Basic realm=\"a\\\"", gives: .of("Basic", ("realm", "a\""))),
     ChallengeVector("Basic realm=\"unfinished", "Digest", gives: .of("Basic", ("realm", "unfinished")), .of("Digest")),
-    // NUL, which the head's parser refuses, is nothing here.
+    // The head's parser refuses NUL; here it is only a separator or a character of a quoted string.
     ChallengeVector("Basic\u{0}realm=\"a\u{0}b\"", gives: .of("Basic", ("realm", "a\u{0}b"))),
   ]
 }

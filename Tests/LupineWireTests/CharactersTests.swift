@@ -1,4 +1,4 @@
-// The character classes against the characters that the grammars list.
+// CharactersTests: compares the character classes with the characters that the grammars list.
 
 @testable import LupineWire
 import Testing
@@ -8,7 +8,7 @@ struct CharactersTests {
   private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
   @Test(
-    "a class has exactly the characters of its grammar",
+    "a character class has exactly the characters of its grammar",
     arguments: [
       (CharacterClass.token, "!#$%&'*+-.^_`|~"),
       (.token68, "-._~+/"),

@@ -1,4 +1,4 @@
-// ChunkedEncoder's bytes, and that ChunkedDecoder takes them back (RFC 9112 §7.1).
+// ChunkedTests: the bytes that ChunkedEncoder writes, and their decoding by ChunkedDecoder (RFC 9112 §7.1).
 
 import LupineTestSupport
 import Testing
@@ -8,7 +8,7 @@ import Testing
 @Suite("Chunked coding")
 struct ChunkedTests {
   @Test(
-    "a chunk is written exactly",
+    "a chunk is written with its size in hex",
     arguments: [(1, "1"), (9, "9"), (10, "a"), (15, "f"), (16, "10"), (255, "ff"), (4096, "1000"), (70_000, "11170")])
   func exactBytes(count: Int, size: String) {
     let data = [UInt8](repeating: 0x78, count: count)
@@ -17,21 +17,21 @@ struct ChunkedTests {
     #expect(output == Array("kept\(size)\r\n".utf8) + data + Array("\r\n".utf8))
   }
 
-  @Test("an empty chunk isn't written, since it would end the body")
+  @Test("an empty chunk isn't written, because it would end the body")
   func emptyChunk() {
     var output: [UInt8] = []
     ChunkedEncoder.append([UInt8]().span, to: &output)
     #expect(output == [])
   }
 
-  @Test("the end is the last chunk and an empty trailer section")
+  @Test("the body ends with the last chunk and an empty trailer section")
   func end() {
     var output: [UInt8] = []
     ChunkedEncoder.appendEnd(to: &output)
     #expect(output == Array("0\r\n\r\n".utf8))
   }
 
-  @Test("what was encoded is decoded, whole and in pieces", arguments: [1, 2, 3, 7, 64, 5000])
+  @Test("encoded chunks decode to the same content, in pieces of any size", arguments: [1, 2, 3, 7, 64, 5000])
   func roundTrip(pieceSize: Int) throws {
     var random = SplitMix64(seed: UInt64(pieceSize))
     var (content, wire): ([UInt8], [UInt8]) = ([], [])
@@ -65,6 +65,6 @@ struct ChunkedTests {
     }
     #expect(isAtEnd)
     #expect(decoded == content)
-    #expect(consumed == length, "the bytes behind the body were touched")
+    #expect(consumed == length, "the decoder consumed bytes after the body")
   }
 }

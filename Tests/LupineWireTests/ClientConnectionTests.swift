@@ -1,4 +1,4 @@
-// A connection over several exchanges: reuse, the request's own part in it, and what comes at the wrong time.
+// ClientConnectionTests: one connection over several exchanges: reuse, the end of the request, and unexpected bytes.
 
 import LupineWire
 import Testing
@@ -7,20 +7,20 @@ import Testing
 struct ClientConnectionTests {
   private let response = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi".latin1
 
-  @Test("a fresh connection is idle and has nothing to say")
+  @Test("a new connection is idle and has no events")
   func fresh() throws {
     var connection = ClientConnection(limits: Limits())
     var cursor = 0
     expectIdle(connection, true)
     guard case .needMoreBytes = try connection.receive([UInt8]().span, at: &cursor) else {
-      Issue.record("an event came of nothing")
+      Issue.record("an event without any bytes")
       return
     }
     connection.start(method: "GET", closes: false)
     expectIdle(connection, false)
   }
 
-  @Test("a connection takes one request after the other, and nothing of the last one stays")
+  @Test("a connection serves one request after another without keeping any state")
   func reuse() throws {
     var connection = ClientConnection(limits: .with { $0.informationalMax = 1 })
     let wires = [
@@ -40,7 +40,7 @@ struct ClientConnectionTests {
     }
   }
 
-  @Test("a request that said close isn't followed by another")
+  @Test("a connection isn't reused after a request with Connection: close")
   func clientCloses() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: true)
@@ -49,7 +49,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("a response that ends before its request was sent ends the connection")
+  @Test("a response that ends before its request was sent closes the connection")
   func requestUnfinished() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
@@ -57,7 +57,7 @@ struct ClientConnectionTests {
     expectIdle(connection, false)
   }
 
-  @Test("that one request was sent says nothing about the next")
+  @Test("each request has to be reported as sent, also after an earlier one")
   func requestSentIsForgotten() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -67,13 +67,13 @@ struct ClientConnectionTests {
     try expectClose(.requestUnfinished, reading: response, &connection)
   }
 
-  @Test("a request that is sent while its response comes is finished in time")
+  @Test("a request that is fully sent during its response keeps the connection alive")
   func sentMeanwhile() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "POST", closes: false)
     var cursor = 0
     guard case .head = try connection.receive(response.span, at: &cursor) else {
-      Issue.record("the head didn't come")
+      Issue.record("no head was received")
       return
     }
     connection.requestSent()
@@ -105,14 +105,14 @@ struct ClientConnectionTests {
     expectNothingTruncated(&connection)
   }
 
-  @Test("a close on an idle connection is a truncation of nothing")
+  @Test("a close while idle is a truncated head of 0 bytes")
   func closeWhileIdle() {
     var connection = ClientConnection(limits: Limits())
     expectNothingTruncated(&connection)
     expectIdle(connection, false)
   }
 
-  @Test("a close behind the last body byte, before the end was asked for, ends the response")
+  @Test("a close after the last body byte, before the end event, ends the response")
   func closeBehindBody() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -120,13 +120,13 @@ struct ClientConnectionTests {
     var cursor = 0
     while cursor < response.count { _ = try connection.receive(response.span, at: &cursor) }
     guard case .end(_, .closedByPeer) = try connection.receiveEnd() else {
-      Issue.record("the response had no end")
+      Issue.record("the response has no end")
       return
     }
     expectIdle(connection, false)
   }
 
-  @Test("body ranges point into the span given, behind the head")
+  @Test("body ranges are indices into the given span, after the head")
   func bodyRanges() throws {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)
@@ -134,7 +134,7 @@ struct ClientConnectionTests {
     guard case .head(let head, .length(2), []) = try connection.receive(response.span, at: &cursor),
       case .body(let range) = try connection.receive(response.span, at: &cursor)
     else {
-      Issue.record("head and body didn't come")
+      Issue.record("the head and the body were not received")
       return
     }
     #expect(head.byteCount == response.count - 2)
@@ -156,7 +156,7 @@ struct ClientConnectionTests {
     }
   }
 
-  // #expect can't look into a value that isn't copyable, hence these.
+  // #expect can't evaluate an expression with a noncopyable value; these functions copy the property first.
   private func expectIdle(
     _ connection: borrowing ClientConnection, _ expected: Bool, at location: SourceLocation = #_sourceLocation
   ) {
@@ -177,7 +177,7 @@ struct ClientConnectionTests {
   ) {
     do throws(WireError) {
       _ = try connection.receiveEnd()
-      Issue.record("an end was reported", sourceLocation: location)
+      Issue.record("the close was taken for the end of a response", sourceLocation: location)
     } catch {
       #expect(error == .truncatedHead(received: 0), sourceLocation: location)
     }
@@ -187,7 +187,7 @@ struct ClientConnectionTests {
     var cursor = 0
     do throws(WireError) {
       _ = try connection.receive(bytes.span, at: &cursor)
-      Issue.record("the bytes were taken")
+      Issue.record("the connection accepted the bytes")
     } catch {
       #expect(error == expected)
     }

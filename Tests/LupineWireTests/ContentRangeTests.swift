@@ -1,4 +1,4 @@
-// Content-Range (RFC 9110 §14.4), read strictly.
+// ContentRangeTests: strict parsing of Content-Range (RFC 9110 §14.4).
 
 import LupineWire
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("Content-Range")
 struct ContentRangeTests {
   @Test(
-    "a range is read",
+    "a valid range is parsed",
     arguments: [
       // The RFC's own examples.
       ("bytes 42-1233/1234", .bytes(first: 42, last: 1233, completeLength: 1234)),
@@ -14,7 +14,7 @@ struct ContentRangeTests {
       ("bytes */1234", .unsatisfied(completeLength: 1234)),
       ("bytes 0-499/1234", .bytes(first: 0, last: 499, completeLength: 1234)),
       ("bytes 734-1233/1234", .bytes(first: 734, last: 1233, completeLength: 1234)),
-      // The smallest, the largest, leading zeros, and the unit in any case.
+      // The smallest values, the largest ones, leading zeros, and the unit in any case.
       ("bytes 0-0/1", .bytes(first: 0, last: 0, completeLength: 1)), ("bytes */0", .unsatisfied(completeLength: 0)),
       ("bytes 0-0/*", .bytes(first: 0, last: 0, completeLength: nil)),
       (
@@ -31,20 +31,20 @@ struct ContentRangeTests {
   }
 
   @Test(
-    "what isn't exactly one is refused",
+    "a value that isn't exactly one range is refused",
     arguments: [
       "", " ", "bytes", "bytes ", "bytes 0", "bytes 0-", "bytes 0-1", "bytes 0-1/", "bytes -1/2", "bytes -/2",
       "bytes 0/2", "bytes *", "bytes */", "bytes */*", "bytes *-1/2", "bytes 0-*/2", "bytes 0-1/2/3",
-      // Another unit, or none; white space; several ranges, or several fields joined.
+      // Another unit or none, white space, several ranges, and several joined fields.
       "items 0-1/2", "0-1/2", "byte 0-1/2", "bytes=0-1/2", "bytes: 0-1/2", "bytes\t0-1/2", "bytes  0-1/2",
       " bytes 0-1/2", "bytes 0-1/2 ", "bytes 0 -1/2", "bytes 0- 1/2", "bytes 0-1 /2", "bytes 0-1/ 2",
       "bytes 0-1,2-3/4", "bytes 0-1/2, bytes 0-1/2", "bytes 0-1/2\0", "bytes 0-1/2\r\n",
-      // The last before the first, or beyond the end.
+      // A last position before the first one, or after the end.
       "bytes 2-1/3", "bytes 0-2/2", "bytes 0-0/0", "bytes 5-9/9",
-      // Signs, other digits, other bases.
+      // Signs, other digits, and other bases.
       "bytes +0-1/2", "bytes 0-+1/2", "bytes 0--1/2", "bytes 0-1/-2", "bytes */-1", "bytes 0-1/2.0", "bytes 0x0-1/2",
       "bytes 0-1e1/20", "bytes ٠-١/٢", "bytes 0-1/２",
-      // Too large to be added to.
+      // Numbers that exceed the largest length, 2^63 - 1.
       "bytes */9223372036854775808", "bytes 0-9223372036854775808/*", "bytes 0-1/9223372036854775808",
       "bytes */18446744073709551615", "bytes */18446744073709551616", "bytes 18446744073709551616-0/1",
       "bytes */184467440737095516150", "bytes */99999999999999999999999999999999999999999999",
@@ -53,7 +53,7 @@ struct ContentRangeTests {
     #expect(ContentRange(text) == nil)
   }
 
-  @Test("every range of small numbers is read exactly if it is one")
+  @Test("every range of small numbers is parsed exactly if it is valid")
   func exhaustive() {
     for first in 0..<6 as Range<UInt64> {
       for last in 0..<6 as Range<UInt64> {

@@ -1,4 +1,4 @@
-// Fields: order, case, several lines of one name (RFC 9110 §5).
+// FieldsTests: order, case and several lines of one name (RFC 9110 §5).
 
 import LupineWire
 import Testing
@@ -7,7 +7,7 @@ import Testing
 struct FieldsTests {
   private let fields: Fields = ["Host": "h", "Accept": "a", "accept": "b", "X": "", "ACCEPT": "a"]
 
-  @Test("lines keep order and spelling")
+  @Test("field lines keep their order and spelling")
   func order() {
     #expect(fields.map(\.name) == ["Host", "Accept", "accept", "X", "ACCEPT"])
     #expect(fields.map(\.value) == ["h", "a", "b", "", "a"])
@@ -15,7 +15,7 @@ struct FieldsTests {
     #expect(fields[2].name == "accept")
   }
 
-  @Test("names are found without regard to case", arguments: ["accept", "ACCEPT", "aCCepT"])
+  @Test("a lookup ignores the case of the name", arguments: ["accept", "ACCEPT", "aCCepT"])
   func lookup(name: String) {
     #expect(fields.first(name) == "a")
     #expect(fields.all(name) == ["a", "b", "a"])
@@ -23,7 +23,7 @@ struct FieldsTests {
     #expect(fields.contains(name))
   }
 
-  @Test("a name that isn't there", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
+  @Test("a lookup of an absent name finds nothing", arguments: ["", "accep", "accept1", "àccept", "Ho\u{17F}t", "h"])
   func missing(name: String) {
     #expect(fields.first(name) == nil)
     #expect(fields.all(name) == [])
@@ -31,7 +31,7 @@ struct FieldsTests {
     #expect(!fields.contains(name))
   }
 
-  @Test("a value's bytes are kept where its string has lost them")
+  @Test("valueBytes returns the received bytes of a value that isn't UTF-8")
   func valueBytes() throws {
     let wire = "HTTP/1.1 200 OK\r\nName:  M\u{FC}ller \r\nEmpty:\r\nname: \u{80}\r\nContent-Length: 0\r\n\r\n".latin1
     let head = try #require(Transcript(of: [wire[...]], method: "GET", peerCloses: false).head)
@@ -42,14 +42,14 @@ struct FieldsTests {
     #expect(head.fields.valueBytes("none") == nil)
   }
 
-  @Test("an empty value is there")
+  @Test("a field with an empty value is present")
   func emptyValue() {
     #expect(fields.first("x") == "")
     #expect(fields.list("x") == "")
     #expect(fields.contains("x"))
   }
 
-  @Test("characters that differ by the case bit but aren't letters are different")
+  @Test("characters that differ by 0x20 but aren't letters are different")
   func caseBit() {
     let fields: Fields = ["a[": "1", "a{": "2", "a@": "3", "a`": "4"]
     #expect(fields.all("A[") == ["1"])
@@ -58,7 +58,7 @@ struct FieldsTests {
     #expect(fields.all("a`") == ["4"])
   }
 
-  @Test("removing takes every line of the name and no other")
+  @Test("removing a name removes all of its lines and no others")
   func removal() {
     var fields = fields
     fields.remove("aCCEPT")
@@ -69,7 +69,7 @@ struct FieldsTests {
     #expect(fields.wireLines == ["Host: h", "X: ", "Accept: c"])
   }
 
-  @Test("changing a copy leaves the original alone")
+  @Test("changing a copy doesn't change the original")
   func copies() {
     var copy = fields
     copy.remove("host")
@@ -78,12 +78,12 @@ struct FieldsTests {
   }
 
   @Test(
-    "equality looks at names without case, values, number and order",
+    "fields are equal if their lines have equal names, in any case, and values, in the same order",
     arguments: [
       (["A": "1", "B": "2"], ["a": "1", "b": "2"], true), ([:], [:], true),
       (["A": "1", "B": "2"], ["B": "2", "A": "1"], false), (["A": "1"], ["A": "1", "B": "2"], false),
       (["A": "x"], ["A": "X"], false), (["AB": "c"], ["A": "Bc"], false),
-      // Unicode calls these two equal, a server doesn't.
+      // Swift's String treats the two as equal; a server doesn't.
       (["A": "\u{E9}"], ["A": "e\u{301}"], false), (["A": "K"], ["A": "\u{212A}"], false),
     ] as [(Fields, Fields, Bool)])
   func equality(left: Fields, right: Fields, areEqual: Bool) {
@@ -91,7 +91,7 @@ struct FieldsTests {
     #expect((right == left) == areEqual)
   }
 
-  @Test("removed lines don't matter to equality")
+  @Test("removed lines don't affect equality")
   func equalityAfterRemoval() {
     var left: Fields = ["Secret": "x", "A": "1"]
     left.remove("secret")

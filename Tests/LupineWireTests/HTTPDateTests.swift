@@ -1,4 +1,4 @@
-// The three forms of a date (RFC 9110 §5.6.7), read strictly, and Retry-After (§10.2.3).
+// HTTPDateTests: strict parsing of the three date formats (RFC 9110 §5.6.7) and of Retry-After (§10.2.3).
 
 import LupineWire
 import Testing
@@ -9,9 +9,9 @@ private let now: Int64 = 1_768_478_400
 @Suite("HTTPDate")
 struct HTTPDateTests {
   @Test(
-    "a date is read",
+    "a valid date is parsed",
     arguments: [
-      // The RFC's own example, in its three forms.
+      // The RFC's own example in its three formats.
       ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777), ("Sunday, 06-Nov-94 08:49:37 GMT", 784_111_777),
       ("Sun Nov  6 08:49:37 1994", 784_111_777), ("Wed Nov 16 08:49:37 1994", 784_975_777),
       ("Thu, 01 Jan 1970 00:00:00 GMT", 0), ("Wed, 31 Dec 1969 23:59:59 GMT", -1),
@@ -21,9 +21,9 @@ struct HTTPDateTests {
       ("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800), ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
       ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200), ("Mon, 01 Mar 2100 00:00:00 GMT", 4_107_542_400),
       ("Tue, 31 Dec 2024 00:00:00 GMT", 1_735_603_200),
-      // A leap second counts as the next one.
+      // A leap second equals the first second of the next minute.
       ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-      // An RFC 850 date's day name isn't compared.
+      // The day name of an RFC 850 date isn't checked.
       ("Monday, 06-Nov-94 08:49:37 GMT", 784_111_777),
     ] as [(String, Int64)])
   func read(text: String, seconds: Int64) {
@@ -31,10 +31,10 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "what isn't exactly a date is refused",
+    "a value that isn't exactly a date is refused",
     arguments: [
       "", " ", "0", "784111777", "Sun", "Sun,", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37",
-      // Case, white space and the number of digits count.
+      // Wrong case, white space and number of digits.
       "sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 nov 1994 08:49:37 GMT", "Sun, 06 NOV 1994 08:49:37 GMT",
       "Sun, 06 Nov 1994 08:49:37 gmt", " Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT ",
       "Sun,06 Nov 1994 08:49:37 GMT", "Sun,  06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT",
@@ -43,12 +43,12 @@ struct HTTPDateTests {
       "Sun, 06\tNov 1994 08:49:37 GMT", "Sun, 06 November 1994 08:49:37 GMT", "Sunday, 06 Nov 1994 08:49:37 GMT",
       "Sun, 06-Nov-94 08:49:37 GMT", "Sunday, 06-Nov-1994 08:49:37 GMT", "Sun Nov 6 08:49:37 1994",
       "Sun Nov 06  08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sun Nov  6 08:49:37 1994 GMT",
-      // No other zone, no other language, no other digits.
+      // Other zones, languages and digits.
       "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000", "Sun, 06 Nov 1994 08:49:37 EST",
       "Sun, 06 Nov 1994 08:49:37", "So, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Okt 1994 08:49:37 GMT",
       "Sun, ٠٦ Nov 1994 08:49:37 GMT", "Sun, 0６ Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
       "Sun, -6 Nov 1994 08:49:37 GMT", "Sun, +6 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT\0",
-      // There is no such day or time, or it has another name.
+      // Days and times that don't exist, and wrong day names.
       "Sun, 00 Nov 1994 08:49:37 GMT", "Wed, 31 Nov 1994 08:49:37 GMT", "Wed, 29 Feb 2023 00:00:00 GMT",
       "Mon, 29 Feb 2100 00:00:00 GMT", "Mon, 30 Feb 2024 00:00:00 GMT", "Sun, 06 Nov 1994 24:00:00 GMT",
       "Sun, 06 Nov 1994 08:60:00 GMT", "Sun, 06 Nov 1994 08:49:60 GMT", "Sun, 06 Nov 1994 23:59:61 GMT",
@@ -60,15 +60,15 @@ struct HTTPDateTests {
   }
 
   @Test(
-    "the year of an RFC 850 date is at most 50 years ahead",
+    "the year of an RFC 850 date is at most 50 years in the future",
     arguments: [
-      // As of 2026-01-15 12:00:00.
+      // Now is 2026-01-15 12:00:00.
       ("15-Jan-76 12:00:00", now, "2076"), ("15-Jan-76 12:00:01", now, "1976"), ("14-Jan-76 23:59:59", now, "2076"),
       ("31-Dec-75 23:59:59", now, "2075"), ("01-Jan-77 00:00:00", now, "1977"), ("01-Jan-00 00:00:00", now, "2000"),
       ("15-Jan-26 12:00:01", now, "2026"), ("01-Jan-99 00:00:00", now, "1999"), ("29-Feb-76 00:00:00", now, "1976"),
-      // As of 2090: the year 10 is the next century's.
+      // In 2090, the two-digit year 10 is in the next century.
       ("01-Jan-10 00:00:00", 3_786_912_000, "2110"), ("01-Jan-41 00:00:00", 3_786_912_000, "2041"),
-      // A clock that is far off.
+      // A clock that is set to an extreme value.
       ("01-Jan-70 00:00:00", .max, "9970"), ("01-Jan-30 00:00:00", .min, "0030"),
     ] as [(String, Int64, String)])
   func century(date: String, now: Int64, year: String) throws {
@@ -76,7 +76,7 @@ struct HTTPDateTests {
     #expect(read.description.split(separator: " ")[3] == year)
   }
 
-  @Test("what is written is read, on every day of 400 years and at seconds of a day")
+  @Test("a written date is parsed to the same date, on every day of 400 years and at many seconds of a day")
   func roundTrip() {
     for seconds in stride(from: Int64(43_199), to: 12_622_780_800, by: 86_400) {
       expectRoundTrip(seconds)
@@ -84,7 +84,7 @@ struct HTTPDateTests {
     for second in stride(from: Int64(0), to: 86_400, by: 7) { expectRoundTrip(1_709_164_800 + second) }
   }
 
-  // #expect costs more than the date itself, and there are 160,000 of them.
+  // This isn't #expect, which costs more than the round trip itself, 160,000 times.
   private func expectRoundTrip(_ seconds: Int64) {
     guard let date = HTTPDate(secondsSince1970: seconds), let read = HTTPDate(date.description, now: 0), read == date
     else {
@@ -93,7 +93,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("days follow each other in order, and have the names of a week")
+  @Test("consecutive days are in order and have the names of the week")
   func order() throws {
     let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     for day in 0..<1000 {
@@ -104,7 +104,7 @@ struct HTTPDateTests {
     }
   }
 
-  @Test("a date that can't be written isn't made")
+  @Test("seconds outside of the years 1 to 9999 make no date")
   func bounds() {
     for seconds in [Int64.min, -62_135_596_801, 253_402_300_800, .max] {
       #expect(HTTPDate(secondsSince1970: seconds) == nil)
@@ -117,7 +117,7 @@ struct HTTPDateTests {
 @Suite("Retry-After")
 struct RetryAfterTests {
   @Test(
-    "a delay or a date is read, and how long there is to wait",
+    "a delay or a date is parsed, and gives the seconds to wait",
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("2147483648", 2_147_483_648), ("2147483649", 2_147_483_648),
       ("99999999999999999999999", 2_147_483_648), ("Thu, 15 Jan 2026 12:01:40 GMT", 100),
@@ -130,13 +130,13 @@ struct RetryAfterTests {
   }
 
   @Test(
-    "what is neither is refused",
+    "a value that is neither a delay nor a date is refused",
     arguments: ["", " ", "-1", "+1", "1.5", "1 ", " 1", "0x10", "1s", "1,2", "١", "soon", "Sun, 06 Nov 1994"])
   func refused(text: String) {
     #expect(RetryAfter(text, now: now) == nil)
   }
 
-  @Test("a clock that is far off makes no wait overflow")
+  @Test("a clock that is set to an extreme value doesn't overflow the delay")
   func extremes() throws {
     let date = try #require(RetryAfter("Thu, 15 Jan 2026 12:00:00 GMT", now: now))
     #expect(date.delaySeconds(now: .min) == Limits.delaySecondsMax)
@@ -146,7 +146,7 @@ struct RetryAfterTests {
     #expect(early.delaySeconds(now: .min) == Limits.delaySecondsMax)
   }
 
-  @Test("a head offers it")
+  @Test("a response head parses its Retry-After field")
   func field() throws {
     for (line, expected) in [("Retry-After: 5\r\n", 5), ("retry-after: x\r\n", nil), ("", nil)] as [(String, Int64?)] {
       var connection = ClientConnection(limits: Limits())
@@ -154,7 +154,7 @@ struct RetryAfterTests {
       var cursor = 0
       let bytes = "HTTP/1.1 503 Busy\r\n\(line)Content-Length: 0\r\n\r\n".latin1
       guard case .head(let head, _, _) = try connection.receive(bytes.span, at: &cursor) else {
-        Issue.record("no head")
+        Issue.record("no response head")
         return
       }
       #expect(head.retryAfter(now: now) == expected.map { .delay(seconds: $0) })

@@ -1,4 +1,4 @@
-// Request heads byte by byte, and what must never get onto the wire (RFC 9112 §3, §5; RFC 9110 §5.5).
+// HeadSerializerTests: the bytes of request heads, and the input that is refused (RFC 9112 §3, §5; RFC 9110 §5.5).
 
 import LupineWire
 import Testing
@@ -17,7 +17,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a head that was written is read again, at every split and with another request behind it",
+    "a written head is parsed to the same fields, at every split and with another request after it",
     arguments: RequestVector.all)
   func readAgain(_ vector: RequestVector) throws {
     guard case .written(let wire) = vector.outcome else { return }
@@ -27,14 +27,14 @@ struct HeadSerializerTests {
       var cursor = 0
       if split < bytes.count {
         guard case .needMoreBytes = try parser.next(Array(bytes[..<split]).span, at: &cursor) else {
-          Issue.record("a section of \(split) bytes")
+          Issue.record("a section was parsed from only \(split) bytes")
           continue
         }
         cursor = 0
       }
       let rest = bytes[(split < bytes.count ? split : 0)...] + Array("GET / HTTP/1.1\r\n\r\n".utf8)
       guard case .section(let section) = try parser.next(Array(rest).span, at: &cursor) else {
-        Issue.record("no section")
+        Issue.record("no section was parsed")
         continue
       }
       #expect(section.fields == vector.head.fields)
@@ -42,7 +42,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("what was in the buffer stays in front")
+  @Test("the head is appended to the bytes already in the buffer")
   func appends() throws {
     var output = Array("abc".utf8)
     try HeadSerializer.append(RequestHead(method: "GET", target: "/"), to: &output)
@@ -62,7 +62,7 @@ struct HeadSerializerTests {
     "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
   static let ascii = (UInt8(0)..<128).map { ($0, String(Unicode.Scalar($0))) }
 
-  @Test("each ASCII character in a method and a name is written if it is a token's, and refused otherwise")
+  @Test("a method or name is refused for each ASCII character that isn't a token character")
   func methodsAndNames() {
     for (byte, text) in Self.ascii {
       let inMethod = RequestHead(method: "G\(text)T", target: "/")
@@ -73,7 +73,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("each ASCII character in a target is written if it is visible, and refused otherwise")
+  @Test("a target is refused for each ASCII character that isn't visible")
   func targets() {
     for (byte, text) in Self.ascii {
       let isVisible = byte > 0x20 && byte < 0x7F
@@ -83,7 +83,7 @@ struct HeadSerializerTests {
     }
   }
 
-  @Test("each control character in a value is refused, but for HTAB")
+  @Test("a field value is refused for each control character except HTAB")
   func values() {
     for (byte, text) in Self.ascii {
       let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
@@ -93,7 +93,7 @@ struct HeadSerializerTests {
     }
   }
 
-  /// Nothing may be appended when it throws; if it doesn't, there are as many lines as there are fields.
+  /// Expects `expected` and no appended bytes, or, if it is nil, one line per field, a request line and an empty line.
   private func expect(_ head: RequestHead, throws expected: WireError?) {
     let before = Array("kept".utf8)
     var output = before

@@ -1,4 +1,4 @@
-// Mutated responses: however the bytes are split, the outcome is the same, nothing traps, and memory stays bounded.
+// MutationTests: parses mutated responses; the outcome is the same however the bytes are split, and memory is bounded.
 
 import LupineTestSupport
 import Testing
@@ -7,12 +7,12 @@ import Testing
 
 @Suite("Mutated responses")
 struct MutationTests {
-  /// What means something in a head or a chunk.
+  /// The bytes that have a meaning in a head or in chunks.
   private let telling = Array("\r\n\t :;,0123456789aAfFgHT/.\0\u{7F}".utf8)
 
   // Each seed makes 2,500 inputs.
   @Test(
-    "a mutated response says the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>
+    "mutated responses read the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>
   )
   func splitsAgree(seed: UInt64) {
     var random = SplitMix64(seed: seed)
@@ -30,7 +30,7 @@ struct MutationTests {
     }
   }
 
-  @Test("a section parser never keeps more than its limit", arguments: [9, 10] as [UInt64])
+  @Test("a section parser never buffers more than its limit", arguments: [9, 10] as [UInt64])
   func retainedBytes(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (60, 40, 2) }
@@ -60,7 +60,7 @@ struct MutationTests {
         reading = false
       case nil: reading = false
       }
-      if parser.pendingCount > limit { Issue.record("\(parser.pendingCount) bytes were kept") }
+      if parser.pendingCount > limit { Issue.record("the parser buffers \(parser.pendingCount) bytes") }
     }
   }
 
@@ -77,7 +77,7 @@ struct MutationTests {
 }
 
 extension Transcript {
-  /// The same events and the same error, which may quote another number of bytes of a reply that isn't HTTP.
+  /// Returns whether the events and the error are the same. `notHTTP` errors may quote prefixes of different lengths.
   func agrees(with other: Transcript) -> Bool {
     switch (error, other.error) {
     case (nil, nil): self == other

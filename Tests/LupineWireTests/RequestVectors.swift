@@ -1,10 +1,10 @@
-// The table of requests: their bytes on the wire, and what is refused because it could end a line, or a request, early
-// (RFC 9112 §3, §5, §11.1).
+// RequestVectors: the table of requests, with the bytes on the wire or the error for input that could end a line or a
+// request early (RFC 9112 §3, §5, §11.1).
 
 import LupineWire
 import Testing
 
-/// A request's head, and the bytes or the error that come of it.
+/// A request head, and its bytes on the wire or the error.
 struct RequestVector: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     case written(String)
@@ -49,7 +49,7 @@ struct RequestVector: Sendable, CustomTestStringConvertible {
       RequestHead(method: "GET", target: "/", fields: ["A": "\u{10A}\u{10D}\u{560A}\u{560D}"]),
       "GET / HTTP/1.1\r\nA: \u{10A}\u{10D}\u{560A}\u{560D}\r\n\r\n"),
     good(
-      "line ends of Unicode's are text", RequestHead(method: "GET", target: "/", fields: ["A": "\u{85}\u{2028}b"]),
+      "line separators of Unicode are text", RequestHead(method: "GET", target: "/", fields: ["A": "\u{85}\u{2028}b"]),
       "GET / HTTP/1.1\r\nA: \u{85}\u{2028}b\r\n\r\n"),
   ]
 

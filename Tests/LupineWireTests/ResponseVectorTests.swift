@@ -1,25 +1,25 @@
-// Runs the table of responses in each way in which their bytes can come.
+// ResponseVectorTests: feeds the table of responses to the parser in different pieces.
 
 import LupineWire
 import Testing
 
 @Suite("Response vectors")
 struct ResponseVectorTests {
-  @Test("a vector, fed whole", arguments: ResponseVector.all)
+  @Test("a response vector, fed in one piece", arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
     vector.check(transcript)
     if case .failure(let error) = vector.outcome { #expect(transcript.error == error) }
   }
 
-  @Test("a vector, fed byte by byte", arguments: ResponseVector.all)
+  @Test("a response vector, fed byte by byte", arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
-  @Test("a vector, split in two at every place", arguments: ResponseVector.all)
+  @Test("a response vector, split in two at every position", arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
-    // The few vectors above 512 bytes repeat one line or letter: there, some places stand for all.
+    // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
     let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1
     for split in stride(from: 0, through: vector.bytes.count, by: step) {
       vector.check(vector.transcript([vector.bytes[..<split], vector.bytes[split...]]))
@@ -27,7 +27,7 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "a vector with another response behind it makes the connection unusable",
+    "a response vector with another response after it makes the connection unusable",
     arguments: ResponseVector.all.filter(\.endsWithoutClose))
   func anotherBehind(_ vector: ResponseVector) {
     let another = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".latin1
@@ -37,7 +37,7 @@ struct ResponseVectorTests {
     vector.check(vector.transcript(bytes.singly), close: .unsolicitedBytes)
   }
 
-  @Test("there are at least 400 responses, 80 requests and 140 URIs, and no two of a kind are the same")
+  @Test("the table has at least 400 responses, 80 requests and 140 URIs, without duplicates")
   func distinct() {
     let names = ResponseVector.all.map(\.name)
     #expect(Set(names).count == names.count)
@@ -60,7 +60,7 @@ extension ResponseVector {
     Transcript(of: pieces, method: method, upgrades: upgrades, peerCloses: peerCloses, limits: limits)
   }
 
-  /// Compares with what is expected; `close` replaces the table's reason.
+  /// Compares the transcript with the expected outcome. `close` replaces the table's close reason.
   func check(_ transcript: Transcript, close: CloseReason? = nil) {
     switch outcome {
     case .response(let expected):
@@ -82,7 +82,7 @@ extension ResponseVector {
   }
 
   private func checkHead(_ transcript: Transcript, _ expected: Expected) {
-    // The final head is what it was on the wire, folds and all; only interim ones stand before it.
+    // The raw bytes of the final head are unchanged, including folds. Only interim heads precede them.
     if let raw = transcript.head?.rawBytes {
       #expect(bytes.dropFirst(transcript.interimBytes).starts(with: raw))
       #expect(raw.last == 0x0A)
@@ -96,7 +96,7 @@ extension ResponseVector {
 }
 
 extension WireError {
-  /// Whether both say the same, but for how much of a reply that isn't HTTP had come.
+  /// Returns whether both errors are equal. `notHTTP` errors may quote prefixes of different lengths.
   func agrees(with other: WireError) -> Bool {
     if case .notHTTP(let prefix) = self, case .notHTTP(let otherPrefix) = other {
       return otherPrefix.hasPrefix(prefix) || prefix.hasPrefix(otherPrefix)

@@ -1,5 +1,5 @@
-// Vectors: Transfer-Encoding, its known codings, and the spellings that were used to hide it
-// (RFC 9112 §6.1, §7, §11.2).
+// Response vectors for Transfer-Encoding: the known codings, and spellings that attackers used to hide it (RFC 9112
+// §6.1, §7, §11.2).
 
 import LupineWire
 
@@ -8,7 +8,7 @@ private let twoChunked = "2\r\nhi\r\n0\r\n\r\n"
 private func head(_ value: String) -> String { "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(value)\r\n\r\n" }
 
 extension ResponseVector {
-  /// What is taken: chunked, alone or behind codings that can be undone.
+  /// Accepted values: chunked, alone or after codings that can be decoded.
   static let codings: [ResponseVector] = [
     .good("chunked", head("chunked") + twoChunked, body: "hi"),
     .good("chunked in capitals", "HTTP/1.1 200 OK\r\nTRANSFER-ENCODING: Chunked\r\n\r\n\(twoChunked)", body: "hi"),
@@ -36,16 +36,16 @@ extension ResponseVector {
       "codings are limited by default", head("gzip, gzip, gzip, gzip, gzip, gzip, chunked") + twoChunked,
       .tooManyTransferCodings(limit: 5)),
     .bad(
-      "an unknown coding comes before the limit", head("gzip, br, chunked") + twoChunked,
+      "an unknown coding is reported before the limit", head("gzip, br, chunked") + twoChunked,
       .unsupportedTransferCoding("gzip, br, chunked"), limits: .with { $0.transferCodingsMax = 0 }),
     .good(
-      "codings of a response without a body are nobody's",
+      "codings of a response without a body are ignored",
       "HTTP/1.1 304 Same\r\nTransfer-Encoding: gzip, chunked\r\n\r\n",
       status: 304, reason: "Same"),
     .good(
       "too many codings in a reply to HEAD", head("gzip, gzip, gzip, gzip, gzip, gzip, chunked"), method: "HEAD"),
     .good(
-      "codings in HTTP/1.0 make its framing doubtful",
+      "codings in HTTP/1.0 close the connection",
       "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: gzip, chunked\r\n\r\n\(twoChunked)",
       codings: [.gzip], body: "hi", close: .http10WithoutKeepAlive),
     .good(
@@ -54,19 +54,19 @@ extension ResponseVector {
       codings: [.gzip], body: "hi", close: .ambiguousFraming),
   ]
 
-  /// What is refused: each was read as chunked by some recipient and as something else by another.
+  /// Refused values: some recipients read each of them as chunked, and others as something else.
   static let refusedCodings: [ResponseVector] = [
-    // Chunked isn't the last coding, or there is none that can be undone.
+    // Chunked isn't the last coding, or a coding can't be decoded.
     "identity", "gzip", "deflate", "gzip, deflate", "chunked, gzip", "gzip, chunked, gzip", "chunked, identity",
     "identity, chunked", "chunked, chunked", "gzip, chunked, chunked", "compress, chunked", "x-compress, chunked",
     "br, chunked", "zstd, chunked", "trailers", "trailers, chunked",
-    // Something like chunked.
+    // Values that resemble chunked.
     "xchunked", "chunkedx", "x-chunked", "chunked-x", "chunke", "cchunked", "chunked chunked", "chunked\tx", "chu nked",
     "chunked/1.1", "chunked=1", "chunked:", "chunked.", "chunked;", "chunked;q=1", "chunked; q=0", "chunked;foo=bar",
     "gzip;q=1, chunked", "\"chunked\"", "'chunked'", "(chunked)", "[chunked]", "chunked()", "\\chunked", "ch%75nked",
-    // Empty elements, which a sender must not make.
+    // Empty elements, which a sender must not generate.
     "", ",", "chunked,", ",chunked", "gzip,,chunked", "gzip, chunked,", "chunked ;", "chunked, ,",
-    // Bytes that a lenient reader drops, folds or maps.
+    // Bytes that a lenient parser drops, folds or maps.
     "chun\u{E2}\u{84}\u{AA}ed", "\u{C2}\u{A0}chunked", "chunked\u{C2}\u{A0}", "\u{A0}chunked", "chunked\u{85}",
     "chunked\u{CC}\u{81}", "\u{EF}\u{BB}\u{BF}chunked", "chunk\u{C3}\u{A9}d", "chunked\u{FF}", "gzip \r\n chunked",
   ].map { value in

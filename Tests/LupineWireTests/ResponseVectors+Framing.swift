@@ -1,4 +1,5 @@
-// Vectors: messages without a body, interim responses, and persistence (RFC 9112 §6.3, §9.3; RFC 9110 §15.2).
+// Response vectors for messages without a body, interim responses, and persistence (RFC 9112 §6.3, §9.3; RFC 9110
+// §15.2).
 
 import LupineWire
 
@@ -34,7 +35,7 @@ extension ResponseVector {
       "HTTP/1.1 103 B\r\nContent-Length: 9\r\n\(chunked)\(close)\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
       informational: [103], fields: ["Content-Length: 0"]),
     .bad(
-      "a broken response behind a 100", "HTTP/1.1 100 Continue\r\n\r\nHTML/1.1 200 OK\r\n\r\n",
+      "a broken response after a 100", "HTTP/1.1 100 Continue\r\n\r\nHTML/1.1 200 OK\r\n\r\n",
       .notHTTP(prefix: "HTML/1.1 200 OK")),
   ]
 
@@ -43,7 +44,7 @@ extension ResponseVector {
       "Connection: close", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\(close)\r\nhi", body: "hi",
       close: .serverAskedForClose),
     .good(
-      "close in capitals in a list", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Upgrade ,\tCLOSE\r\n\r\n",
+      "close in capitals and in a list", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: Upgrade ,\tCLOSE\r\n\r\n",
       close: .serverAskedForClose),
     .good(
       "close in a second line", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: x\r\nConnection: close\r\n\r\n",
@@ -57,7 +58,7 @@ extension ResponseVector {
       "white space around options", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: \t a \t,\t close \t\r\n\r\n",
       close: .serverAskedForClose),
     .good(
-      "close behind empty options", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ,, ,close,\r\n\r\n",
+      "close after empty options", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ,, ,close,\r\n\r\n",
       close: .serverAskedForClose),
     .good(
       "close in quotation marks is another option",
@@ -71,11 +72,11 @@ extension ResponseVector {
       "close with a no-break space is another option",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\u{A0}\r\n\r\n"),
     .good(
-      "a field named by Connection is a field like others",
+      "a field that Connection names is an ordinary field",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: A\r\nA: b\r\n\r\n",
       fields: ["Content-Length: 0", "Connection: A", "A: b"]),
     .good(
-      "Connection that names the framing doesn't take it away",
+      "Connection: Content-Length doesn't remove the length",
       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: Content-Length\r\n\r\nhi", body: "hi"),
     .good(
       "close in a folded line", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: a,\r\n close\r\n\r\n",
@@ -84,7 +85,7 @@ extension ResponseVector {
       "close broken by a fold is another option",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: clo\r\n se\r\n\r\n"),
     .good(
-      "Keep-Alive's parameters say nothing",
+      "the parameters of Keep-Alive are ignored",
       "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nKeep-Alive: timeout=0, max=0\r\n\r\n"),
     .good(
       "HTTP/1.0 with keep-alive in a list",
@@ -100,11 +101,11 @@ extension ResponseVector {
     .good(
       "HTTP/1.0 204 with keep-alive", "HTTP/1.0 204 N\r\nConnection: keep-alive\r\n\r\n", status: 204, reason: "N"),
     .good(
-      "close in an interim response says nothing",
+      "close in an interim response is ignored",
       "HTTP/1.1 103 E\r\nConnection: close\r\n\r\nHTTP/1.1 204 N\r\n\r\n", informational: [103], status: 204,
       reason: "N"),
     .good("an empty Connection", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: ,\r\n\r\n"),
-    .good("Proxy-Connection says nothing", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: close\r\n\r\n"),
+    .good("Proxy-Connection is ignored", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nProxy-Connection: close\r\n\r\n"),
     .good("HTTP/1.0", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nhi", body: "hi", close: .http10WithoutKeepAlive),
     .good(
       "HTTP/1.0 with keep-alive", "HTTP/1.0 200 OK\r\nContent-Length: 2\r\nConnection: Keep-Alive\r\n\r\nhi", body: "hi"
@@ -118,19 +119,19 @@ extension ResponseVector {
       "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\(chunked)\r\n\(twoChunked)", body: "hi",
       close: .http10WithoutKeepAlive),
     .good(
-      "HTTP/1.0 until close", "HTTP/1.0 200 OK\r\n\r\nhello", peerCloses: true, fields: [], body: "hello",
+      "body until close in HTTP/1.0", "HTTP/1.0 200 OK\r\n\r\nhello", peerCloses: true, fields: [], body: "hello",
       close: .bodyEndsWithClose),
     .good(
-      "HTTP/1.0 until close in spite of keep-alive", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nhi",
+      "body until close in HTTP/1.0 despite keep-alive", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nhi",
       peerCloses: true, body: "hi", close: .bodyEndsWithClose),
     .good("until close", "HTTP/1.1 200 OK\r\n\r\nhello", peerCloses: true, body: "hello", close: .bodyEndsWithClose),
-    .good("until close, without a byte", "HTTP/1.1 200 OK\r\n\r\n", peerCloses: true, close: .bodyEndsWithClose),
+    .good("empty body until close", "HTTP/1.1 200 OK\r\n\r\n", peerCloses: true, close: .bodyEndsWithClose),
     .good(
-      "until close, with what looks like a response", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
+      "body until close that looks like a response", "HTTP/1.1 200 OK\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
       peerCloses: true,
       body: "HTTP/1.1 200 OK\r\n\r\n", close: .bodyEndsWithClose),
     .good(
-      "a 1xx in front of a body until close", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhi", peerCloses: true,
+      "a 1xx before a body until close", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 200 OK\r\n\r\nhi", peerCloses: true,
       informational: [100], body: "hi", close: .bodyEndsWithClose),
   ]
 }

@@ -1,8 +1,9 @@
-// Vectors: replies that are no HTTP/1.x, and bytes that stand nowhere in a head (RFC 9112 §2.2, §4; RFC 9110 §5.5).
+// Response vectors for replies that aren't HTTP/1.x, and bytes that a head must not contain (RFC 9112 §2.2, §4; RFC
+// 9110 §5.5).
 
 import LupineWire
 
-// What follows a head whose own bytes are the subject.
+// The rest of a head, for vectors whose subject is the bytes before it.
 private let empty = "Content-Length: 0\r\n\r\n"
 
 extension ResponseVector {
@@ -32,7 +33,7 @@ extension ResponseVector {
     .bad("JSON alone", "{\"a\":1}", .notHTTP(prefix: "{\"a\":1}")),
     .bad("HTTPS", "HTTPS/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "HTTPS/1.1 200 OK")),
     .bad("a space in HTTP", "HTTP /1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "HTTP /1.1 200 OK")),
-    .bad("a backslash behind HTTP", "HTTP\\1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "HTTP\\1.1 200 OK")),
+    .bad("a backslash after HTTP", "HTTP\\1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "HTTP\\1.1 200 OK")),
     .bad(
       "a byte order mark before HTTP", "\u{EF}\u{BB}\u{BF}HTTP/1.1 200 OK\r\n\(empty)",
       .notHTTP(prefix: "???HTTP/1.1 200 ")),
@@ -40,12 +41,12 @@ extension ResponseVector {
     .bad("an LF before HTTP", "\nHTTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "")),
     .bad("a CR before HTTP", "\rHTTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "")),
     .bad("a tab before HTTP", "\tHTTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "?HTTP/1.1 200 OK")),
-    .bad("HTTP behind a line of something else", "x\r\nHTTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "x")),
+    .bad("HTTP after a line of something else", "x\r\nHTTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "x")),
     .bad("Http in another case", "Http/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "Http/1.1 200 OK")),
     .bad("a fullwidth H", "\u{EF}\u{BC}\u{A8}TTP/1.1 200 OK\r\n\(empty)", .notHTTP(prefix: "???TTP/1.1 200 O")),
   ]
 
-  /// Each control character but HTAB, CR and LF, in each part of a head and of a trailer section.
+  /// Each control character except HTAB, CR and LF, in each part of a head and of a trailer section.
   static let controls: [ResponseVector] = [
     0x00, 0x01, 0x07, 0x08, 0x0B, 0x0C, 0x0E, 0x1A, 0x1B, 0x1F, 0x7F,
   ].flatMap { (byte: UInt8) -> [ResponseVector] in
@@ -57,11 +58,11 @@ extension ResponseVector {
     return [
       bad("in a version", "HTTP/1¿1 200 OK\r\n\(empty)", offset: 6),
       bad("in a status", "HTTP/1.1 2¿0 OK\r\n\(empty)", offset: 10),
-      bad("behind a status", "HTTP/1.1 200¿\r\n\(empty)", offset: 12),
+      bad("after a status", "HTTP/1.1 200¿\r\n\(empty)", offset: 12),
       bad("before a name", "HTTP/1.1 200 OK\r\n¿A: b\r\n\(empty)", offset: 17),
-      bad("behind a name", "HTTP/1.1 200 OK\r\nA¿: b\r\n\(empty)", offset: 18),
+      bad("after a name", "HTTP/1.1 200 OK\r\nA¿: b\r\n\(empty)", offset: 18),
       bad("before a value", "HTTP/1.1 200 OK\r\nA:¿b\r\n\(empty)", offset: 19),
-      bad("behind a value", "HTTP/1.1 200 OK\r\nA: b¿\r\n\(empty)", offset: 21),
+      bad("after a value", "HTTP/1.1 200 OK\r\nA: b¿\r\n\(empty)", offset: 21),
       bad("for the empty line", "HTTP/1.1 200 OK\r\n¿\r\n", offset: 17),
       bad("in a trailer's name", "\(chunked)A¿: b\r\n\r\n", offset: 1),
       bad("in a trailer's value", "\(chunked)A: b¿\r\n\r\n", offset: 4),

@@ -1,4 +1,4 @@
-// Vectors: where HTTP ends on a connection: 101 and 2xx to CONNECT (RFC 9110 §7.8, §9.3.6, §15.2.2).
+// Response vectors for the end of HTTP on a connection: 101, and 2xx to CONNECT (RFC 9110 §7.8, §9.3.6, §15.2.2).
 
 import LupineWire
 
@@ -6,37 +6,37 @@ private let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\
 
 extension ResponseVector {
   static let upgrades: [ResponseVector] = [
-    .handOver("101 that was asked for", switching, upgrades: true, status: 101, reason: "Switching Protocols"),
+    .handOver("101 after an upgrade request", switching, upgrades: true, status: 101, reason: "Switching Protocols"),
     .handOver(
-      "bytes behind a 101 aren't HTTP", "\(switching)\u{81}\u{05}hello", upgrades: true, status: 101,
+      "bytes after a 101 aren't HTTP", "\(switching)\u{81}\u{05}hello", upgrades: true, status: 101,
       reason: "Switching Protocols", behind: "\u{81}\u{05}hello"),
     .handOver(
-      "what looks like a response behind a 101", "\(switching)HTTP/1.1 200 OK\r\n\r\n", upgrades: true, status: 101,
+      "bytes after a 101 that look like a response", "\(switching)HTTP/1.1 200 OK\r\n\r\n", upgrades: true, status: 101,
       reason: "Switching Protocols", behind: "HTTP/1.1 200 OK\r\n\r\n"),
     .handOver(
-      "an empty line behind a 101", "\(switching)\r\n\0", upgrades: true, status: 101, reason: "Switching Protocols",
+      "an empty line after a 101", "\(switching)\r\n\0", upgrades: true, status: 101, reason: "Switching Protocols",
       behind: "\r\n\0"),
     .handOver(
-      "101 behind a 100", "HTTP/1.1 100 C\r\n\r\n\(switching)x", upgrades: true, informational: [100], status: 101,
+      "101 after a 100", "HTTP/1.1 100 C\r\n\r\n\(switching)x", upgrades: true, informational: [100], status: 101,
       reason: "Switching Protocols", behind: "x"),
     .handOver(
       "the framing of a 101 is ignored",
       "HTTP/1.1 101 S\r\nContent-Length: 9\r\nTransfer-Encoding: x\r\nConnection: close\r\n\r\nx", upgrades: true,
       status: 101, reason: "S", behind: "x"),
     .good(
-      "an offer that is declined", "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\nhi",
+      "a declined upgrade", "HTTP/1.1 200 OK\r\nUpgrade: websocket\r\nContent-Length: 2\r\n\r\nhi",
       upgrades: true, body: "hi"),
     .good(
-      "426 names what is required", "HTTP/1.1 426 U\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n", status: 426,
+      "426 names the required protocol", "HTTP/1.1 426 U\r\nUpgrade: x\r\nContent-Length: 0\r\n\r\n", status: 426,
       reason: "U"),
     .good(
-      "a 103 to an offer is interim", "HTTP/1.1 103 E\r\n\r\nHTTP/1.1 204 N\r\n\r\n", upgrades: true,
+      "a 103 to an upgrade request is interim", "HTTP/1.1 103 E\r\n\r\nHTTP/1.1 204 N\r\n\r\n", upgrades: true,
       informational: [103], status: 204, reason: "N"),
-    .bad("101 that nobody asked for", switching, .unexpectedUpgrade),
-    .bad("101 that nobody asked for, behind a 100", "HTTP/1.1 100 C\r\n\r\n\(switching)", .unexpectedUpgrade),
-    .bad("101 to a CONNECT that offers nothing", switching, .unexpectedUpgrade, method: "CONNECT"),
+    .bad("101 without an upgrade request", switching, .unexpectedUpgrade),
+    .bad("101 without an upgrade request, after a 100", "HTTP/1.1 100 C\r\n\r\n\(switching)", .unexpectedUpgrade),
+    .bad("101 to a CONNECT without an upgrade request", switching, .unexpectedUpgrade, method: "CONNECT"),
     .handOver(
-      "a second 101 is the new protocol's", switching + switching, upgrades: true, status: 101,
+      "a second 101 belongs to the new protocol", switching + switching, upgrades: true, status: 101,
       reason: "Switching Protocols", behind: switching),
     .bad(
       "a 101 without its empty line", "HTTP/1.1 101 S\r\nUpgrade: x\r\n", .truncatedHead(received: 28), upgrades: true,
@@ -51,7 +51,7 @@ extension ResponseVector {
     .handOver("299 to CONNECT", "HTTP/1.1 299 Odd\r\n\r\n", method: "CONNECT", status: 299, reason: "Odd"),
     .handOver("200 to CONNECT from an HTTP/1.0 proxy", "HTTP/1.0 200 OK\r\n\r\nx", method: "CONNECT", behind: "x"),
     .handOver(
-      "bytes behind a tunnel's head aren't HTTP", "HTTP/1.1 200 OK\r\n\r\n\u{16}\u{03}\u{03}\0\u{2A}",
+      "bytes after a tunnel's head aren't HTTP", "HTTP/1.1 200 OK\r\n\r\n\u{16}\u{03}\u{03}\0\u{2A}",
       method: "CONNECT",
       behind: "\u{16}\u{03}\u{03}\0\u{2A}"),
     .handOver(
@@ -81,7 +81,7 @@ extension ResponseVector {
       "connect in lower case is another method", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi", method: "connect",
       body: "hi"),
     .bad(
-      "a bad length refuses a refused CONNECT", "HTTP/1.1 403 No\r\nContent-Length: x\r\n\r\n",
+      "a bad length in a refused CONNECT is refused", "HTTP/1.1 403 No\r\nContent-Length: x\r\n\r\n",
       .malformedContentLength("x"), method: "CONNECT"),
   ]
 }

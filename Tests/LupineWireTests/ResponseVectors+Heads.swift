@@ -1,14 +1,14 @@
-// Vectors: status lines, field lines and obs-fold (RFC 9112 §4, §5; RFC 9110 §5).
+// Response vectors for status lines, field lines and obs-fold (RFC 9112 §4, §5; RFC 9110 §5).
 
 import LupineWire
 
-// What follows a head whose own bytes are the subject.
+// The rest of a head, for vectors whose subject is the bytes before it.
 private let empty = "Content-Length: 0\r\n\r\n"
 
 extension ResponseVector {
   static let statusLines: [ResponseVector] = [
     .good("a plain 200", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", fields: ["Content-Length: 0"]),
-    .good("an empty reason behind its space", "HTTP/1.1 200 \r\n\(empty)", reason: ""),
+    .good("an empty reason after its space", "HTTP/1.1 200 \r\n\(empty)", reason: ""),
     .good("no space before an empty reason", "HTTP/1.1 200\r\n\(empty)", reason: ""),
     .good(
       "a reason of several words", "HTTP/1.1 404 Not Found Here\r\n\(empty)", status: 404, reason: "Not Found Here"),
@@ -64,7 +64,7 @@ extension ResponseVector {
     .bad(
       "a status line that ends with a lone CR", "HTTP/1.1 200 OK\rContent-Length: 0\r\n\r\n",
       .forbiddenByte(0x0D, offset: 15)),
-    .bad("CR CR LF behind a status line", "HTTP/1.1 200 OK\r\r\n\(empty)", .forbiddenByte(0x0D, offset: 15)),
+    .bad("CR CR LF after a status line", "HTTP/1.1 200 OK\r\r\n\(empty)", .forbiddenByte(0x0D, offset: 15)),
     .good(
       "a status above 599 with a body", "HTTP/1.1 600 Odd\r\nContent-Length: 2\r\n\r\nhi", status: 600, reason: "Odd",
       body: "hi"),
@@ -95,7 +95,7 @@ extension ResponseVector {
       "bytes that aren't UTF-8 in a value are replaced", "HTTP/1.1 200 OK\r\nA: \u{FF}b\r\n\(empty)",
       fields: ["A: \u{FFFD}b", "Content-Length: 0"]),
     .good(
-      "names without regard to case", "HTTP/1.1 200 OK\r\ncOnTeNt-LeNgTh: 2\r\n\r\nhi",
+      "field names in any case", "HTTP/1.1 200 OK\r\ncOnTeNt-LeNgTh: 2\r\n\r\nhi",
       fields: ["cOnTeNt-LeNgTh: 2"], body: "hi"),
 
     .bad("a line without a colon", "HTTP/1.1 200 OK\r\nAbc\r\n\(empty)", .malformedFieldName(offset: 20)),
@@ -117,7 +117,7 @@ extension ResponseVector {
     .bad("a second status line", "HTTP/1.1 200 OK\r\nHTTP/1.1 200 OK\r\n\(empty)", .malformedFieldName(offset: 21)),
   ]
 
-  /// The delimiters of RFC 9110 §5.6.2, and what others take for the end or the beginning of a name.
+  /// The delimiters of RFC 9110 §5.6.2, and characters that other parsers take for the start or end of a name.
   static let refusedNames: [ResponseVector] = [
     "(", ")", ",", "/", ";", "<", "=", ">", "?", "@", "[", "\\", "]", "{", "}", "\"", "\u{80}", "\u{85}", "\u{A0}",
     "\u{AD}",
@@ -142,7 +142,7 @@ extension ResponseVector {
     .good(
       "two folds", "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n d\r\n\(empty)", fields: ["A: b   c   d", "Content-Length: 0"]),
     .good(
-      "a fold behind an empty value", "HTTP/1.1 200 OK\r\nA:\r\n  b\r\n\(empty)",
+      "a fold after an empty value", "HTTP/1.1 200 OK\r\nA:\r\n  b\r\n\(empty)",
       fields: ["A: b", "Content-Length: 0"]),
     .good(
       "a folded line of white space adds nothing", "HTTP/1.1 200 OK\r\nA: b\r\n \t \r\n\(empty)",
@@ -152,10 +152,10 @@ extension ResponseVector {
       fields: ["A: b      c", "Content-Length: 0"]),
     .good("Content-Length in a folded line", "HTTP/1.1 200 OK\r\nContent-Length:\r\n 2\r\n\r\nhi", body: "hi"),
     .good(
-      "something like a field in a folded line is a value", "HTTP/1.1 200 OK\r\nA: b\r\n Content-Length: 9\r\n\(empty)",
+      "a folded line like a field is part of the value", "HTTP/1.1 200 OK\r\nA: b\r\n Content-Length: 9\r\n\(empty)",
       fields: ["A: b   Content-Length: 9", "Content-Length: 0"]),
     .good(
-      "a fold in a 1xx changes nothing in the next head",
+      "a fold in a 1xx doesn't affect the next head",
       "HTTP/1.1 103\r\nA: b\r\n c\r\n\r\nHTTP/1.1 200 OK\r\n\(empty)",
       informational: [103], fields: ["Content-Length: 0"]),
     .good(
@@ -165,7 +165,7 @@ extension ResponseVector {
       "a fold of a fold's white space", "HTTP/1.1 200 OK\r\nA:\r\n \r\n \r\n\(empty)",
       fields: ["A: ", "Content-Length: 0"]),
     .good(
-      "a fold behind an empty value and white space", "HTTP/1.1 200 OK\r\nA: \t\r\n \t\r\n b\r\n\(empty)",
+      "a fold after an empty value and white space", "HTTP/1.1 200 OK\r\nA: \t\r\n \t\r\n b\r\n\(empty)",
       fields: ["A: b", "Content-Length: 0"]),
     .good(
       "a fold before the empty line", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nA: b\r\n c\r\n\r\n",
@@ -182,7 +182,7 @@ extension ResponseVector {
     .bad("NUL in a folded line", "HTTP/1.1 200 OK\r\nA: b\r\n \0c\r\n\(empty)", .forbiddenByte(0, offset: 24)),
     .bad("a first line of white space", "HTTP/1.1 200 OK\r\n \r\n\(empty)", .malformedFieldName(offset: 17)),
     .bad(
-      "a no-break space folds nothing", "HTTP/1.1 200 OK\r\nA: b\r\n\u{A0}c\r\n\(empty)",
+      "a no-break space doesn't fold a line", "HTTP/1.1 200 OK\r\nA: b\r\n\u{A0}c\r\n\(empty)",
       .malformedFieldName(offset: 23)),
     .bad("a first field line that is folded", "HTTP/1.1 200 OK\r\n A: b\r\n\(empty)", .malformedFieldName(offset: 17)),
     .bad(

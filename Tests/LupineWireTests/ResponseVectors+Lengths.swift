@@ -1,10 +1,11 @@
-// Vectors: Content-Length, and the spellings of a number that readers disagree about (RFC 9110 §8.6, RFC 9112 §6.3).
+// Response vectors for Content-Length, with spellings of numbers that parsers disagree about (RFC 9110 §8.6, RFC 9112
+// §6.3).
 
 import LupineWire
 
 extension ResponseVector {
   static let lengths: [ResponseVector] = [
-    .good("a body of its length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello"),
+    .good("a body of the given length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello", body: "hello"),
     .good("a length with leading zeros", "HTTP/1.1 200 OK\r\nContent-Length: 0002\r\n\r\nhi", body: "hi"),
     .good("two equal lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", body: "hi"),
     .good("a list of equal lengths", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2,\t2\r\n\r\nhi", body: "hi"),
@@ -44,14 +45,14 @@ extension ResponseVector {
       "Content-Lengt is another field", "HTTP/1.1 200 OK\r\nContent-Lengt: 9\r\nContent-Length: 2\r\n\r\nhi",
       body: "hi"),
     .bad(
-      "equal lengths and another one", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2, 3\r\n\r\n",
+      "two equal lengths and a different one", "HTTP/1.1 200 OK\r\nContent-Length: 2, 2, 3\r\n\r\n",
       .conflictingContentLength("2", "3")),
     .bad(
       "two lengths, one spelled with zeros", "HTTP/1.1 200 OK\r\nContent-Length: 02, 20\r\n\r\n",
       .conflictingContentLength("2", "20")),
   ]
 
-  /// What other readers make a number of, one way or the other.
+  /// Values that some parsers read as a number.
   static let refusedLengths: [ResponseVector] = [
     // Signs, bases, fractions, separators.
     "+2", "-2", "+0", "-0", "--2", "2-", "2+", "0x2", "0X2", "2h", "02h", "0b10", "0o2", "x2", "2.0", "2.", ".2", "2e0",
@@ -76,7 +77,7 @@ extension ResponseVector {
 }
 
 extension String {
-  /// Without spaces around it, as a field's value is read.
+  /// The string without leading and trailing spaces, as the value of a field is parsed.
   fileprivate var trimmingSpaces: String {
     String(decoding: utf8.drop { $0 == 0x20 }.reversed().drop { $0 == 0x20 }.reversed(), as: UTF8.self)
   }

@@ -1,4 +1,4 @@
-// Vectors: each limit exactly reached and exceeded by one.
+// Response vectors for the limits: each limit exactly reached, and exceeded by one.
 
 import LupineWire
 
@@ -9,13 +9,13 @@ private let head38 = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 extension ResponseVector {
   static let headLimits: [ResponseVector] = [
     .good("a head of exactly the limit", head38, limits: .with { $0.headBytesMax = 38 }),
-    .bad("a head of one byte more", head38, .headTooLarge(limit: 37), limits: .with { $0.headBytesMax = 37 }),
-    .bad("a head of two bytes more", head38, .headTooLarge(limit: 36), limits: .with { $0.headBytesMax = 36 }),
+    .bad("a head one byte over the limit", head38, .headTooLarge(limit: 37), limits: .with { $0.headBytesMax = 37 }),
+    .bad("a head two bytes over the limit", head38, .headTooLarge(limit: 36), limits: .with { $0.headBytesMax = 36 }),
     .good(
       "a head of exactly the limit with lone LFs", "HTTP/1.1 204\n\n", limits: .with { $0.headBytesMax = 14 },
       status: 204, reason: ""),
     .bad(
-      "a head of one byte more with lone LFs", "HTTP/1.1 204\n\n", .headTooLarge(limit: 13),
+      "a head one byte over the limit with lone LFs", "HTTP/1.1 204\n\n", .headTooLarge(limit: 13),
       limits: .with { $0.headBytesMax = 13 }),
     .bad(
       "a status line without end", "HTTP/1.1 200 OOOOOOOO", .headTooLarge(limit: 20),
@@ -27,17 +27,17 @@ extension ResponseVector {
       "tabs without end", "HTTP/1.1 200 OK\r\nA:\t\t\t\t\t", .headTooLarge(limit: 23),
       limits: .with { $0.headBytesMax = 23 }),
     .bad(
-      "a forbidden byte behind the limit counts as too large", "HTTP/1.1 200 OK\r\nA: b\0", .headTooLarge(limit: 21),
+      "a forbidden byte after the limit counts as too large", "HTTP/1.1 200 OK\r\nA: b\0", .headTooLarge(limit: 21),
       limits: .with { $0.headBytesMax = 21 }),
     .bad(
       "a forbidden byte at the limit", "HTTP/1.1 200 OK\r\nA: b\0", .forbiddenByte(0, offset: 21),
       limits: .with { $0.headBytesMax = 22 }),
     .good(
-      "the limit counts for each head", "HTTP/1.1 100 Continue\r\n\r\n\(head38)",
+      "the limit applies to each head", "HTTP/1.1 100 Continue\r\n\r\n\(head38)",
       limits: .with { $0.headBytesMax = 38 },
       informational: [100]),
     .good(
-      "bytes of the body don't count", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
+      "body bytes don't count", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello",
       limits: .with { $0.headBytesMax = 38 }, body: "hello"),
     .bad(
       "a head is limited by default", "HTTP/1.1 200 " + String(repeating: "O", count: 64 * 1024 - 12),
@@ -47,7 +47,7 @@ extension ResponseVector {
       "a head of exactly the default limit",
       "HTTP/1.1 204 N\r\nA: " + String(repeating: "a", count: 64 * 1024 - 23) + "\r\n\r\n", status: 204, reason: "N"),
     .bad(
-      "a head of one byte more than the default limit",
+      "a head one byte over the default limit",
       "HTTP/1.1 204 N\r\nA: " + String(repeating: "a", count: 64 * 1024 - 22) + "\r\n\r\n",
       .headTooLarge(limit: 64 * 1024)),
     .bad(
@@ -73,7 +73,7 @@ extension ResponseVector {
       limits: .with { $0.fieldLinesMax = 2 },
       status: 204, reason: "", fields: ["A: 1", "B: 2"]),
     .bad(
-      "one field line more", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .tooManyFields(limit: 2),
+      "one field line over the limit", "HTTP/1.1 204\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .tooManyFields(limit: 2),
       limits: .with { $0.fieldLinesMax = 2 }),
     .good(
       "a folded line isn't another field line", "HTTP/1.1 204\r\nA: 1\r\n 2\r\n\r\n",
@@ -83,7 +83,7 @@ extension ResponseVector {
       "informational responses of exactly the limit", "HTTP/1.1 100\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 204\r\n\r\n",
       limits: .with { $0.informationalMax = 2 }, informational: [100, 100], status: 204, reason: ""),
     .bad(
-      "one informational response more", "HTTP/1.1 100\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 103\r\n\r\n",
+      "one informational response over the limit", "HTTP/1.1 100\r\n\r\nHTTP/1.1 100\r\n\r\nHTTP/1.1 103\r\n\r\n",
       .tooManyInformational(limit: 2), limits: .with { $0.informationalMax = 2 }),
   ]
 
@@ -91,21 +91,21 @@ extension ResponseVector {
     .good(
       "a size line of exactly the limit", "\(head)0000\r\n\r\n", limits: .with { $0.chunkLineBytesMax = 4 }),
     .bad(
-      "a size line of one byte more", "\(head)00000\r\n\r\n", .chunkLineTooLong(limit: 4),
+      "a size line one byte over the limit", "\(head)00000\r\n\r\n", .chunkLineTooLong(limit: 4),
       limits: .with { $0.chunkLineBytesMax = 4 }),
     .good("a padded line of exactly the limit", "\(head)0   \r\n\r\n", limits: .with { $0.chunkLineBytesMax = 4 }),
     .bad(
-      "a padded line of one byte more", "\(head)0    \r\n\r\n", .chunkLineTooLong(limit: 4),
+      "a padded line one byte over the limit", "\(head)0    \r\n\r\n", .chunkLineTooLong(limit: 4),
       limits: .with { $0.chunkLineBytesMax = 4 }),
     .good("an extension of exactly the limit", "\(head)0;ab\r\n\r\n", limits: .with { $0.chunkLineBytesMax = 4 }),
     .bad(
-      "an extension of one byte more", "\(head)0;abc\r\n\r\n", .chunkLineTooLong(limit: 4),
+      "an extension one byte over the limit", "\(head)0;abc\r\n\r\n", .chunkLineTooLong(limit: 4),
       limits: .with { $0.chunkLineBytesMax = 4 }),
     .bad(
-      "a semicolon behind the limit", "\(head)0000;\r\n\r\n", .chunkLineTooLong(limit: 4),
+      "a semicolon after the limit", "\(head)0000;\r\n\r\n", .chunkLineTooLong(limit: 4),
       limits: .with { $0.chunkLineBytesMax = 4 }),
     .good(
-      "the limit counts for each size line", "\(head)1;ab\r\nh\r\n1;cd\r\ni\r\n0;ef\r\n\r\n",
+      "the limit applies to each size line", "\(head)1;ab\r\nh\r\n1;cd\r\ni\r\n0;ef\r\n\r\n",
       limits: .with { $0.chunkLineBytesMax = 4 }, body: "hi"),
     .good(
       "a size line of exactly the default limit", "\(head)0;" + String(repeating: "x", count: 4094) + "\r\n\r\n"),
@@ -121,13 +121,13 @@ extension ResponseVector {
       "extensions of exactly the body's limit", "\(head)1;a\r\nh\r\n1;b\r\ni\r\n0;c\r\n\r\n",
       limits: .with { $0.chunkExtensionBytesMax = 6 }, body: "hi"),
     .bad(
-      "extensions of one byte more than the body's limit", "\(head)1;a\r\nh\r\n1;b\r\ni\r\n0;c\r\n\r\n",
+      "extensions one byte over the body's limit", "\(head)1;a\r\nh\r\n1;b\r\ni\r\n0;c\r\n\r\n",
       .chunkExtensionsTooLong(limit: 5), limits: .with { $0.chunkExtensionBytesMax = 5 }),
     .good(
       "padding of exactly the body's limit", "\(head)1 \r\nh\r\n1\t\r\ni\r\n0\r\n\r\n",
       limits: .with { $0.chunkExtensionBytesMax = 2 }, body: "hi"),
     .bad(
-      "padding of one byte more than the body's limit", "\(head)1 \r\nh\r\n1 \t\r\ni\r\n0\r\n\r\n",
+      "padding one byte over the body's limit", "\(head)1 \r\nh\r\n1 \t\r\ni\r\n0\r\n\r\n",
       .chunkExtensionsTooLong(limit: 2), limits: .with { $0.chunkExtensionBytesMax = 2 }),
     .good(
       "zeros before a size are no extension", "\(head)0001\r\nh\r\n0000\r\n\r\n",
@@ -141,13 +141,13 @@ extension ResponseVector {
       "trailers of exactly the limit", "\(head)0\r\nA: b\r\n\r\n", limits: .with { $0.trailerBytesMax = 8 },
       trailers: ["A: b"]),
     .bad(
-      "trailers of one byte more", "\(head)0\r\nA: b\r\n\r\n", .trailersTooLarge(limit: 7),
+      "trailers one byte over the limit", "\(head)0\r\nA: b\r\n\r\n", .trailersTooLarge(limit: 7),
       limits: .with { $0.trailerBytesMax = 7 }),
     .bad(
       "a trailer without end", "\(head)0\r\nA: bbbbb", .trailersTooLarge(limit: 7),
       limits: .with { $0.trailerBytesMax = 7 }),
     .good(
-      "no trailers with exactly the limit", "\(head)0\r\n\r\n", limits: .with { $0.trailerBytesMax = 2 }),
+      "an empty trailer section of exactly the limit", "\(head)0\r\n\r\n", limits: .with { $0.trailerBytesMax = 2 }),
     .bad(
       "trailers are limited by default", "\(head)0\r\nA: " + String(repeating: "b", count: 16 * 1024 - 2),
       .trailersTooLarge(limit: 16 * 1024)),
@@ -155,7 +155,7 @@ extension ResponseVector {
       "trailer lines of exactly the limit", "\(head)0\r\nA: 1\r\nB: 2\r\n\r\n", limits: .with { $0.fieldLinesMax = 2 },
       trailers: ["A: 1", "B: 2"]),
     .bad(
-      "one trailer line more", "\(head)0\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .tooManyFields(limit: 2),
+      "one trailer line over the limit", "\(head)0\r\nA: 1\r\nB: 2\r\nC: 3\r\n\r\n", .tooManyFields(limit: 2),
       limits: .with { $0.fieldLinesMax = 2 }),
   ]
 }

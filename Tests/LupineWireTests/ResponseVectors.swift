@@ -1,18 +1,18 @@
-// The table of responses and what has to come of them; its groups stand in ResponseVectors+*.swift.
+// ResponseVector: an entry of the table of responses. ResponseVectors+*.swift contain the entries, in groups.
 
 import LupineWire
 import Testing
 
-/// The bytes of a connection and the expected outcome.
+/// The bytes received on a connection, and the expected outcome.
 struct ResponseVector: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     case response(Expected)
-    /// HTTP ends with the head; `behind` is what stands behind it, of whatever protocol.
+    /// HTTP ends after the head. `behind` contains the bytes after it, of any protocol.
     case handOver(Expected, behind: String)
     case failure(WireError)
   }
 
-  /// The events of one exchange boiled down. Field lines are written as on the wire; nil: not looked at.
+  /// The expected events of one exchange. Field lines are written as on the wire; nil fields aren't compared.
   struct Expected: Sendable {
     var informational: [Int] = []
     var status = 200
@@ -26,10 +26,10 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
 
   let name: String
   let method: String
-  /// Whether the request offers another protocol.
+  /// Whether the request offers an upgrade to another protocol.
   let upgrades: Bool
   let bytes: [UInt8]
-  /// Whether the peer closes the connection behind the bytes.
+  /// Whether the peer closes the connection after the bytes.
   let peerCloses: Bool
   let limits: Limits
   let outcome: Outcome
@@ -43,9 +43,9 @@ struct ResponseVector: Sendable, CustomTestStringConvertible {
   ].flatMap(\.self)
 }
 
-// How the groups are written. In `wire` each scalar below U+0100 is one byte.
+// Functions that make the entries. In `wire`, each scalar below U+0100 is one byte.
 extension ResponseVector {
-  /// A response that is read to its end.
+  /// Returns a vector of a response that is parsed to its end.
   static func good(
     _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, peerCloses: Bool = false,
     limits: Limits = Limits(), informational: [Int] = [], status: Int = 200, reason: String = "OK",
@@ -60,7 +60,7 @@ extension ResponseVector {
       outcome: .response(expected))
   }
 
-  /// A response that is refused.
+  /// Returns a vector of a response that is refused.
   static func bad(
     _ name: String, _ wire: String, _ error: WireError, method: String = "GET", upgrades: Bool = false,
     peerCloses: Bool = false, limits: Limits = Limits()
@@ -70,7 +70,7 @@ extension ResponseVector {
       outcome: .failure(error))
   }
 
-  /// A response with which HTTP ends on the connection.
+  /// Returns a vector of a response that ends HTTP on the connection.
   static func handOver(
     _ name: String, _ wire: String, method: String = "GET", upgrades: Bool = false, informational: [Int] = [],
     status: Int = 200, reason: String = "OK", behind: String = ""
@@ -83,7 +83,7 @@ extension ResponseVector {
 }
 
 extension Limits {
-  /// The default limits, changed.
+  /// Returns the default limits with some of them changed.
   static func with(_ change: (inout Limits) -> Void) -> Limits {
     var limits = Limits()
     change(&limits)
@@ -92,6 +92,6 @@ extension Limits {
 }
 
 extension String {
-  /// One byte for each scalar; a scalar above U+00FF is a mistake in a table.
+  /// One byte per scalar. A scalar above U+00FF traps, because it is a mistake in a table.
   var latin1: [UInt8] { unicodeScalars.map { UInt8($0.value) } }
 }

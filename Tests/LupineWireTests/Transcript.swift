@@ -1,11 +1,11 @@
-// Feeds a ClientConnection and boils its events down to something that can be compared.
+// Transcript: records the events of a ClientConnection in a comparable form.
 
 import LupineWire
 import Testing
 
-/// Everything that one exchange said, however its bytes were split.
+/// All events of one exchange, independent of how its bytes were split.
 struct Transcript: Equatable {
-  /// A final head's parts.
+  /// The parts of a final response head.
   struct Head: Equatable {
     let minorVersion: UInt8
     let status: Int
@@ -17,21 +17,21 @@ struct Transcript: Equatable {
   }
 
   private(set) var informational: [Int] = []
-  /// How many bytes the interim heads took.
+  /// The number of bytes of the interim heads.
   private(set) var interimBytes = 0
   private(set) var head: Head?
   private(set) var body: [UInt8] = []
   private(set) var trailers = Fields()
   private(set) var isComplete = false
-  /// What stands behind the head that ended HTTP, or nil if HTTP goes on.
+  /// The bytes after the head that ended HTTP, or nil if HTTP continues.
   private(set) var handedOver: [UInt8]?
   private(set) var close: CloseReason?
   private(set) var error: WireError?
 
-  /// Feeds the pieces one after the other, until the response's end or an error.
+  /// Feeds the pieces one after another, until the response ends or an error occurs.
   ///
-  /// Bytes that are left behind the end have to be refused; the transcript then says `.unsolicitedBytes`, whether
-  /// they came with the end or after it.
+  /// The connection must refuse bytes after the end. `close` is then `.unsolicitedBytes`, whether these bytes were in
+  /// the same piece as the end or in a later one.
   init(
     of pieces: [ArraySlice<UInt8>], method: String, upgrades: Bool = false, peerCloses: Bool, limits: Limits = Limits()
   ) {
@@ -66,35 +66,35 @@ struct Transcript: Equatable {
         if handedOver != nil {
           handedOver = Array(bytes[cursor...])
         } else if !isComplete {
-          #expect(cursor == bytes.count, "bytes were left where more were asked for")
+          #expect(cursor == bytes.count, "the connection left bytes unread and requested more")
         }
         return
       }
     }
   }
 
-  /// The events alone.
+  /// The transcript without its error.
   var withoutError: Transcript {
     var copy = self
     copy.error = nil
     return copy
   }
 
-  // Behind the end: nothing but the error may come of it.
+  // Feeds bytes after the end of the response, which the connection must refuse.
   private mutating func refuse(_ piece: ArraySlice<UInt8>, _ connection: inout ClientConnection) {
     let bytes = Array(piece)
     var cursor = 0
     guard !bytes.isEmpty else { return }
     do throws(WireError) {
       _ = try connection.receive(bytes.span, at: &cursor)
-      Issue.record("bytes behind the end were taken")
+      Issue.record("the connection accepted bytes after the end")
     } catch {
       #expect(error == .unsolicitedBytes(count: bytes.count))
       close = .unsolicitedBytes
     }
   }
 
-  /// Returns whether more can come of the same bytes.
+  /// Records an event and returns whether the same bytes may contain further events.
   private mutating func record(_ event: ClientConnection.Event, _ bytes: [UInt8]) -> Bool {
     switch event {
     case .needMoreBytes: return false
@@ -121,7 +121,7 @@ struct Transcript: Equatable {
   }
 
   private mutating func take(_ head: ResponseHead, _ framing: BodyFraming, _ codings: [TransferCoding]) {
-    #expect(self.head == nil, "a second final head")
+    #expect(self.head == nil, "a second final head was received")
     self.head = Head(
       minorVersion: head.minorVersion, status: head.status, reason: head.reason, fields: head.fields,
       rawBytes: head.rawBytes, framing: framing, transferCodings: codings)
@@ -129,11 +129,11 @@ struct Transcript: Equatable {
 }
 
 extension Array where Element == UInt8 {
-  /// One piece for each byte.
+  /// The bytes as pieces of one byte each.
   var singly: [ArraySlice<UInt8>] { indices.map { self[$0...$0] } }
 }
 
 extension Fields {
-  /// The lines as they look on the wire.
+  /// The field lines as they are on the wire.
   var wireLines: [String] { map { "\($0.name): \($0.value)" } }
 }

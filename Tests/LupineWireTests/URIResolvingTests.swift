@@ -1,13 +1,14 @@
-// References resolved against a base: the examples of RFC 3986 §5.4 and what redirects need (RFC 9110 §10.2.2).
+// URIResolvingTests: resolves references against a base, with the examples of RFC 3986 §5.4 and those of redirects (RFC
+// 9110 §10.2.2).
 
 import LupineWire
 import Testing
 
 @Suite("Resolving references")
 struct URIResolvingTests {
-  // RFC 3986 §5.4.1, but for "g:h", whose scheme can't be requested.
+  // RFC 3986 §5.4.1, except "g:h", whose scheme is unsupported.
   @Test(
-    "a normal example of RFC 3986",
+    "a normal example of RFC 3986 is resolved",
     arguments: [
       ("g", "http://a/b/c/g"), ("./g", "http://a/b/c/g"), ("g/", "http://a/b/c/g/"), ("/g", "http://a/g"),
       ("//g", "http://g/"), ("?y", "http://a/b/c/d;p?y"), ("g?y", "http://a/b/c/g?y"), ("#s", "http://a/b/c/d;p?q#s"),
@@ -20,9 +21,9 @@ struct URIResolvingTests {
     #expect(try URI("http://a/b/c/d;p?q").resolving(reference).description == expected)
   }
 
-  // RFC 3986 §5.4.2, strict.
+  // RFC 3986 §5.4.2, for strict parsers.
   @Test(
-    "an abnormal example of RFC 3986",
+    "an abnormal example of RFC 3986 is resolved",
     arguments: [
       ("../../../g", "http://a/g"), ("../../../../g", "http://a/g"), ("/./g", "http://a/g"), ("/../g", "http://a/g"),
       ("g.", "http://a/b/c/g."), (".g", "http://a/b/c/.g"), ("g..", "http://a/b/c/g.."), ("..g", "http://a/b/c/..g"),
@@ -36,9 +37,9 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a reference with a base of its own",
+    "a reference is resolved against a given base",
     arguments: [
-      // Absolute and scheme-relative ones replace everything but the scheme; dot segments are removed (§5.2.2).
+      // Absolute references, and those with an authority only, whose dot segments are removed (§5.2.2).
       ("https://a/b?c", "http://x/y", "http://x/y"),
       ("https://a/b?c", "//x:81/y?z", "https://x:81/y?z"),
       ("https://a/b?c", "//x?z", "https://x/?z"),
@@ -56,10 +57,10 @@ struct URIResolvingTests {
       ("http://a/b//c", "../g", "http://a/b/g"),
       ("http://a/b", "/.//g", "http://a//g"),
       ("http://a/b", "g//", "http://a/g//"),
-      // The base's dot segments go with a relative path only.
+      // The base's dot segments are removed only if the reference has a relative path.
       ("http://a/b/../c/d", "g", "http://a/c/g"),
       ("http://a/b/../c/d", "?r", "http://a/b/../c/d?r"),
-      // A colon behind a slash, a question mark or a dot is no scheme's.
+      // A colon after a slash, a question mark or a dot doesn't end a scheme.
       ("http://a/b/c", "./g:h", "http://a/b/g:h"),
       ("http://a/b/c", "g/h:i", "http://a/b/g/h:i"),
       ("http://a/b/c", "?g:h", "http://a/b/c?g:h"),
@@ -69,7 +70,7 @@ struct URIResolvingTests {
       ("http://a/b/c", "/é", "http://a/%C3%A9"),
       ("http://a/b%20c/d", "e", "http://a/b%20c/e"),
       ("http://a/b/c", "%2e%2e/g", "http://a/b/%2e%2e/g"),
-      // A mark that joins a delimiter doesn't hide it.
+      // A combining mark after a delimiter doesn't hide the delimiter.
       ("http://a/b/c", "/\u{301}", "http://a/%CC%81"),
       ("http://a/b/c", "\u{301}/../d", "http://a/b/d"),
       ("http://a/b/c", "//x/\u{301}@evil/", "http://x/%CC%81@evil/"),
@@ -92,7 +93,7 @@ struct URIResolvingTests {
   }
 
   @Test(
-    "a reference without a host stays on the Unix socket, one with a host leaves it",
+    "a reference without a host stays on the Unix socket, and one with a host leaves it",
     arguments: [
       ("/x", "http+unix://%2Frun%2Fa/x"), ("../x?y", "http+unix://%2Frun%2Fa/x?y"), ("", "http+unix://%2Frun%2Fa/b/c"),
       ("?q#f", "http+unix://%2Frun%2Fa/b/c?q#f"), ("http+unix://%2frun%2fa/../d", "http+unix://%2Frun%2Fa/d"),
@@ -108,7 +109,7 @@ struct URIResolvingTests {
     }
   }
 
-  @Test("no server leads a client to a Unix socket", arguments: ["http", "https"])
+  @Test("a server can't redirect a client to a Unix socket", arguments: ["http", "https"])
   func foreignSocket(scheme: String) throws {
     let base = try URI("\(scheme)://localhost/")
     #expect(throws: URIError.foreignSocket("\(scheme)+unix://%2Frun%2Fdocker.sock")) {
@@ -116,13 +117,13 @@ struct URIResolvingTests {
     }
   }
 
-  @Test("user information goes to no other URI", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
+  @Test("a result has no user information", arguments: ["/x", "", "//h/x", "http://u:p@h/", "//u:p@a/x", "#f"])
   func userInformation(reference: String) throws {
     #expect(try URI("http://u:p@a/b").resolving(reference).userInfo == nil)
   }
 
   @Test(
-    "a reference that no request can be sent to is refused",
+    "a reference to a URI that can't be requested is refused",
     arguments: [
       ("g:h", .unsupportedScheme("g")), ("javascript:alert(1)", .unsupportedScheme("javascript")),
       ("file:///x", .unsupportedScheme("file")), ("http:g", .malformedHost("g")), ("http:", .malformedHost("")),

@@ -1,11 +1,11 @@
-// Taking URIs apart, and refusing what no request can be sent to (RFC 3986 §3, RFC 9110 §4.2).
+// URITests: parsing of URIs, and refusal of unusable ones (RFC 3986 §3, RFC 9110 §4.2).
 
 import LupineWire
 import Testing
 
 @Suite("URI")
 struct URITests {
-  @Test("a URI is taken apart", arguments: URIVector.taken)
+  @Test("a URI is parsed into its parts", arguments: URIVector.taken)
   func takenApart(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     #expect(uri.origin == vector.origin)
@@ -14,7 +14,7 @@ struct URITests {
     #expect(uri.fragment == vector.fragment)
   }
 
-  @Test("a description is the URI again, but for the user information", arguments: URIVector.taken)
+  @Test("a description is parsed to the same URI, without the user information", arguments: URIVector.taken)
   func roundTrip(_ vector: URIVector) throws {
     let uri = try URI(vector.text)
     let again = try URI(uri.description)
@@ -22,12 +22,12 @@ struct URITests {
     #expect(again.userInfo == nil && again.description == uri.description)
   }
 
-  @Test("what no request can be sent to is refused", arguments: URIVector.refused)
+  @Test("a URI that can't be requested is refused", arguments: URIVector.refused)
   func refused(text: String, error: URIError) {
     #expect(throws: error) { try URI(text) }
   }
 
-  @Test("each byte of a target is one that HeadSerializer takes")
+  @Test("HeadSerializer accepts each byte of a parsed target")
   func targetsCanBeSent() throws {
     for value in UInt32(0x20)..<0x250 where value != 0x7F {
       let scalar = try #require(Unicode.Scalar(value))
@@ -38,7 +38,7 @@ struct URITests {
   }
 
   @Test(
-    "a description leaves the default port and the user information out",
+    "a description omits the default port and the user information",
     arguments: [
       ("http://u:p@H:80/x?y#z", "http://h/x?y#z"), ("https://h:443", "https://h/"), ("https://h:80", "https://h:80/"),
       ("http://[::1]:443/", "http://[::1]:443/"), ("http://[::1]", "http://[::1]/"),
@@ -48,7 +48,7 @@ struct URITests {
   }
 
   @Test(
-    "the absolute form for a proxy has neither user information nor fragment",
+    "the absolute form for a proxy omits the user information and the fragment",
     arguments: [
       ("http://u:p@H:80/x?y#z", "http://h/x?y"), ("https://h:8443", "https://h:8443/"),
       ("http://[::1]?q", "http://[::1]/?q"),
@@ -68,7 +68,7 @@ struct URITests {
     #expect(try URI(text).origin.authorityForm == expected)
   }
 
-  @Test("the origin behind a Unix socket is localhost, and the socket tells it from others")
+  @Test("the host of a Unix socket's origin is localhost, and its path distinguishes origins")
   func socketOrigins() throws {
     let origin = try URI("http+unix://%2Fa%20b/x").origin
     #expect(origin.host == "localhost" && origin.port == 80 && origin.authority == "localhost")
@@ -81,7 +81,7 @@ struct URITests {
     #expect(try URI("http://localhost").origin.socketPath == nil)
   }
 
-  @Test("an authority has brackets for IPv6 and leaves the default port out")
+  @Test("an authority has brackets around IPv6 and omits the default port")
   func authorities() {
     #expect(Origin(scheme: .http, host: "h", port: 80).authority == "h")
     #expect(Origin(scheme: .https, host: "h", port: 80).authority == "h:80")

@@ -1,11 +1,12 @@
-// The table of URIs: what they are taken apart into, and why the others are refused (RFC 3986 §3, RFC 9110 §4.2).
+// URIVectors: the table of URIs, with the parts of valid ones and the errors of the others (RFC 3986 §3, RFC 9110
+// §4.2).
 
 import LupineWire
 import Testing
 
 private let socket107 = String(repeating: "s", count: 107)
 
-/// A URI and its parts.
+/// A URI and the parts into which it is parsed.
 struct URIVector: Sendable, CustomTestStringConvertible {
   let text: String
   let origin: Origin
@@ -65,7 +66,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     .taken("http://h/%41%zz%", "h", "/%41%zz%"),
     .taken("http://h/\"<>\\^`{|}", "h", "/%22%3C%3E%5C%5E%60%7B%7C%7D"),
     .taken("http://h/-._~!$&'()*+,;=:@[]", "h", "/-._~!$&'()*+,;=:@[]"),
-    // A mark that joins a delimiter must not hide it.
+    // A combining mark after a delimiter must not hide the delimiter.
     .taken("http://h/\u{301}@evil/", "h", "/%CC%81@evil/"),
     .taken("http://h?\u{301}@evil/", "h", "/?%CC%81@evil/"),
     .taken("http://h/a#\u{20E3}b", "h", "/a", fragment: "\u{20E3}b"),
@@ -166,7 +167,7 @@ struct URIVector: Sendable, CustomTestStringConvertible {
     ("http+unixx://%2Fa/", .unsupportedScheme("http+unixx")),
     ("http+unix+unix://%2Fa/", .unsupportedScheme("http+unix+unix")),
     ("http+tcp://h/", .unsupportedScheme("http+tcp")),
-    // Hosts that others read in their own way.
+    // Hosts that other parsers read differently.
     ("http://h%00.evil/", .malformedHost("h%00.evil")),
     ("http://h%2F@evil%2F/", .malformedHost("evil%2F")),
     ("http://a<b/", .malformedHost("a<b")),

@@ -1,4 +1,4 @@
-// What an error says: one sentence with a remedy, and never more of a peer's bytes than a log can bear.
+// WireErrorTests: descriptions of errors, which quote a bounded and harmless part of the peer's bytes.
 
 import LupineWire
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @Suite("WireError")
 struct WireErrorTests {
   @Test(
-    "what is quoted is cut, and can't steer a terminal or reorder a line",
+    "quoted bytes are cut, and can't control a terminal or reorder a line",
     arguments: [
       ("x", "\"x\""), (String(repeating: "x", count: 64), "\"" + String(repeating: "x", count: 64) + "\""),
       (String(repeating: "x", count: 65), "\"" + String(repeating: "x", count: 64) + "…\""),
@@ -24,7 +24,7 @@ struct WireErrorTests {
   }
 
   @Test(
-    "a limit's error names the limit and how to raise it",
+    "the error of a limit names the limit and its setting",
     arguments: [
       (.headTooLarge(limit: 987), "headBytesMax"), (.tooManyFields(limit: 987), "fieldLinesMax"),
       (.tooManyInformational(limit: 987), "informationalMax"), (.chunkLineTooLong(limit: 987), "chunkLineBytesMax"),

@@ -1,4 +1,4 @@
-// What Security.md promises is held by tests that exist, and bounded by limits that exist.
+// SecurityArticleTests: the tests and limits that Security.md names exist.
 
 import Foundation
 import Testing
@@ -11,7 +11,7 @@ import Testing
 
   private static let article = SourceTree.root.appending(path: "Sources/Lupine/Lupine.docc/Security.md")
 
-  /// The rows of the tables, without their heads.
+  /// The rows of all tables, without the heads.
   private static func rows() throws -> [Row] {
     var heading = ""
     var rows: [Row] = []
@@ -26,19 +26,19 @@ import Testing
     return rows
   }
 
-  /// The tests that a cell names: `File`: "the test's words".
+  /// Returns the tests that a cell quotes as `File`: "name of the test".
   private static func tests(in cell: Substring) -> [(file: String, words: String)] {
     cell.matches(of: /`([A-Za-z0-9+\/]+)`: "([^"]+)"/).map { (String($0.1), String($0.2)) }
   }
 
-  /// The text of the files of that name: several targets may have one.
+  /// Returns the text of the files with that name, which several targets may have, or nil if there is none.
   private static func text(of file: String) throws -> String? {
     let sources = SourceTree.tests.filter { $0.path.hasSuffix("/\(file).swift") }
     if !sources.isEmpty { return sources.flatMap(\.lines).joined(separator: "\n") }
     return try? String(contentsOf: SourceTree.root.appending(path: "Tests/\(file)"), encoding: .utf8)
   }
 
-  @Test("each promise names tests, and each of them exists")
+  @Test("each promise quotes tests, and each of these exists")
   func promises() throws {
     let promises = try Self.rows().filter { $0.heading != "Limits" }
     #expect(promises.count > 30)

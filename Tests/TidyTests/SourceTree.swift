@@ -1,18 +1,18 @@
-// The package's files, read once for the tests of its shape.
+// SourceTree: the files of the package, read once for the tests of its structure.
 
 import Foundation
 import Testing
 
 /// A Swift file of the package.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// Its path from the package's root, such as "Sources/LupineWire/Fields.swift".
+  /// The path relative to the package's root, such as "Sources/LupineWire/Fields.swift".
   let path: String
   let lines: [String]
 
-  /// The folder under Sources or Tests: the target's name.
+  /// The name of the target: the folder in Sources or Tests.
   var target: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
 
-  /// The modules that it imports, whatever stands in front of the keyword.
+  /// The modules that the file imports, with any attribute or access modifier.
   var imports: [String] {
     lines.compactMap { line in
       let words = line.split(separator: " ")
@@ -22,7 +22,7 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The numbers, from 1, of the lines that hold `text` outside a comment.
+  /// Returns the numbers, starting at 1, of the lines that contain `text` outside of comments.
   func lineNumbers(of text: String) -> [Int] {
     lines.enumerated().compactMap { index, line in
       let code = line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...]

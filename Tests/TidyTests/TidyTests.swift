@@ -1,10 +1,11 @@
-// The package's shape: who imports whom, how long files are, where unchecked and unsafe code may stand.
+// TidyTests: rules for the package: allowed imports, the length of files, and places for unchecked and unsafe code.
 
 import Foundation
 import Testing
 
 @Suite struct TidyTests {
-  /// What each target may import. The compiler holds the order of the targets; this holds what the system gives.
+  /// The modules that each target may import. The compiler checks the order of the targets; this table also limits the
+  /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
@@ -18,7 +19,7 @@ import Testing
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
-  @Test("there are sources and tests to look at")
+  @Test("the source tree contains sources and tests")
   func treeIsFound() {
     #expect(SourceTree.sources.count > 50)
     #expect(SourceTree.tests.count > 10)
@@ -32,14 +33,14 @@ import Testing
     }
   }
 
-  @Test("nobody imports FoundationNetworking, which loads libcurl")
+  @Test("no file imports FoundationNetworking, which loads libcurl")
   func noFoundationNetworking() {
     for file in SourceTree.sources + SourceTree.tests {
       #expect(!file.imports.contains("FoundationNetworking"), "\(file.path)")
     }
   }
 
-  @Test("the engine is imported by the files in Engine/, and where Foundation's types meet it")
+  @Test("only files in Engine/ and the bridges to Foundation's types import the engine")
   func engineIsTalkedToInOnePlace() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
     let bridges =
@@ -59,12 +60,12 @@ import Testing
     #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines: two things?")
   }
 
-  @Test("a file opens with what it is for", arguments: SourceTree.sources + SourceTree.tests)
+  @Test("a file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
   func opening(_ file: SourceFile) {
     #expect(file.lines.first?.hasPrefix("// ") == true, "\(file.path)")
   }
 
-  @Test("@unchecked Sendable stands where a class is open, owns a thread's state or holds a type that isn't marked")
+  @Test("@unchecked Sendable is used only in the listed files")
   func unchecked() {
     var counts: [String: Int] = [:]
     for file in SourceTree.sources {
@@ -103,7 +104,7 @@ import Testing
       ])
   }
 
-  @Test("pointers are touched only behind the fence, and each use says why it is safe", arguments: SourceTree.sources)
+  @Test("unsafe code is in the allowed targets only, and has a SAFETY comment", arguments: SourceTree.sources)
   func unsafe(_ file: SourceFile) {
     let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
     let uses = words.flatMap(file.lineNumbers(of:))
@@ -111,20 +112,20 @@ import Testing
     let isFenced =
       ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
       || file.path == "Sources/LupineWire/ByteScan.swift"
-      // InputStream's own methods take pointers.
+      // InputStream declares methods with pointers.
       || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"
     #expect(isFenced, "\(file.path):\(uses[0])")
     #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) doesn't say why it is safe")
   }
 
-  @Test("tests wait for events, not for time", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
+  @Test("tests wait for events instead of sleeping", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
   func noSleeps(_ file: SourceFile) {
     for word in ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep("] {
       #expect(file.lineNumbers(of: word).isEmpty, "\(file.path) sleeps")
     }
   }
 
-  @Test("nothing announces work that wasn't done", arguments: SourceTree.sources)
+  @Test("the sources contain no TODO or FIXME", arguments: SourceTree.sources)
   func finished(_ file: SourceFile) {
     for (index, line) in file.lines.enumerated() {
       #expect(!line.contains("TODO") && !line.contains("FIXME"), "\(file.path):\(index + 1)")

@@ -1,4 +1,4 @@
-// How much memory malloc has given out, by glibc's own count.
+// The amount of memory allocated by malloc, as glibc counts it.
 
 #include "allocation.h"
 #include <malloc.h>

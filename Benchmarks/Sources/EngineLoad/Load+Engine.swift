@@ -1,10 +1,10 @@
-// The engine and the requests that the command line asks for; the same for all generators that use the engine itself.
+// The engine and the requests for the options of the command line, for all generators that use the engine directly.
 
 public import LoadMeasure
 public import LupineEngine
 
 extension Load {
-  /// An engine that keeps as many connections as there are requests at once, for each origin.
+  /// Returns an engine that keeps as many connections per origin as there are concurrent requests.
   public func makeEngine() throws -> Engine {
     if download != nil { Load.fail("the engine's generators write no files") }
     var configuration = EngineConfiguration()
@@ -13,7 +13,7 @@ extension Load {
     return try Engine(configuration: configuration)
   }
 
-  /// The requests, which are sent in turns.
+  /// Returns the requests, one per origin, which the generators send in turn.
   public func makeRequests() throws -> [EngineRequest] {
     var fields = Fields()
     for (name, value) in Self.fields { fields.append(name: name, value: value) }
@@ -29,11 +29,11 @@ extension Load {
 }
 
 extension PoolLimits {
-  /// Raises the limits so that no connection of the load is refused or closed.
+  /// Raises the limits so that the pool refuses and closes no connection of the load.
   public mutating func keep(connectionsPerOrigin: Int, origins: Int) {
     connectionsPerOriginMax = connectionsPerOrigin
     idlePerOriginMax = connectionsPerOrigin
-    // No more are ever opened at once than there are requests; with several origins, each keeps at least one.
+    // The number of open connections doesn't exceed that of concurrent requests, but each origin may keep some.
     connectionsMax = max(connectionsMax, connectionsPerOrigin * origins)
     idleMax = max(idleMax, connectionsPerOrigin * origins)
     originsRememberedMax = max(originsRememberedMax, origins)

@@ -1,57 +1,58 @@
-// What every load generator is asked for on its command line, and what it checks. Imports no Foundation, so that the
-// engine's generators load none.
+// Load: the command line options of the load generators, and the expected responses. Doesn't import Foundation, so that
+// the engine's generators don't load it.
 
 internal import Glibc
 
-/// The work: how many requests to which URL, how many of them at once, and what is sent and expected.
+/// The work of a load generator: the URL, the number of requests, their concurrency, and the expected responses.
 public struct Load: Sendable {
-  /// The URL to ask; an absolute http or https URL.
+  /// The URL to request: an absolute http or https URL.
   public private(set) var url = ""
-  /// Requests that are measured, at least 1; 100,000 by default.
+  /// The number of measured requests, at least 1. The default is 100,000.
   public private(set) var requests = 100_000
-  /// Requests at once, at least 1; 64 by default.
+  /// The number of concurrent requests, at least 1. The default is 64.
   public private(set) var inFlight = 64
-  /// Requests that are sent before, so that connections are open and caches are filled; none by default.
+  /// The number of requests before the measurement, which open connections and fill caches. The default is 0.
   public private(set) var warmUp = 0
-  /// Hosts that the requests go to in turns, at least 1; with more than one, the URL's host is replaced by 127.0.x.y.
+  /// The number of hosts that are requested in turn, at least 1. If there are several, 127.0.x.y replaces the URL's
+  /// host.
   public private(set) var origins = 1
-  /// How long every body must be, whatever is in it; nil if it must be `expectedBody`.
+  /// The expected length of each body, whose content isn't checked, or nil if each must equal `expectedBody`.
   public private(set) var bodyBytes: Int?
-  /// A file that every request sends by POST; the response must say how long it is, in decimal digits.
+  /// A file to send in each request by POST. The response body must be the file's size in decimal digits.
   public private(set) var upload: String?
-  /// Where every response is written to, each in place of the one before.
+  /// A file to which each response is written, replacing the previous one.
   public private(set) var download: String?
-  /// A PEM file with the authorities to trust in place of the system's.
+  /// A PEM file with the authorities to trust instead of the system's.
   public private(set) var authorities: String?
-  /// Which of its ways to make a request a generator with several is to take.
+  /// The way to make requests, for generators that have several.
   public private(set) var mode = ""
 
-  /// The body that every response must have unless something else was asked for.
+  /// The expected body of each response, unless an option changes it.
   public static let expectedBody = Array("Hello, world!".utf8)
 
-  /// The fields that every client sends behind Host, in this order.
+  /// The fields that every client sends after Host, in this order.
   public static let fields = [("User-Agent", "lupine-benchmarks"), ("Accept", "*/*")]
 
-  /// The URLs of the requests, which take them in turns: one for each origin.
+  /// The URLs to request in turn, one per origin.
   public var urls: [String] {
     guard origins > 1, let host = url.firstRange(of: "127.0.0.1") else { return [url] }
     return (0..<origins).map { url.replacingCharacters(in: host, with: Self.host($0)) }
   }
 
-  /// What the body must be, or nil if its length alone counts.
+  /// The expected body, or nil if only its length is checked.
   public var exactBody: [UInt8]? {
     if let size = uploadBytes { return Array(String(size).utf8) }
     return bodyBytes == nil ? Self.expectedBody : nil
   }
 
-  /// How long the body must be.
+  /// The expected length of the body.
   public var expectedBytes: Int { bodyBytes ?? exactBody?.count ?? 0 }
 
-  /// The size of the file to upload, or nil if there is none.
+  /// The size of the file to upload in bytes, or nil if there is none.
   public let uploadBytes: Int?
 
-  /// Reads the options, each followed by its value, and the URL; ends the process with status 2 if that isn't what
-  /// stands there.
+  /// Parses the options, each followed by its value, and the URL. Ends the process with status 2 if the command line is
+  /// invalid.
   public static func fromCommandLine() -> Load {
     Load(CommandLine.arguments.dropFirst())
   }
@@ -78,21 +79,21 @@ public struct Load: Sendable {
     if url.isEmpty || url.hasPrefix("-") { Self.usage() }
   }
 
-  /// Ends the process with status 1.
+  /// Prints the reason, and ends the process with status 1.
   public static func fail(_ reason: String) -> Never {
     report("\(CommandLine.arguments[0]): \(reason)")
     exit(1)
   }
 
-  /// The size of a file in bytes; ends the process if there is none.
+  /// Returns the size of a file in bytes. Ends the process if the file doesn't exist.
   public static func size(_ path: String) -> Int {
     var facts = stat()
-    // SAFETY: the structure lives for the call, which fills it.
+    // SAFETY: the structure is valid during the call, which initializes it.
     guard stat(path, &facts) == 0 else { fail("there is no file \(path)") }
     return Int(facts.st_size)
   }
 
-  // The same addresses as in server.py.
+  // server.py listens on the same addresses.
   private static func host(_ index: Int) -> String { "127.0.\(1 + index / 250).\(1 + index % 250)" }
 
   private static func text(_ text: String?) -> String {
@@ -117,7 +118,7 @@ public struct Load: Sendable {
   private static func report(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = bytes.withUnsafeBytes { buffer in
-      // SAFETY: the buffer lives for the call, and the count is its own.
+      // SAFETY: the buffer is valid during the call, and the count is its size.
       write(STDERR_FILENO, buffer.baseAddress, buffer.count)
     }
   }

@@ -1,9 +1,9 @@
-// What a run has cost: wall clock, processor time of the process, and its largest resident set.
+// Measurement: the cost of a run in elapsed time, processor time and peak memory.
 
 internal import CAllocation
 internal import Glibc
 
-/// The costs of a block of work, and the one line that says them.
+/// The cost of a block of work, and the line that reports it.
 public struct Measurement: Sendable {
   private struct Reading {
     let seconds: Double
@@ -13,13 +13,13 @@ public struct Measurement: Sendable {
 
   private let start = Self.reading()
 
-  /// Starts to measure.
+  /// Starts the measurement.
   public init() {}
 
-  /// Prints the line that `Benchmarks/run` reads: `name=value` pairs, separated by spaces.
+  /// Prints the line that `Benchmarks/run` parses: `name=value` pairs, separated by spaces.
   public func finish(_ tickets: Tickets) {
     let end = Self.reading()
-    let resident = Self.residentKiB("VmHWM")  // before the latencies are sorted, which takes memory
+    let resident = Self.residentKiB("VmHWM")  // before the latencies are sorted, which allocates memory
     let requests = tickets.count
     let seconds = end.seconds - start.seconds
     let user = end.userSeconds - start.userSeconds
@@ -39,7 +39,7 @@ public struct Measurement: Sendable {
   private static func reading() -> Reading {
     var time = timespec()
     var usage = rusage()
-    // SAFETY: both structures live for the calls, which fill them and keep no pointer.
+    // SAFETY: both structures are valid during the calls, which initialize them and keep no pointer.
     clock_gettime(CLOCK_MONOTONIC, &time)
     getrusage(RUSAGE_SELF.rawValue, &usage)
     return Reading(
@@ -47,13 +47,13 @@ public struct Measurement: Sendable {
       userSeconds: seconds(usage.ru_utime), systemSeconds: seconds(usage.ru_stime))
   }
 
-  /// A line of the process's status, in KiB: VmHWM is the largest resident set so far, VmRSS the one of now.
+  /// Returns a value of the process's status in KiB: VmHWM is the peak of the resident set, VmRSS the current one.
   ///
-  /// Not getrusage's `ru_maxrss`, which a process inherits from whoever started it.
+  /// This isn't `ru_maxrss` of getrusage, which a process inherits from its parent.
   public static func residentKiB(_ name: String) -> Int {
     var text = [UInt8](repeating: 0, count: 8192)
     let file = open("/proc/self/status", O_RDONLY)
-    // SAFETY: the buffer lives for the call, which writes no more than its size.
+    // SAFETY: the buffer is valid during the call, which writes at most its size.
     let count = text.withUnsafeMutableBytes { read(file, $0.baseAddress, $0.count) }
     close(file)
     let lines = text.prefix(max(0, count)).split(separator: UInt8(ascii: "\n"))
@@ -62,7 +62,7 @@ public struct Measurement: Sendable {
     return Int(String(decoding: digits, as: UTF8.self)) ?? 0
   }
 
-  /// The bytes that the process has from malloc and hasn't freed, of all threads' arenas.
+  /// Returns the number of bytes allocated by malloc in the arenas of all threads.
   public static func allocatedBytes() -> Int { allocated_bytes() }
 
   private static func seconds(_ time: timeval) -> Double {

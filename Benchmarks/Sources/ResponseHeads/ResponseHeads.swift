@@ -1,13 +1,13 @@
-// Response heads in the shapes that well-known servers and services send; the values are made up.
+// ResponseHeads: response heads like those of well-known servers and services, with invented values.
 
 public import LupineEngine
 
-/// One head for each kind of server.
+/// Response heads, one per kind of server.
 public enum ResponseHeads {
-  /// The heads' bytes, with CRLF at each line's end, and the empty line.
+  /// The bytes of the heads, with CRLF at the end of each line, and the empty line.
   public static let all: [[UInt8]] = texts.map { bytes($0) }
 
-  /// A head of nearly that many bytes: many fields of a usual size.
+  /// Returns a head of approximately the given size, with many fields of ordinary size.
   public static func large(byteCount: Int) -> [UInt8] {
     var text = "HTTP/1.1 200 OK\nServer: nginx\nContent-Length: 13"
     var number = 0
@@ -18,7 +18,7 @@ public enum ResponseHeads {
     return bytes(text)
   }
 
-  /// Parses a head as a connection does: its lines, and how its body is framed.
+  /// Parses a head like a connection: the lines, and the framing of the body.
   public static func parse(_ bytes: [UInt8]) -> ResponseHead {
     var connection = ClientConnection(limits: Limits())
     connection.start(method: "GET", closes: false)

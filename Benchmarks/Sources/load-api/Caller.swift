@@ -1,24 +1,24 @@
-// The ways in which programs make a request with Alamofire's API, each with a check of what came.
+// Caller: the ways in which programs make requests with Alamofire's API, each with a check of the response.
 
 import Foundation
 import LoadMeasure
 import Lupine
 
-/// Which of them; the raw values are what `--mode` takes.
+/// A way to make a request. The raw value is the argument of `--mode`.
 enum Mode: String, CaseIterable {
   /// `serializingData()`.
   case data
   /// `serializingDecodable()` of a ``Page``.
   case decodable
-  /// `serializingData()`, and JSONDecoder by itself on what it gave.
+  /// `serializingData()`, and a separate JSONDecoder.
   case dataThenDecode = "data-then-decode"
-  /// `streamRequest()`, whose pieces are counted on a queue.
+  /// `streamRequest()`, whose bytes are counted on a queue.
   case stream
   /// `download(to:)` to the file of `--download`.
   case download
   /// `upload()` of the file of `--upload`.
   case upload
-  /// No request of the API's, but what its contract costs at least.
+  /// A request without the API, with the minimum that Alamofire's contract requires.
   case obligations
 }
 
@@ -26,7 +26,7 @@ struct WrongBody: Error {
   let body: String
 }
 
-/// Makes one request at a time for each of its callers.
+/// Makes requests for the tasks, one at a time for each.
 struct Caller: Sendable {
   let session: Session
   let load: Load
@@ -43,7 +43,7 @@ struct Caller: Sendable {
     obligations = mode == .obligations ? try Obligations(load) : nil
   }
 
-  /// Returns when the response is there and right.
+  /// Makes a request, waits for the response and checks it.
   func call(_ url: String) async throws {
     switch mode {
     case .data: try check(await session.request(url).serializingData().value)
@@ -93,12 +93,12 @@ struct Caller: Sendable {
   }
 }
 
-/// Unchecked since one queue at a time reads and writes it.
+/// Unchecked, because a single queue reads and writes the value.
 private final class Count: @unchecked Sendable {
   var value = 0
 }
 
-/// What the JSON of fixtures.py decodes into.
+/// The type of the JSON that fixtures.py creates.
 struct Page: Decodable, Sendable {
   let total: Int
   let items: [Item]

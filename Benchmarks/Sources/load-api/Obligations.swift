@@ -1,4 +1,5 @@
-// What Alamofire's contract costs around the engine, with nothing of the API's own: how cheap an API of it could get.
+// Obligations: the minimum cost of Alamofire's contract with this engine, without Lupine's API: a lower bound for any
+// API.
 
 import EngineLoad
 import Foundation
@@ -7,10 +8,10 @@ import Lupine
 import LupineEngine
 import Synchronization
 
-/// A session's queues, as Alamofire makes them, and the engine.
+/// A session's queues, as in Alamofire, and the engine.
 ///
-/// A request is made of a string on the root queue; its response comes back there, is serialized on a queue of its own,
-/// and goes to a task that can be cancelled; four notifications tell of it. Programs rely on each of these.
+/// A request is created from a string on the root queue, where its response also arrives. The response is serialized on
+/// a separate queue and passed to a cancellable task. Four notifications are posted. Programs rely on all of this.
 struct Obligations: Sendable {
   private let engine: Engine
   private let rootQueue: DispatchQueue
@@ -23,7 +24,7 @@ struct Obligations: Sendable {
     serializationQueue = DispatchQueue(label: "serialization", target: rootQueue)
   }
 
-  /// Returns the response's body.
+  /// Makes a request and returns the response body.
   func body(of url: String) async throws -> Data {
     let request = BareRequest(on: rootQueue, serializationQueue, notifications)
     return try await withTaskCancellationHandler {
@@ -36,8 +37,8 @@ struct Obligations: Sendable {
   }
 }
 
-// Unchecked for the dictionary's sake: AnyHashable isn't Sendable, the string in it is, and nothing changes it.
-/// Posts notifications as cheaply as Lupine's monitor does: the key isn't hashed each time.
+// Unchecked because of the dictionary: AnyHashable isn't Sendable, but its string is, and the dictionary never changes.
+/// Posts notifications as cheaply as Lupine's monitor: the key isn't hashed each time.
 private final class Notifications: @unchecked Sendable {
   private let userInfo: [AnyHashable: Any] = ["org.alamofire.notification.key.request": ()]
 
@@ -46,7 +47,7 @@ private final class Notifications: @unchecked Sendable {
   }
 }
 
-/// One request, from the queue it is made on to the task that awaits it.
+/// One request, from its creation on the root queue to the task that awaits its response.
 private final class BareRequest: ResponseSink {
   private struct State {
     var handle: ExchangeHandle?

@@ -1,4 +1,4 @@
-// Load through Alamofire's API: so many tasks, each of which awaits one response after the other.
+// Load through Alamofire's API: a number of tasks, each of which awaits one response after another.
 
 import EngineLoad
 import Foundation
@@ -34,7 +34,7 @@ nonisolated func send(_ tickets: Tickets, _ caller: Caller) async throws {
     for _ in 0..<load.inFlight {
       group.addTask {
         while let ticket = tickets.take() {
-          // A string, as programs write it; libcurl takes its URL apart for every transfer too.
+          // A string, as in ordinary programs. libcurl also parses its URL for each transfer.
           try await caller.call(urls[ticket.index % urls.count])
           tickets.finish(ticket)
         }

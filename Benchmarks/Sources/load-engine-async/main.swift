@@ -1,6 +1,6 @@
-// Load through the engine's async calls: so many tasks, each of which awaits one response after the other.
+// Load through the engine's async functions: a number of tasks, each of which awaits one response after another.
 //
-// By default they run on Swift's own threads; with `--mode loop` on the thread of the engine's loop.
+// By default the tasks run on Swift's thread pool; with `--mode loop` they run on the thread of the engine's loop.
 
 import EngineLoad
 import LoadMeasure

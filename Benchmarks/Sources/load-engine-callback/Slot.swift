@@ -1,24 +1,24 @@
-// One of the requests in flight: it hears of its response, checks it, and sends the next.
+// Slot: a request in flight, which checks its response and then sends the next request.
 
 import LoadMeasure
 import LupineEngine
 
-/// What a body must be: those bytes, or else only as many.
+/// The expected body: exact bytes, or only a length.
 struct ExpectedBody: Sendable {
   let exact: [UInt8]?
   let byteCount: Int
 }
 
-/// One request at a time, as long as there are tickets.
+/// Sends one request at a time, as long as there are tickets.
 ///
-/// Unchecked since the engine's loop alone calls it once it has submitted its first request.
+/// Unchecked, because only the engine's loop calls the slot after its first request was submitted.
 final class Slot: ResponseSink, @unchecked Sendable {
   private let requests: [EngineRequest]
   private let engine: Engine
   private let tickets: Tickets
   private let expected: ExpectedBody
   private let continuation: CheckedContinuation<Void, Never>
-  /// How many bytes of the body have come.
+  /// The number of received bytes of the body.
   private var received = 0
   private var ticket: Ticket?
 

@@ -1,4 +1,4 @@
-// Load through the engine's callbacks: whoever hears the end of a response sends the next request, on the loop itself.
+// Load through the engine's callbacks: the loop sends the next request when a response has ended.
 
 import EngineLoad
 import LoadMeasure

@@ -1,7 +1,7 @@
-// What an idle connection costs in memory: opens as many as there are requests in flight, all at once, and looks at
-// what the process has more than before.
+// The memory of an idle connection: opens as many connections as there are concurrent requests, and measures how much
+// the process has grown.
 //
-// The URL answers after a pause, so that no connection can serve two requests. Any status is right.
+// The URL responds after a pause, so that each request needs a separate connection. Any status code is accepted.
 
 import EngineLoad
 import LoadMeasure
@@ -12,7 +12,7 @@ let load = Load.fromCommandLine()
 do {
   let engine = try load.makeEngine()
   let request = try load.makeRequests()[0]
-  try await open(load.warmUp, request, engine)  // so that what is made once is there
+  try await open(load.warmUp, request, engine)  // so that one-time allocations are made before the measurement
   let before = Memory(connections: await engine.counters().total.idle)
   try await open(load.inFlight, request, engine)
   let after = Memory(connections: await engine.counters().total.idle)

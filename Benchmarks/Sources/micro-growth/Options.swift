@@ -1,19 +1,19 @@
-// What micro-growth is asked for on its command line.
+// The command line options of micro-growth.
 
 internal import Glibc
 
-/// How many of everything.
+/// The numbers of origins, connections, loops and requests.
 struct Options {
   private(set) var origins = 1
   private(set) var connections = 64
-  /// Loops that share the requests, those to one origin too.
+  /// The number of loops that share the requests, including those to one origin.
   private(set) var loops = 1
   private(set) var requests = 1000
   private(set) var inFlight = 64
-  /// Where the server listens on 127.0.0.1.
+  /// The port of the server on 127.0.0.1.
   private(set) var port = 0
 
-  /// Reads the command line; ends the process if something else stands there.
+  /// Parses the command line. Ends the process if it is invalid.
   init() {
     var rest = CommandLine.arguments.dropFirst()
     while let name = rest.popFirst() {

@@ -1,9 +1,9 @@
-// Requests one behind the other: whoever hears the end of a response sends the next request, on the loop itself.
+// Relay: sequences of requests in which the end of a response starts the next request, on the loop itself.
 
 import LupineEngine
 import Synchronization
 
-/// So many requests of a list, in turns and from its beginning again.
+/// A number of requests from a list, which is repeated if necessary.
 final class Relay: Sendable {
   private let requests: [EngineRequest]
   private let count: Int
@@ -12,7 +12,7 @@ final class Relay: Sendable {
   private let started = Atomic(0)
   private let finished = Atomic(0)
 
-  /// Returns when all of them have been answered; ends the process if one isn't.
+  /// Returns after all responses. Ends the process if a request fails.
   static func run(_ requests: [EngineRequest], count: Int, inFlight: Int, on engine: Engine) async {
     await withCheckedContinuation { continuation in
       let relay = Relay(requests, count, engine, continuation)
@@ -29,7 +29,7 @@ final class Relay: Sendable {
     self.continuation = continuation
   }
 
-  /// One of those who send, one request at a time.
+  /// Sends one request at a time.
   private final class Runner: ResponseSink {
     private let relay: Relay
 

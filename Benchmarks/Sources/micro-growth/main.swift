@@ -1,11 +1,11 @@
-// Requests among many origins and connections that are open anyway, or on several loops. For Benchmarks/counts, which counts
-// what one costs.
+// Requests with many open origins and connections, or on several loops. Benchmarks/counts measures the cost of one of
+// these requests.
 
 import LupineEngine
 
 let options = Options()
 
-/// Every name is this machine's.
+/// Resolves every name to this machine.
 struct LoopbackResolver: HostResolver {
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
     SocketAddress(numeric: "127.0.0.1", port: 0).map { [$0] } ?? []
@@ -22,24 +22,25 @@ configuration.pool.idleMax = options.connections
 configuration.pool.idleTimeout = .seconds(3600)
 let engine = try Engine(configuration: configuration)
 
-/// Where callgrind begins to count anew (`--dump-before`).
+/// The function at which callgrind restarts its counts (`--dump-before`).
 @inline(never) @_optimize(none)
 nonisolated func measuredPartBegins() {}
 
-/// One request for each origin. All have the same time limits, as a program's requests have: a connection's deadline is
-/// set when it is opened, and not again. Under valgrind, thousands of connections take minutes.
+/// One request per origin. All requests have the same time limits, as in most programs: a connection's deadline is set
+/// when it is opened, and isn't changed. The limits are long, because opening thousands of connections under valgrind
+/// takes minutes.
 let requests = try (0..<options.origins).map {
   EngineRequest(
     uri: try URI("http://origin\($0).test:\(options.port)/"), timeouts: Timeouts(everyPhase: .seconds(600), total: nil))
 }
 
-// All connections at once, so that nobody finds one that is free; then it's waited for those that nobody needs any more.
+// Opens all connections at once, so that no request finds an idle one. Then waits until all connections are idle.
 await Relay.run(requests, count: options.connections, inFlight: options.connections, on: engine)
 while true {
   let total = await engine.counters().total
   if total.idle == options.connections { break }
   guard total.openingsFailed == 0 else { fatalError("\(total.openingsFailed) connections couldn't be opened") }
-  // Seldom, since a look goes through all origins, and is counted too.
+  // At long intervals, because reading the counters iterates over all origins, which is counted, too.
   try await Task.sleep(for: .milliseconds(500))
 }
 measuredPartBegins()

@@ -1,4 +1,4 @@
-// Parses the heads so many times, for callgrind to count what that costs.
+// Parses all heads a number of times, so that callgrind can count the cost.
 
 import LupineEngine
 import ResponseHeads

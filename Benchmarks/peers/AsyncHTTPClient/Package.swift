@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// AsyncHTTPClient under load. A package of its own, so that it and SwiftNIO are fetched only by who measures them.
+// AsyncHTTPClient under load. A separate package, so that SwiftNIO is only fetched for this comparison.
 
 import PackageDescription
 

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.2
-// Foundation's URLSession under load. A package of its own, so that nothing else here loads FoundationNetworking.
+// Foundation's URLSession under load. A separate package, so that no other program here loads FoundationNetworking.
 
 import PackageDescription
 

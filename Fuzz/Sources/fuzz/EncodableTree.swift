@@ -1,8 +1,8 @@
-// Any value that Encodable can describe, made of an input's bytes.
+// EncodableTree: any value that Encodable can describe, created from the bytes of an input.
 
 import Foundation
 
-/// A tree that encodes itself through every kind of container.
+/// A tree that encodes itself with every kind of container.
 indirect enum EncodableTree: Encodable, Sendable {
   case null
   case text(String)
@@ -12,7 +12,7 @@ indirect enum EncodableTree: Encodable, Sendable {
   case date(Date)
   case data(Data)
   case list([EncodableTree])
-  /// Like a list, by a container that its parent makes for it.
+  /// Like a list, but encoded in a nested container of its parent.
   case nestedList([EncodableTree])
   case pairs([Pair])
 
@@ -29,7 +29,7 @@ indirect enum EncodableTree: Encodable, Sendable {
     init?(intValue: Int) { nil }
   }
 
-  /// `kinds` are how many of the cases above, from the first, may come: 5 is what JSON has, 7 what a form has.
+  /// Creates a tree. `kinds` is the number of cases to use, from the first: 5 for those of JSON, 7 for those of a form.
   init(_ input: inout Input, kinds: Int = 7, depth: Int = 0) {
     let containers = depth < 5 ? 4 : 0
     switch (input.number(below: kinds + containers), kinds) {

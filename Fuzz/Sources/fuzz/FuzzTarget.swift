@@ -1,4 +1,4 @@
-// What is fuzzed: a name, and a function that traps if its property doesn't hold for an input.
+// FuzzTarget: a name, and a function that aborts if its property doesn't hold for an input.
 
 import Glibc
 
@@ -7,7 +7,7 @@ struct FuzzTarget: Sendable {
   let name: String
   /// The property, in one line.
   let summary: String
-  /// Done once, before the first input.
+  /// Called once, before the first input.
   var prepare: @Sendable () -> Void = {}
   let run: @Sendable ([UInt8]) -> Void
 
@@ -19,7 +19,7 @@ struct FuzzTarget: Sendable {
     .pool, .exchange,
   ]
 
-  /// Names the target that is run.
+  /// The environment variable with the name of the target to run.
   static let variable = "LUPINE_FUZZ_TARGET"
 
   static var ofEnvironment: FuzzTarget? {
@@ -27,14 +27,14 @@ struct FuzzTarget: Sendable {
     return all.first { $0.name == name }
   }
 
-  /// The target that is run; looked up once.
+  /// The target to run, looked up once.
   static let chosen: FuzzTarget = {
     guard let target = ofEnvironment else { fatalError("\(variable) names no target") }
     return target
   }()
 }
 
-/// Ends the program, and with it the run, if a property is broken.
+/// Prints the rule and aborts the program if `condition` is false.
 func hold(
   _ condition: Bool, _ rule: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
 ) {
@@ -44,7 +44,7 @@ func hold(
   abort()
 }
 
-/// Bytes as text that can be read and pasted, for the text of a rule.
+/// Returns bytes as readable text that can be pasted, for the text of a rule.
 func shown(_ bytes: some Sequence<UInt8>) -> String {
   bytes.reduce(into: "") { text, byte in
     if byte >= 0x20, byte < 0x7F {

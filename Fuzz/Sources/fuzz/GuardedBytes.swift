@@ -1,10 +1,10 @@
-// Bytes in front of a page that nobody may read, so that the first byte behind them is a crash.
+// GuardedBytes: places bytes directly before an inaccessible page, so that reading past their end crashes.
 
 import Glibc
 
-/// One region of memory with a guard page at its end.
+/// A region of memory with a guard page at its end.
 enum GuardedBytes {
-  /// Longer inputs stand in ordinary memory.
+  /// The size of the region in bytes. Longer inputs are passed in ordinary memory.
   private static let capacity = 1 << 20
 
   /// The address of the guard page.
@@ -17,7 +17,7 @@ enum GuardedBytes {
     return UInt(bitPattern: base + capacity)
   }()
 
-  /// Calls `body` with a copy of the bytes that ends where the guard page begins.
+  /// Calls `body` with a copy of the bytes that ends at the guard page.
   static func with<Result, Failure>(
     _ bytes: [UInt8], _ body: (borrowing Span<UInt8>) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -1,6 +1,6 @@
-// An input as what a target needs: choices, numbers, texts, and the rest.
+// Input: decodes the choices, numbers and texts of a target from an input's bytes.
 
-/// Takes an input apart from its front. Behind its end there are zeros, so that every input means something.
+/// Consumes an input from its front. After the end of the input, all bytes are zero, so that every input is valid.
 struct Input {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -12,7 +12,7 @@ struct Input {
 
   mutating func flag() -> Bool { byte() & 1 == 1 }
 
-  /// A number below `bound`, which is 1...65,536.
+  /// Returns a number below `bound`, which must be in 1...65,536.
   mutating func number(below bound: Int) -> Int {
     bound <= 256 ? Int(byte()) % bound : (Int(byte()) << 8 | Int(byte())) % bound
   }
@@ -21,24 +21,24 @@ struct Input {
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(below: elements.count)] }
 
-  /// As many bytes as the next byte says, or as are left.
+  /// Returns the number of bytes that the next byte specifies, or fewer at the end.
   mutating func bytes() -> [UInt8] {
     let count = Int(byte())
     defer { rest = rest.dropFirst(count) }
     return Array(rest.prefix(count))
   }
 
-  /// Any text, of valid Unicode.
+  /// Returns any text of valid Unicode.
   mutating func text() -> String { String(decoding: bytes(), as: UTF8.self) }
 
-  /// 64 bits.
+  /// Returns 64 bits.
   mutating func word() -> UInt64 { (0..<8).reduce(0) { word, _ in word << 8 | UInt64(byte()) } }
 
-  /// What is left, as lines without their line feeds.
+  /// The remaining bytes, as lines without their line feeds.
   var lines: [[UInt8]] { rest.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map(Array.init) }
 }
 
-/// Ways to cut bytes that follow from the bytes, so that another input is also cut in another way.
+/// Cuts bytes into pieces. The positions depend on the bytes, so that they differ between inputs.
 struct Cutter {
   private var state: UInt64
 
@@ -52,7 +52,7 @@ struct Cutter {
     return range.lowerBound + Int((state >> 33) % UInt64(range.count))
   }
 
-  /// Pieces of 0 to `sizeMax` bytes.
+  /// Returns pieces of 0 to `sizeMax` bytes.
   mutating func pieces(_ bytes: [UInt8], sizeMax: Int = 20) -> [[UInt8]] {
     var pieces: [[UInt8]] = []
     var start = 0
@@ -64,7 +64,7 @@ struct Cutter {
     return pieces
   }
 
-  /// The bytes whole, each alone, in random pieces, and in two.
+  /// Returns the bytes in one piece, one by one, in random pieces, and in two.
   mutating func waysToCut(_ bytes: [UInt8]) -> [[[UInt8]]] {
     let middle = number(0...bytes.count)
     return [[bytes], bytes.map { [$0] }, pieces(bytes), [Array(bytes[..<middle]), Array(bytes[middle...])]]

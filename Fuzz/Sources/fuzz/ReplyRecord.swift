@@ -1,8 +1,8 @@
-// What one exchange on a connection has said, however its bytes were cut.
+// ReplyRecord: the events of one exchange on a connection, independent of how its bytes were cut.
 
 @testable import LupineWire
 
-/// Everything that came of the bytes of one reply.
+/// All events of one reply.
 struct ReplyRecord: Equatable {
   var interim: [[UInt8]] = []
   var head: [UInt8]?
@@ -12,13 +12,13 @@ struct ReplyRecord: Equatable {
   var body: [UInt8] = []
   var trailers = Fields()
   var isComplete = false
-  /// What stands behind a head with which HTTP ends.
+  /// The bytes after a head that ends HTTP.
   var handedOver: [UInt8]?
   var closeReason: CloseReason?
-  /// The error without what may depend on where the bytes were cut.
+  /// The error, without parts that depend on how the bytes were cut.
   var error: String?
 
-  /// Feeds the pieces to a fresh connection, each in front of a guard page.
+  /// Feeds the pieces to a new connection, each directly before a guard page.
   init(_ pieces: [[UInt8]], method: String, upgrades: Bool, peerCloses: Bool, limits: Limits) {
     var connection = ClientConnection(limits: limits)
     connection.start(method: method, closes: false, upgrades: upgrades)
@@ -57,29 +57,29 @@ struct ReplyRecord: Equatable {
         } else if isComplete {
           hold((closeReason == .unsolicitedBytes) == (cursor < piece.count), "\(piece.count - cursor) bytes are left")
         } else {
-          hold(cursor == piece.count, "bytes were left where more were asked for")
+          hold(cursor == piece.count, "more bytes are needed, but some are left")
         }
         return
       }
     }
   }
 
-  /// Behind the end nothing but an error may come.
+  /// Feeds bytes after the end of the reply, which must be an error.
   private mutating func refuse(_ piece: [UInt8], _ connection: inout ClientConnection) {
     var cursor = 0
     do throws(WireError) {
       _ = try connection.receive(piece.span, at: &cursor)
-      hold(false, "bytes behind the end were taken")
+      hold(false, "bytes after the end were accepted")
     } catch {
       hold(error == .unsolicitedBytes(count: piece.count), "\(error)")
       closeReason = .unsolicitedBytes
     }
   }
 
-  /// Returns whether more can come of the same bytes.
+  /// Records an event and returns whether the same bytes may contain further events.
   @discardableResult
   private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8]) -> Bool {
-    hold(!isComplete && handedOver == nil && error == nil, "an event behind the end")
+    hold(!isComplete && handedOver == nil && error == nil, "an event after the end")
     switch event {
     case .needMoreBytes: return false
     case .informational(let head):
@@ -110,19 +110,19 @@ struct ReplyRecord: Equatable {
     fields = head.fields
   }
 
-  /// An error is final.
+  /// Checks that an error is final.
   private static func expectSilence(_ connection: inout ClientConnection) {
     for bytes in [Array("HTTP/1.1 200 OK\r\n\r\n".utf8), []] {
       var cursor = 0
       if let event = try? connection.receive(bytes.span, at: &cursor) {
-        guard case .needMoreBytes = event, bytes.isEmpty else { return hold(false, "\(event) behind an error") }
+        guard case .needMoreBytes = event, bytes.isEmpty else { return hold(false, "\(event) after an error") }
       }
     }
-    if let event = try? connection.receiveEnd() { hold(false, "\(event) behind an error") }
+    if let event = try? connection.receiveEnd() { hold(false, "\(event) after an error") }
   }
 
   private static func name(_ error: WireError) -> String {
-    // How much of a reply that isn't HTTP is quoted depends on how much had come.
+    // The quoted part of a reply that isn't HTTP depends on how much was received.
     if case .notHTTP = error { return "notHTTP" }
     return "\(error)"
   }

@@ -1,9 +1,10 @@
-// `fuzz TARGET [libFuzzer's options] [CORPUS...]`; without a target, or with one that isn't known, lists them.
+// `fuzz TARGET [libFuzzer's options] [CORPUS...]` runs a target. Without a known target, it lists all targets.
 
 import CLibFuzzer
 import Glibc
 
-// By the environment, since libFuzzer starts this program again with its own options alone (-merge, -jobs).
+// An environment variable passes the target, because libFuzzer restarts this program with only its own options (-merge,
+// -jobs).
 if CommandLine.arguments.count > 1, let target = FuzzTarget.all.first(where: { $0.name == CommandLine.arguments[1] }) {
   setenv(FuzzTarget.variable, target.name, 1)
 }
@@ -15,7 +16,7 @@ target.prepare()
 
 var options = CommandLine.arguments
 if options.count > 1, options[1] == target.name { options.remove(at: 1) }
-// Once more than counted: C wants a null pointer at the end.
+// One more element, because C expects a null pointer at the end.
 let values = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>.allocate(capacity: options.count + 1)
 for (index, option) in options.enumerated() { values[index] = strdup(option) }
 values[options.count] = nil

@@ -1,4 +1,4 @@
-// The command line of `lupine fuzz`, and whom it sends to.
+// FuzzOptionsTests: the command line of `lupine fuzz`, and the targets that it allows.
 
 @testable import LupineCommand
 import LupineEngine
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Options of lupine fuzz")
 struct FuzzOptionsTests {
-  @Test("options stand before and behind the URL, in either spelling")
+  @Test("options are accepted before and after the URL, in either form")
   func spellings() throws {
     let arguments = [
       "--seed=5", "http://localhost:8080/a", "--count", "7", "--rate", "9", "--timeout", "0.5", "-H", "A: b", "-d", "x",
@@ -22,7 +22,7 @@ struct FuzzOptionsTests {
   }
 
   @Test(
-    "what can't be meant is refused",
+    "an invalid command line is refused",
     arguments: [
       ([], "a URL is missing"), (["a", "localhost"], "one URL at a time, not also localhost"),
       (["--count", "0", "localhost"], "--count takes 1 to 1000000, not \"0\""),
@@ -40,7 +40,7 @@ struct FuzzOptionsTests {
   }
 
   @Test(
-    "only what stays on this machine is sent to unasked",
+    "only loopback targets are allowed without --allow-remote",
     arguments: [
       ("http://127.0.0.1", true), ("http://127.9.8.7:1", true), ("http://[::1]", true), ("http://localhost", true),
       ("http://a.localhost", true), ("http+unix://%2Frun%2Fs", true), ("http://128.0.0.1", false),

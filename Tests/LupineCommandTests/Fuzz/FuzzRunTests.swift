@@ -1,4 +1,4 @@
-// `lupine fuzz` against servers that are good, and against some that aren't.
+// FuzzRunTests: `lupine fuzz` against correct and incorrect servers.
 
 import Foundation
 import LupineOrigin
@@ -9,14 +9,14 @@ import Testing
 struct FuzzRunTests {
   private static let good = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
 
-  /// Answers what is no mutation as a good server does, and leaves the rest to `handler`.
+  /// Returns a server that answers unmutated requests correctly, and passes all others to `handler`.
   private func server(_ handler: @escaping @Sendable (Peer, [UInt8]) throws -> Void) throws -> OriginServer {
     try OriginServer { peer in
       let bytes = try peer.receive()
       let text = String(decoding: bytes, as: UTF8.self)
       let isGood =
         text.hasPrefix("GET / HTTP/1.1\r\nHost: 127.0.0.1:") && text.hasSuffix("\r\nConnection: close\r\n\r\n")
-      // As it is sent without a mutation, it has four fields, and those of -H.
+      // An unmutated request has four fields and those of -H.
       let lineCount = text.contains("\r\nX: it's\r\n") ? 6 : 5
       guard isGood, text.split(separator: "\r\n").count == lineCount else { return try handler(peer, bytes) }
       try peer.send(Self.good)
@@ -25,7 +25,7 @@ struct FuzzRunTests {
     }
   }
 
-  @Test("a server that keeps to HTTP has no faults, whatever it answers")
+  @Test("a server that conforms to HTTP has no faults")
   func faultless() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -36,11 +36,11 @@ struct FuzzRunTests {
     let run = try await lupine(["fuzz", "--seed", "1", "--count", "60", "--rate", "400", server.url])
     #expect(run.status == 0 && run.errors.isEmpty, "\(run.output) \(run.errors)")
     #expect(run.output.hasPrefix("seed 1\n60 requests, 0 faults: "), "\(run.output)")
-    // A good request goes ahead; each request has a connection of its own.
+    // A correct request is sent first, and each request uses a new connection.
     #expect(server.connectionCount == 61)
   }
 
-  @Test("a reply that breaks off is a fault, which is found again by the line that it comes with")
+  @Test("a truncated reply is a fault, and the printed command line reproduces it")
   func brokenReply() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -60,7 +60,7 @@ struct FuzzRunTests {
     #expect(again.status == 100 && again.output.contains("broken reply: "), "\(again.output) \(again.errors)")
   }
 
-  @Test("a server that says nothing to a whole request hangs; to one that may be unfinished it may wait")
+  @Test("no reply to a complete request is a hang, and no reply to a possibly incomplete one isn't")
   func hang() async throws {
     let server = try server { peer, _ in _ = try peer.awaitClose() }
     defer { server.stop() }
@@ -70,7 +70,7 @@ struct FuzzRunTests {
     #expect(run.output.contains(" left waiting for the rest\n"), "\(run.output)")
   }
 
-  @Test("a connection that is cut is a fault, and one that is closed without a word is none")
+  @Test("a reset is a fault, and a close without a reply isn't")
   func reset() async throws {
     let cutting = try server { peer, _ in peer.reset() }
     defer { cutting.stop() }
@@ -86,7 +86,7 @@ struct FuzzRunTests {
     #expect(closed.status == 0 && closed.output.contains("3 closed without a reply\n"), "\(closed.output)")
   }
 
-  @Test("a server that no longer answers a good request ends the run")
+  @Test("the run ends when a correct request isn't answered any more")
   func gone() async throws {
     let isBroken = Atomic(false)
     let server = try OriginServer { peer in
@@ -103,7 +103,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount < 100)
   }
 
-  @Test("no more are sent a second than asked for")
+  @Test("the rate of requests is limited")
   func rate() async throws {
     let server = try server { peer, _ in
       peer.finishSending()
@@ -135,7 +135,7 @@ struct FuzzRunTests {
     #expect(seen.withLock { Data($0) } == Data(printed.output.utf8))
   }
 
-  @Test("another machine, a server that isn't there and one that is broken from the start are errors")
+  @Test("a remote target, an unreachable server and a malformed first reply are errors")
   func errors() async throws {
     let remote = try await lupine(["fuzz", "http://192.0.2.1/"])
     #expect(remote.status == 2 && remote.output.isEmpty && remote.hasOneErrorLine)
@@ -150,7 +150,7 @@ struct FuzzRunTests {
     #expect(run.status == 56 && run.errors.contains("isn't answered as it is"), "\(run.errors)")
   }
 
-  @Test("the help names each option, and the command's own help names this one")
+  @Test("the help lists each option, and the command's help mentions fuzz")
   func help() async throws {
     let run = try await lupine(["fuzz", "--help"])
     #expect(run.status == 0 && run.output.contains("--allow-remote") && run.output.contains("Exit status: 0"))

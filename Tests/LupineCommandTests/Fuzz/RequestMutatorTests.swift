@@ -1,4 +1,4 @@
-// The requests of a run: made again by their seed and number, odd in every way there is, and bounded.
+// RequestMutatorTests: mutated requests are reproducible and bounded, and every mutation is used.
 
 @testable import LupineCommand
 import Testing
@@ -11,20 +11,20 @@ struct RequestMutatorTests {
   private static let all =
     RequestMutator.Mutation.ofRequestLine + RequestMutator.Mutation.ofFields + RequestMutator.Mutation.ofFraming
 
-  @Test("the one without a number above 0 is the good one")
+  @Test("request 0 is the unmutated request")
   func goodRequest() {
     let request = RequestMutator(good: Self.good, seed: 1).request(0)
     let text = "GET /a?b=c HTTP/1.1\r\nHost: h.test\r\nAccept: */*\r\n\r\n"
     #expect(request.bytes == Array(text.utf8) && request.mutations.isEmpty && !request.mayBeUnfinished)
   }
 
-  @Test("seed and number make the same bytes again, without those before; another seed makes others")
+  @Test("the seed and number determine the bytes, independently of earlier requests")
   func replayed() {
     let run = (1...200).map { RequestMutator(good: Self.good, seed: 7).request($0).bytes }
     #expect(RequestMutator(good: Self.good, seed: 7).request(150).bytes == run[149])
     let other = (1...200).map { RequestMutator(good: Self.good, seed: 8).request($0).bytes }
     #expect(zip(run, other).count { $0 == $1 } < 20)
-    // Neighbours differ, too.
+    // Consecutive requests also differ.
     #expect(Set(run).count > 150)
   }
 
@@ -41,7 +41,7 @@ struct RequestMutatorTests {
     #expect(differences == 20)
   }
 
-  @Test("a run uses every mutation, at most three of the grammar and one of the bytes at a time, and stays small")
+  @Test("all mutations are used, at most three of the grammar and one of the bytes per request, of bounded size")
   func bounded() {
     let mutator = RequestMutator(good: Self.good, seed: 3)
     var names: Set<String> = []
@@ -55,7 +55,7 @@ struct RequestMutatorTests {
   }
 
   @Test(
-    "whether a server has to wait for more is told from the bytes",
+    "the bytes of a request determine whether it is complete",
     arguments: [
       ("GET / HTTP/1.1\r\nHost: a\r\n\r\n", true),
       ("\r\n\r\nGET / HTTP/1.1\r\n\r\n", true),
@@ -72,7 +72,7 @@ struct RequestMutatorTests {
     #expect(MutatedRequest.isWhole(Array(text.utf8)) == isWhole)
   }
 
-  @Test("what may be taken for HTTP/0.9 or HEAD is told from the bytes")
+  @Test("the bytes of a request determine whether it may be HTTP/0.9 or HEAD")
   func kinds() {
     func request(_ text: String) -> MutatedRequest {
       MutatedRequest(number: 1, bytes: Array(text.utf8), mutations: [], mayBeUnfinished: false)

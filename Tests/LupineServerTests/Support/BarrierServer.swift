@@ -1,16 +1,16 @@
-// A server that answers nobody before it has read everybody's request, so that all are under way at the same time.
+// BarrierServer: a server that responds only after it has read all requests, so that all are concurrent.
 
 import LupineEngine
 import LupineOrigin
 
-/// Accepts a number of connections, reads a request on each, and only then answers them all: with their own paths.
+/// Accepts a number of connections, reads a request from each, and then responds to each with its own path.
 ///
-/// One thread does it, one connection behind the other, since a client's request waits in the kernel until it is read.
+/// A single thread serves the connections one after another. Unread requests wait in the kernel.
 final class BarrierServer: Sendable {
-  /// What became of it.
+  /// The result of a run.
   struct Report: Sendable, Equatable {
     var requestCount = 0
-    /// Connections that the client closed when it was done.
+    /// The number of connections that the client closed after its response.
     var closedCount = 0
   }
 
@@ -31,7 +31,7 @@ final class BarrierServer: Sendable {
     }
   }
 
-  /// Ends it if the client gave up, and waits for its thread.
+  /// Stops listening, in case the client has failed, waits for the thread, and returns the report.
   func stop() async -> Report {
     listener.shutdownBoth()
     await done.wait()
@@ -53,11 +53,11 @@ final class BarrierServer: Sendable {
     var byte: [UInt8] = [0]
     let closedCount = sockets.count { (try? $0.receive(into: &byte)) == 0 }
     report.update { $0.closedCount = closedCount }
-    // In place of thousands that stay in TIME_WAIT for a minute, in everybody's way.
+    // Resets the connections. Otherwise thousands would stay in TIME_WAIT for a minute and affect other tests.
     for socket in sockets { socket.resetOnClose() }
   }
 
-  // A GET's head, which comes as a whole: the engine hands it to the kernel at once.
+  // Reads the head of a GET request, which arrives in one piece, because the engine sends it in one call.
   private func readPath(_ socket: Socket) -> String? {
     var buffer = [UInt8](repeating: 0, count: 4096)
     guard let count = try? socket.receive(into: &buffer), buffer[..<count].suffix(4).elementsEqual("\r\n\r\n".utf8)

@@ -1,20 +1,20 @@
-// Connections on loopback as the kernel sees them, for what neither end can tell: whether bytes wait, whether it is open.
+// KernelConnection: loopback connections as the kernel lists them, with unread bytes and state.
 
 import Glibc
 import LupineEngine
 
-/// One end of an IPv4 connection on loopback that this end hasn't closed, as /proc/net/tcp shows it (proc(5)).
+/// One end of an IPv4 connection on loopback that isn't closed, from /proc/net/tcp (proc(5)).
 struct KernelConnection {
   let localPort: UInt16
-  /// Bytes that were written and not acknowledged.
+  /// The number of bytes written but not acknowledged.
   let unsentCount: Int
-  /// Bytes that arrived and were not read.
+  /// The number of bytes received but not read.
   let unreadCount: Int
 
-  /// ESTABLISHED and CLOSE_WAIT. There may be thousands in TIME_WAIT, which aren't even looked at.
+  /// ESTABLISHED and CLOSE_WAIT. Thousands may be in TIME_WAIT, which the search skips.
   private static let openStates = ["01", "08"]
 
-  /// The ends with those ports that are open; nil stands for any port.
+  /// Returns the open ends with these ports. A nil port matches any port.
   static func all(from local: UInt16? = nil, to remote: UInt16) throws -> [KernelConnection] {
     let table = try ProcessStatus.bytes(of: "/proc/net/tcp")
     return openStates.flatMap { state in
@@ -39,14 +39,14 @@ struct KernelConnection {
     return "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
   }
 
-  /// Waits until this process has closed its end of a connection; returns false if it doesn't.
+  /// Waits until this process has closed its end of a connection. Returns false after a minute.
   static func closes(from local: UInt16, to server: Server) async throws -> Bool {
     try await ProcessStatus.settles { try all(from: local, to: server.rawValue).isEmpty }
   }
 }
 
 extension [UInt8] {
-  /// The places behind each occurrence of `words`, in text; by strstr, since a debug build's own loops are slow.
+  /// Returns the indices after each occurrence of `words`. Uses strstr, because loops are slow in a debug build.
   fileprivate func ends(of words: String) -> [Int] {
     (self + [0]).withUnsafeBytes { table in
       guard let start = table.assumingMemoryBound(to: CChar.self).baseAddress else { return [] }

@@ -1,4 +1,4 @@
-// What the kernel says of this process: its memory and its descriptors.
+// ProcessStatus: memory and descriptors of this process, as the kernel reports them.
 
 import Glibc
 import LupineEngine
@@ -7,24 +7,24 @@ import Testing
 enum ProcessStatus {
   static var userID: UInt32 { getuid() }
 
-  /// Whether the system has [::1], without which the servers don't listen there.
+  /// Whether the system has [::1]. Without it, the servers don't listen there.
   static var hasIPv6: Bool {
     let interfaces = try? text(of: "/proc/net/if_inet6").split(separator: "\n")
     return interfaces?.contains { $0.hasPrefix("00000000000000000000000000000001 ") } == true
   }
 
-  /// A line of /proc/self/status in KiB, such as "VmRSS" for the memory now and "VmHWM" for the most there ever was.
+  /// Returns a value of /proc/self/status in KiB, such as "VmRSS" for the current memory and "VmHWM" for the peak.
   static func kibibytes(_ name: String) throws -> Int {
     let line = try #require(try text(of: "/proc/self/status").split(separator: "\n").first { $0.hasPrefix("\(name):") })
     return try #require(line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Int($0) })
   }
 
-  /// By how much more memory a sanitizer makes a program use, roughly; 1 without one.
+  /// The approximate factor by which a sanitizer increases memory, or 1 without one.
   static var memoryFactor: Int {
     dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil ? 32 : 1
   }
 
-  /// What the open descriptors lead to that an engine opens: sockets, epoll and eventfd. The runtime has others.
+  /// The targets of open descriptors of the kinds that an engine opens: sockets, epoll and eventfd.
   static var engineDescriptors: [String] {
     guard let folder = opendir("/proc/self/fd") else { return [] }
     defer { closedir(folder) }
@@ -41,7 +41,7 @@ enum ProcessStatus {
     return targets
   }
 
-  /// Allows this process that many descriptors. Throws if it may not have so many.
+  /// Raises the process's limit of descriptors. Throws if the hard limit is lower.
   static func allowDescriptors(_ count: UInt) throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -52,7 +52,7 @@ enum ProcessStatus {
     try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
   }
 
-  /// A whole file of /proc, of which some have megabytes.
+  /// Returns the content of a file in /proc, which may have megabytes.
   static func bytes(of path: String) throws -> [UInt8] {
     let number = open(path, O_RDONLY | O_CLOEXEC)
     try #require(number >= 0, "\(path) can't be opened")
@@ -65,10 +65,10 @@ enum ProcessStatus {
     return bytes
   }
 
-  /// The same as text.
+  /// Returns the content of a file in /proc, as text.
   static func text(of path: String) throws -> String { String(decoding: try bytes(of: path), as: UTF8.self) }
 
-  /// Whether a condition comes to hold while other threads run.
+  /// Polls until the condition is true, for up to 60 s, and returns whether it is.
   static func settles(_ condition: () throws -> Bool) async rethrows -> Bool {
     let deadline = Instant.now + .seconds(60)
     while Instant.now < deadline {

@@ -1,4 +1,4 @@
-// Short forms for what nearly every test does: send a request to a server, and look at its answer or its error.
+// Requests: functions that send a request to a test server and return the response or the error.
 
 import LupineEngine
 import Testing
@@ -14,7 +14,7 @@ extension Engine {
     return try await collect(request, redirects: redirects)
   }
 
-  /// Sends a request that has to fail, and returns its error.
+  /// Sends a request that must fail, and returns its error.
   func failure(
     _ server: Server, _ path: String, method: String = "GET", fields: Fields = Fields(),
     body: RequestBody = RequestBody(), redirects: RedirectRule? = nil, edit: (inout EngineRequest) -> Void = { _ in },
@@ -25,7 +25,7 @@ extension Engine {
     return try await failure(request, redirects: redirects, sourceLocation: sourceLocation)
   }
 
-  /// Sends a request that has to fail, and returns its error.
+  /// Sends a request that must fail, and returns its error.
   func failure(
     _ request: EngineRequest, redirects: RedirectRule? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws -> EngineError {
@@ -35,12 +35,12 @@ extension Engine {
     } catch {
       result = .failure(error)
     }
-    return try #require(result.error, "\(request.uri) has answered", sourceLocation: sourceLocation)
+    return try #require(result.error, "\(request.uri) responded instead of failing", sourceLocation: sourceLocation)
   }
 }
 
 extension Result {
-  /// Why it failed, or nil.
+  /// The error, or nil if the result is a success.
   var error: Failure? {
     if case .failure(let error) = self { error } else { nil }
   }
@@ -50,16 +50,16 @@ extension CollectedResponse {
   var status: Int { head.status }
   var text: String { String(decoding: body, as: UTF8.self) }
 
-  /// The first value of a field.
+  /// Returns the first value of a field.
   func field(_ name: String) -> String? { head.fields.first(name) }
 
-  /// The measurement of the request that led to this response, the last one.
+  /// The metrics of the last request, which received this response.
   var metric: ExchangeMetrics {
     get throws { try #require(metrics.last) }
   }
 }
 
-/// The servers' page text.txt.
+/// The content of the servers' page text.txt.
 enum TextPage {
   static let bytes = Array(text.utf8)
   static let text = (1...3000).map { "line \($0): lupins fix nitrogen\n" }.joined()

@@ -1,9 +1,9 @@
-// The real servers that these tests talk to, on loopback; `Tests/Servers/servers ports` says what each is for.
+// Server: the servers for these tests, on loopback. `Tests/Servers/servers ports` describes each.
 
 import LupineEngine
 import Synchronization
 
-/// A port of Tests/Servers/servers. Asking for its URL throws if nobody listens there.
+/// A port of Tests/Servers/servers. Functions that return its URL throw if no server listens there.
 enum Server: UInt16, Sendable {
   case httpbin = 28080
   case nginx = 28082
@@ -27,12 +27,12 @@ enum Server: UInt16, Sendable {
   case tls13 = 28450
   case caddyTLS = 28454
 
-  /// Those that hold pages of their own, each another program.
+  /// The servers with separate content, each a different program.
   static let all: [Server] = [.httpbin, .nginx, .apache, .caddy, .haproxy]
-  /// Those with the pages /small.txt, /text.txt and /big.bin.
+  /// The servers with the pages /small.txt, /text.txt and /big.bin.
   static let withPages: [Server] = [.nginx, .apache, .caddy, .haproxy]
 
-  /// Nobody listens where a test server should.
+  /// No server listens on the port.
   struct Down: Error, CustomStringConvertible {
     let server: Server
     var description: String {
@@ -41,10 +41,10 @@ enum Server: UInt16, Sendable {
   }
 
   private var isTLS: Bool { rawValue > 28440 }
-  /// A page that is small, and the same each time.
+  /// The path of a small page that never changes.
   var smallPage: String { self == .httpbin ? "/base64/c21hbGwK" : "/small.txt" }
 
-  /// The URL of a page; throws `Down` if nobody listens.
+  /// Returns the URL of a page. Throws `Down` if no server listens.
   func url(_ path: String = "/", host: String? = nil) async throws -> String {
     try await checkUp()
     return isTLS ? "https://\(host ?? "localhost"):\(rawValue)\(path)" : "\(authority(host ?? "127.0.0.1"))\(path)"
@@ -52,21 +52,21 @@ enum Server: UInt16, Sendable {
 
   private func authority(_ host: String) -> String { "http://\(host):\(rawValue)" }
 
-  /// The URI of a page; throws `Down` if nobody listens.
+  /// Returns the URI of a page. Throws `Down` if no server listens.
   func uri(_ path: String = "/", host: String? = nil) async throws -> URI {
     try URI(try await url(path, host: host))
   }
 
   private static let checks = Mutex<[Server: Task<Void, any Error>]>([:])
 
-  /// Throws `Down` if nobody listens. A server is asked once.
+  /// Throws `Down` if no server listens. Each server is checked only once.
   func checkUp() async throws {
     let check = Self.checks.withLock { checks in
       if let check = checks[self] { return check }
       let check = Task {
         let engine = try Engine.forServers()
         do {
-          // Whatever speaks another protocol, or resets the connection, listens.
+          // Any error except a refused connection shows that a server listens.
           _ = try await engine.collect(EngineRequest(uri: try URI(authority("127.0.0.1") + "/")))
         } catch let error as EngineError where error.code == .connectionRefused {
           throw Down(server: self)
@@ -78,13 +78,13 @@ enum Server: UInt16, Sendable {
     try await check.value
   }
 
-  /// The folder of Tests/Servers/servers, in which its authority's certificate lies.
+  /// The folder of Tests/Servers/servers, which contains the authority's certificate.
   static let folder =
     Environment.values(of: ["LUPINE_SERVERS"])["LUPINE_SERVERS"] ?? "/tmp/lupine-servers-\(ProcessStatus.userID)"
 }
 
 extension Engine {
-  /// An engine that trusts the test servers' authority, and goes through no proxy, whatever the environment says.
+  /// Returns an engine that trusts the test servers' authority, and uses no proxy of the environment.
   static func forServers(_ edit: (inout EngineConfiguration) throws -> Void = { _ in }) throws -> Engine {
     var configuration = EngineConfiguration()
     configuration.proxy = .none

@@ -1,17 +1,17 @@
-// Sinks for bodies that are too large to be collected: they count, and compare with what is expected.
+// Sinks: a sink for bodies too large to collect, which counts and compares bytes.
 
 import Glibc
 import LupineEngine
 import LupineOrigin
 import Synchronization
 
-/// Counts a body's bytes, and compares each with what should stand there.
+/// Counts the bytes of a body, and compares them with the expected ones.
 final class CountingSink: ResponseSink {
-  /// What a body should consist of.
+  /// The expected content of a body.
   enum Expected: Sendable {
     case anything
     case zeros
-    /// `Pattern`.
+    /// The bytes of `Pattern`.
     case pattern
   }
 
@@ -23,10 +23,10 @@ final class CountingSink: ResponseSink {
   private let expected: [UInt8]
   private let onBody: @Sendable (Int) -> Void
 
-  /// `onBody` is called on the loop with the number of bytes so far.
+  /// Creates a sink. `onBody` is called on the loop with the number of bytes received so far.
   init(_ expected: Expected = .anything, onBody: @escaping @Sendable (Int) -> Void = { _ in }) {
     self.onBody = onBody
-    // As much as one read of the engine's can bring, from whatever place of the period on.
+    // At least as many bytes as one read of the engine returns, starting anywhere in the period.
     let countMax = 512 * 1024
     self.expected =
       switch expected {
@@ -36,14 +36,14 @@ final class CountingSink: ResponseSink {
       }
   }
 
-  /// Bytes so far.
+  /// The number of bytes received so far.
   var receivedCount: Int { count.load(ordering: .acquiring) }
-  /// Whether every byte so far was as expected.
+  /// Whether all bytes received so far are as expected.
   var isRight: Bool { !isWrong.load(ordering: .acquiring) }
   var status: Int? { end.withLock { $0.status } }
-  /// Why the exchange failed; to be asked behind `finished`.
+  /// The error of the exchange. Valid after `finished` opens.
   var error: EngineError? { end.withLock { $0.error } }
-  /// What it cost; to be asked behind `finished`.
+  /// The metrics of the exchange. Valid after `finished` opens.
   var metrics: ExchangeMetrics? { end.withLock { $0.metrics } }
 
   func receive(head: ResponseHead) -> BodyDisposition {
@@ -59,7 +59,7 @@ final class CountingSink: ResponseSink {
     onBody(before + bytes.count)
   }
 
-  // By memcmp: a loop over 100 MB would take a debug build seconds.
+  // Uses memcmp: in a debug build, a loop over 100 MB would take seconds.
   private func compare(_ bytes: borrowing Span<UInt8>, at place: Int) {
     let isSame = bytes.withUnsafeBytes { bytes in
       expected.withUnsafeBytes { expected in
@@ -79,14 +79,14 @@ final class CountingSink: ResponseSink {
   }
 }
 
-/// `Pattern` in bulk.
+/// Makes large amounts of `Pattern`.
 enum PatternBytes {
-  /// After how many bytes it begins anew.
+  /// The number of bytes after which the pattern repeats.
   static let period = 251
 
   private static let block = (0..<UInt64(period) * 256).map { Pattern.byte(at: $0) }
 
-  /// The first bytes.
+  /// Returns the first bytes of the pattern.
   static func make(_ byteCount: Int) -> [UInt8] {
     var bytes: [UInt8] = []
     bytes.reserveCapacity(byteCount + block.count)

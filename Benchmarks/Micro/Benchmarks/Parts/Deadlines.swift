@@ -1,4 +1,4 @@
-// The deadlines of a loop.
+// Benchmarks of the queue of a loop's deadlines.
 
 import Benchmark
 @_spi(Loop) import LupineReactor

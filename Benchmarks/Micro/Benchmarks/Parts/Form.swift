@@ -1,4 +1,4 @@
-// The form encoder.
+// Benchmark of the form encoder.
 
 import Benchmark
 import Lupine

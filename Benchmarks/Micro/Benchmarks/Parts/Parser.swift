@@ -1,4 +1,4 @@
-// The parser on the heads of well-known servers and on one of 64 KiB, beside http-parser on the same bytes.
+// Benchmarks of the response parser: heads of well-known servers, a head of 64 KiB, and http-parser for comparison.
 
 import Benchmark
 import CHTTPParser
@@ -10,7 +10,7 @@ func parser() {
   for (name, heads) in [("\(small.count) heads", small), ("a head of 64 KiB", large)] {
     measureSpeed(name, of: heads) { blackHole(ResponseHeads.parse($0)) }
     measureSpeed("\(name), http-parser", of: heads) { head in
-      // SAFETY: the bytes live for the call, and the count is their own.
+      // SAFETY: the bytes are valid during the call, and the count is theirs.
       let lines = head.withUnsafeBytes { bytes in
         peer_parse(bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
       }
@@ -19,7 +19,7 @@ func parser() {
   }
 }
 
-/// Times the parsing of some heads, and says how many bytes of them are parsed in a second.
+/// Measures the time to parse some heads, and the number of bytes parsed per second.
 private func measureSpeed(_ name: String, of heads: [[UInt8]], parse: @escaping @Sendable ([UInt8]) -> Void) {
   let speed = BenchmarkMetric.custom("MB/s", polarity: .prefersLarger, useScalingFactor: false)
   let byteCount = heads.reduce(0) { $0 + $1.count }

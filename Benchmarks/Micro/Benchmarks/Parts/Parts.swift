@@ -1,4 +1,4 @@
-// Which parts of a request are timed, and how.
+// The list of benchmarks, each for one part of a request, and their configuration.
 
 import Benchmark
 
@@ -14,7 +14,7 @@ let benchmarks: @Sendable () -> Void = {
 }
 
 extension Benchmark {
-  /// Times what is done with a value, and neither how it is made nor how it goes.
+  /// Measures the time of `work` on a value, without the creation and destruction of the value.
   func measure<Value>(_ value: consuming Value, work: (inout Value) -> Void) {
     var value = value
     startMeasurement()

@@ -1,4 +1,4 @@
-// The connection pool's decisions, with one origin and with many.
+// Benchmarks of the connection pool's decisions, with one origin and with many.
 
 import Benchmark
 @testable import LupineEngine
@@ -34,7 +34,7 @@ func pool() {
 
 private let start = Instant(nanoseconds: 0)
 
-/// A pool with one idle connection for each origin, and room for no other.
+/// Returns a pool with one idle connection per origin, and no capacity for more.
 private func idlePool(_ keys: [PoolKey]) -> PoolState {
   var limits = PoolLimits()
   limits.connectionsPerOriginMax = 1

@@ -1,4 +1,4 @@
-// What is done with the fields of a response, with a request's head, and with a chunked body.
+// Benchmarks of field lookups, request heads and chunked bodies.
 
 import Benchmark
 import LupineEngine
@@ -41,7 +41,7 @@ private func requestHead() -> RequestHead {
 func chunks() {
   for size in [16, 8192] {
     let message = chunkedMessage(size)
-    // In thousands, a body of small chunks would take the time of all other parts.
+    // Not in thousands: a body of small chunks would then take as long as all other parts together.
     let configuration = Benchmark.Configuration(metrics: [.wallClock, .throughput], maxDuration: .seconds(1))
     Benchmark("64 KiB in chunks of \(size)", configuration: configuration) { benchmark in
       for _ in benchmark.scaledIterations { precondition(bodyByteCount(of: message) == 65536, "not all was taken") }

@@ -4,7 +4,7 @@
 
 #include <http_parser.h>
 
-// What a client needs at the least: where each name and value lies, and where the head ends.
+// The least that a client needs: the position of each name and value, and the end of the head.
 typedef struct {
   const char *start;
   size_t lines;
@@ -40,7 +40,7 @@ long peer_parse(const char *bytes, size_t count) {
   settings.on_header_field = on_field;
   settings.on_header_value = on_value;
   settings.on_headers_complete = on_complete;
-  // Its own limit is 80 KiB by default.
+  // http-parser limits heads to 80 KiB by default.
   static Head head;
   head.start = bytes;
   head.lines = 0;

@@ -1,11 +1,11 @@
-// How much memory malloc has given out: what Swift's Glibc module leaves out.
+// The amount of memory allocated by malloc. Swift's Glibc module lacks the function for it.
 
 #ifndef LUPINE_BENCHMARKS_ALLOCATION_H
 #define LUPINE_BENCHMARKS_ALLOCATION_H
 
 #include <stddef.h>
 
-/// The bytes that are allocated and not freed, of all threads' arenas.
+/// Returns the number of bytes that are allocated in the arenas of all threads.
 size_t allocated_bytes(void);
 
 #endif

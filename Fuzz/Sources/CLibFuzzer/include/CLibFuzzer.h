@@ -1,4 +1,5 @@
-// libFuzzer's entry for programs with a main of their own (compiler-rt, FuzzerInterface.h has no header in the toolchain).
+// libFuzzer's entry point for programs with their own main. The toolchain has no header for it (compiler-rt:
+// FuzzerInterface.h).
 #pragma once
 #include <stddef.h>
 #include <stdint.h>

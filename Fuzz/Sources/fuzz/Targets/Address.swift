@@ -1,13 +1,13 @@
-// Addresses in numbers, as the C library reads them.
+// Numeric addresses, compared with the C library.
 
 import Glibc
 @testable import LupineWire
 
 extension FuzzTarget {
   /// Input: a text.
-  static let address = FuzzTarget(name: "address", summary: "numeric addresses are read as inet_pton(3) reads them") {
+  static let address = FuzzTarget(name: "address", summary: "numeric addresses are parsed as by inet_pton(3)") {
     bytes in
-    // A NUL ends a text for C, and not for us.
+    // NUL ends a text in C, but not in Swift.
     guard !bytes.contains(0) else { return }
     let text = String(decoding: bytes, as: UTF8.self)
     guard text.utf8.elementsEqual(bytes) else { return }

@@ -1,4 +1,4 @@
-// The curl command of a request: as a shell's own splitting into words reads it.
+// The curl command of a request, split into words by bash's rules and by bash.
 
 import Foundation
 import Glibc
@@ -7,11 +7,11 @@ import Glibc
 extension FuzzTarget {
   /// Input: choices, method, URL, body, then names and values of fields.
   static let curl = FuzzTarget(
-    name: "curl", summary: "a request's curl command splits, by bash's rules and by bash, into the request's parts"
+    name: "curl", summary: "bash splits a request's curl command into the request's parts"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
-    // NUL can stand in no argument, nor in a method or a field.
+    // An argument, a method and a field can't contain NUL.
     let method = input.text().filter { $0 != "\0" }
     guard let url = URL(string: "http://a.test/" + input.text()), !method.contains("\0") else { return }
     var request = URLRequest(url: url)
@@ -29,7 +29,7 @@ extension FuzzTarget {
     guard let words = ShellWords(command) else { return hold(false, "bash would do more than split: \(command)") }
     let expected = arguments(of: request, url)
     hold(words.all == expected, "\(words.all.map(shown)), not \(expected.map(shown)): \(command)")
-    if !words.hasSubstitution { hold(Bash.shared.words(of: command) == expected, "bash says otherwise: \(command)") }
+    if !words.hasSubstitution { hold(Bash.shared.words(of: command) == expected, "bash differs: \(command)") }
   }
 
   private static func arguments(of request: Lupine.URLRequest, _ url: URL) -> [[UInt8]] {
@@ -55,7 +55,7 @@ extension FuzzTarget {
   }
 }
 
-/// A command split as bash splits it; nil if there is anything that bash would not take as it stands.
+/// A command, split by bash's rules. Nil if bash would do more than split it.
 private struct ShellWords {
   private(set) var all: [[UInt8]] = []
   private(set) var hasSubstitution = false
@@ -105,7 +105,7 @@ private struct ShellWords {
       case UInt8(ascii: "\\"):
         guard let next = rest.popFirst(), "\"\\$`".utf8.contains(next) else { return nil }
         text.append(next)
-      // An expansion, or an interactive shell's history.
+      // An expansion, or the history of an interactive shell.
       case UInt8(ascii: "$"), UInt8(ascii: "`"), UInt8(ascii: "!"): return nil
       default: text.append(byte)
       }
@@ -113,7 +113,7 @@ private struct ShellWords {
     return nil
   }
 
-  /// Up to a single quote; a number of that many digits behind each mark.
+  /// Parses text up to a single quote. After each mark, a number has the given number of digits.
   private mutating func escaped(digits: Int, radix: Int, mark: String) -> [UInt8]? {
     var text: [UInt8] = []
     while !rest.isEmpty {
@@ -130,7 +130,8 @@ private struct ShellWords {
   }
 }
 
-/// One bash for the whole run, in which `curl` writes its arguments. It gets only what `ShellWords` has found harmless.
+/// A bash process for the entire run, in which `curl` prints its arguments. It only receives commands that `ShellWords`
+/// accepts.
 private final class Bash: Sendable {
   static let shared = Bash()
 
@@ -161,7 +162,7 @@ private final class Bash: Sendable {
     }
   }
 
-  // By system calls, since FileHandle traps when the fuzzer's alarm interrupts it.
+  // Uses system calls, because FileHandle traps when the fuzzer's alarm interrupts it.
   private func write(_ text: String) {
     var rest = Array(text.utf8)
     while !rest.isEmpty {

@@ -1,11 +1,11 @@
-// WWW-Authenticate and Proxy-Authenticate.
+// Challenges in WWW-Authenticate and Proxy-Authenticate.
 
 @testable import LupineWire
 
 extension FuzzTarget {
   /// Input: a field's value.
   static let challenges = FuzzTarget(
-    name: "challenges", summary: "challenges that were read, written strictly, read as themselves, within their limits"
+    name: "challenges", summary: "challenges written strictly are parsed to the same challenges, within the limits"
   ) { bytes in
     let challenges = Challenge.parse(String(decoding: bytes, as: UTF8.self))
     hold(challenges.count <= Limits.challengesMax, "\(challenges.count) challenges")
@@ -14,12 +14,12 @@ extension FuzzTarget {
     let again = Challenge.parse(written)
     hold(again == challenges, "\(challenges) written as \(written.debugDescription) reads as \(again)")
 
-    // Each line by itself, and all of them under one limit.
+    // Several field lines, parsed together with one limit, equal the lines parsed one by one.
     var fields = Fields()
     let lines = bytes.split(separator: 0x0A).prefix(20)
     for line in lines { fields.append(name: "www-authenticate", valueBytes: Array(line)) }
     let expected = lines.flatMap { Challenge.parse(String(decoding: $0, as: UTF8.self)) }.prefix(Limits.challengesMax)
-    hold(fields.challenges("WWW-Authenticate") == Array(expected), "lines read otherwise than one by one")
+    hold(fields.challenges("WWW-Authenticate") == Array(expected), "lines differ from each line alone")
   }
 
   private static func check(_ challenge: Challenge) {

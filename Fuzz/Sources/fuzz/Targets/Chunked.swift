@@ -1,11 +1,11 @@
-// The chunked transfer coding: what is encoded decodes to itself, and a decoder written anew says the same of any bytes.
+// The chunked transfer coding: a round trip, and a comparison with a second implementation for any bytes.
 
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: a byte of choices; then bytes to be decoded, or chunks to be encoded.
+  /// Input: a byte of choices, then bytes to decode, or chunks to encode.
   static let chunked = FuzzTarget(
-    name: "chunked", summary: "chunks decode to what was encoded, in any split; a reference decoder agrees on any bytes"
+    name: "chunked", summary: "chunks in any split decode to the encoded bytes; a reference decoder agrees on any bytes"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
@@ -26,7 +26,7 @@ extension FuzzTarget {
       if isPlain {
         ChunkedEncoder.append(data.span, to: &wire)
       } else if !data.isEmpty {
-        // What other senders write: zeros in front, capitals, padding, extensions.
+        // Variants of other senders: leading zeros, uppercase digits, padding, extensions.
         let size = String(data.count, radix: 16, uppercase: input.flag())
         wire += Array(String(repeating: "0", count: input.number(0...(16 - size.utf8.count))).utf8) + size.utf8
         wire += input.pick(["", " ", "\t ", ";a", ";a=b", " ; q=\"x;\t\"", ";é"]).utf8
@@ -58,7 +58,7 @@ extension FuzzTarget {
     }
   }
 
-  /// What the decoder makes of pieces.
+  /// The decoder's result for the given pieces.
   private struct Decoding {
     var body: [UInt8] = []
     var trailers: Fields?
@@ -74,7 +74,7 @@ extension FuzzTarget {
             reading: while true {
               switch try decoder.next(span, at: &cursor) {
               case .needMoreBytes:
-                hold(cursor == piece.count, "bytes were left where more were asked for")
+                hold(cursor == piece.count, "more bytes are needed, but some are left")
                 break reading
               case .data(let range): body += piece[range]
               case .end(let fields):
@@ -92,7 +92,7 @@ extension FuzzTarget {
   }
 }
 
-/// RFC 9112 §7.1 read from the left to the right, all of it at once.
+/// An implementation of RFC 9112 §7.1 that reads all bytes at once, from left to right.
 private struct ReferenceChunks {
   private(set) var body: [UInt8] = []
   private(set) var isComplete = false
@@ -102,7 +102,7 @@ private struct ReferenceChunks {
     var rest = wire[...]
     var extensionBytes = 0
     while true {
-      // A line may be told wrong before its end has come.
+      // A line can be invalid before its end has been received.
       let line = rest.prefix { $0 != 0x0D }
       let size = line.prefix { Byte.hexValue($0) != nil }
       let padding = line.dropFirst(size.count)
@@ -131,7 +131,7 @@ private struct ReferenceChunks {
     }
   }
 
-  /// False if it isn't there, or isn't there yet.
+  /// Returns false if the text is missing or incomplete.
   private mutating func skip(_ expected: String, _ rest: inout ArraySlice<UInt8>) -> Bool {
     for byte in expected.utf8 {
       guard let next = rest.popFirst() else { return false }
@@ -143,7 +143,7 @@ private struct ReferenceChunks {
     return true
   }
 
-  // The parser of sections has a target of its own.
+  // Section parsing is covered by another target.
   private mutating func readTrailers(_ rest: [UInt8], _ limits: Limits) {
     var parser = SectionParser(.trailers, limits: limits)
     var cursor = 0

@@ -1,4 +1,4 @@
-// Content codings, both ways, held against zlib and libbrotli in one shot.
+// Content codings in both directions, compared with zlib and libbrotli in one call.
 
 import CLupineBrotli
 import CLupineZlib
@@ -7,7 +7,7 @@ import CLupineZlib
 extension FuzzTarget {
   /// Input: a byte of choices, then coded bytes.
   static let decoder = FuzzTarget(
-    name: "decoder", summary: "coded bytes in pieces decode to what the library makes of them at once, within limits"
+    name: "decoder", summary: "coded bytes in pieces are decoded as by the library in one call, within the limits"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
@@ -20,7 +20,7 @@ extension FuzzTarget {
     for pieces in cutter.waysToCut(wire) {
       let room = cutter.number(1...3) == 1 ? cutter.number(1...7) : 4096
       let outcome = Decoding(pieces, [coding], limits, room: room)
-      // In front of an error, more may have come out if there was less room.
+      // Before an error, smaller output buffers may have yielded more bytes.
       let common = min(expected.bytes.count, outcome.bytes.count)
       hold(
         expected.bytes.prefix(common) == outcome.bytes.prefix(common), "\(coding): another output than the library's")
@@ -34,7 +34,7 @@ extension FuzzTarget {
     stack(wire, choices, &cutter)
   }
 
-  /// The same bytes through two decoders, one behind the other, and through one that is told of both.
+  /// Decodes the bytes with two decoders in sequence, and with one decoder for both codings.
   private static func stack(_ wire: [UInt8], _ choices: UInt8, _ cutter: inout Cutter) {
     let all = [ContentCoding.gzip, .deflate, .brotli]
     let codings = [all[Int(choices >> 3 & 3) % 3], all[Int(choices >> 5 & 3) % 3]]
@@ -47,7 +47,8 @@ extension FuzzTarget {
     guard !inner.isLimited else { return }
     let common = min(inner.bytes.count, both.bytes.count)
     hold(inner.bytes.prefix(common) == both.bytes.prefix(common), "\(codings): another output than of each alone")
-    // A body of no bytes at all is complete whatever its codings; one that decodes to none isn't coded once more.
+    // A body of 0 bytes is complete with any codings. A layer that decodes to 0 bytes isn't a body of 0 bytes for the
+    // next.
     let isComplete = outer.isComplete && inner.isComplete && (!outer.bytes.isEmpty || wire.isEmpty)
     hold(both.isComplete == isComplete, "\(codings): complete is \(both.isComplete): \(shown(wire))")
   }
@@ -55,7 +56,7 @@ extension FuzzTarget {
   /// Input: choices, then bytes to encode.
   static let encoder = FuzzTarget(
     name: "encoder",
-    summary: "what is encoded in pieces the library decodes at once; damage to it is never decoded as good"
+    summary: "the library decodes bytes encoded in pieces; damaged bytes never decode as valid"
   ) { bytes in
     var input = Input(bytes)
     let coding = input.pick([ContentCoding.gzip, .deflate, .brotli])
@@ -69,7 +70,7 @@ extension FuzzTarget {
     let own = Decoding(cutter.pieces(coded), [coding], CodingLimits(), room: cutter.number(1...600))
     hold(own.isComplete && own.bytes == body, "\(coding): \(String(describing: own.error))")
     guard damage != 0, !coded.isEmpty, coding == .gzip else { return }
-    // gzip has a checksum and a length. Its header's time, flags of effort and system say nothing about the bytes.
+    // gzip has a checksum and a length. Its header's time, compression flags and system don't affect the decoded bytes.
     var damaged = coded
     let index = place % damaged.count
     guard !(4...9).contains(index) else { return }
@@ -102,7 +103,7 @@ extension FuzzTarget {
   }
 }
 
-/// What our decoder makes of pieces.
+/// The result of Lupine's decoder for the given pieces.
 private struct Decoding {
   var bytes: [UInt8] = []
   var isComplete = false
@@ -124,12 +125,12 @@ private struct Decoding {
           var offset = 0
           while true {
             let step = try decoder.decode(span.bytes.extracting(offset...), scratch: &scratch) { piece in
-              hold(piece.count <= room, "more came out than there was room for")
+              hold(piece.count <= room, "more bytes were decoded than the buffer can hold")
               for index in piece.indices { bytes.append(piece[index]) }
             }
             offset += step.consumed
             if step.produced == 0 {
-              hold(offset == piece.count, "stopped with input left and nothing out")
+              hold(offset == piece.count, "the decoder stopped without output before the end of its input")
               return
             }
           }
@@ -143,12 +144,12 @@ private struct Decoding {
   }
 }
 
-/// The libraries by themselves, with all of the input at once.
+/// The result of the libraries themselves, for all input at once.
 private struct OneShot {
   private(set) var bytes: [UInt8] = []
   private(set) var isComplete = false
 
-  /// More than any test of a limit needs.
+  /// More than any test of a limit needs, in bytes.
   private static let bytesMax = 8 << 20
 
   static func decode(_ wire: [UInt8], _ coding: ContentCoding) -> OneShot {
@@ -156,7 +157,7 @@ private struct OneShot {
     case .brotli: brotli(wire)
     case .gzip: inflate(wire, windowBits: 31, mayRepeat: true)
     case .deflate:
-      // With zlib's header or without, as the first two bytes say.
+      // The first two bytes show whether there is a zlib header.
       wire.count >= 2 && wire[0] & 0x8F == 0x08 && (Int(wire[0]) << 8 | Int(wire[1])) % 31 == 0
         ? inflate(wire, windowBits: 15, mayRepeat: false) : inflate(wire, windowBits: -15, mayRepeat: false)
     }

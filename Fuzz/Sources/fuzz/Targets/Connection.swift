@@ -1,11 +1,11 @@
-// A connection over many exchanges, and over its end and a new one: whose bytes are whose.
+// A connection with many exchanges, closes and replacements: each reply's bytes reach only its own exchange.
 
 @testable import LupineWire
 
 extension FuzzTarget {
   /// Input: a list of operations.
   static let connection = FuzzTarget(
-    name: "connection", summary: "requests, pieces, ends, cancels and reuse: never a byte of one reply in another"
+    name: "connection", summary: "no byte of one reply is in another, over requests, pieces, closes and reuse"
   ) { bytes in
     var input = Input(bytes)
     var peer = Peer()
@@ -16,17 +16,17 @@ extension FuzzTarget {
 
 /// A client's connection, and the server at its other end.
 private struct Peer: ~Copyable {
-  /// What a server answers one request with.
+  /// The server's reply to one request.
   private struct Reply {
     var wire: [UInt8] = []
     var body: [UInt8] = []
     var trailerCount = 0
-    /// Bytes that nobody asked for stand behind it.
+    /// Whether unrequested bytes follow.
     var hasSurplus = false
-    /// Its end is that of the connection.
+    /// Whether the end of the connection ends the body.
     var endsWithClose = false
     var asksForClose = false
-    /// It breaks off, and the server closes.
+    /// Whether the reply is truncated, and the server closes the connection.
     var isCut = false
   }
 
@@ -76,7 +76,7 @@ private struct Peer: ~Copyable {
     if requestIsSent { connection.requestSent() }
   }
 
-  /// A fresh connection; what was on its way to the old one is lost with it.
+  /// Replaces the connection. Undelivered bytes of the old connection are lost.
   private mutating func replace() {
     connection = ClientConnection(limits: Limits())
     (reply, delivered, isUnderWay) = (Reply(), 0, false)
@@ -85,7 +85,7 @@ private struct Peer: ~Copyable {
   private func makeReply(_ method: String, _ input: inout Input) -> Reply {
     var reply = Reply()
     let choices = input.byte()
-    // Bytes by which it shows whose they are.
+    // The content depends on the exchange, so that bytes of another exchange are detected.
     let body = (0..<input.number(below: 64)).map { UInt8(truncatingIfNeeded: exchange &* 37 &+ $0 &* (exchange | 1)) }
     for _ in 0..<input.number(below: 3) { reply.wire += "HTTP/1.1 103 Hints\r\nLink: <\(exchange)>\r\n\r\n".utf8 }
     reply.asksForClose = choices & 0x70 == 0x70
@@ -112,7 +112,7 @@ private struct Peer: ~Copyable {
     }
     reply.body = isBodiless ? [] : body
     if choices & 0x80 != 0, !reply.endsWithClose {
-      // A second reply, which a smuggler would like to see taken for the next request's.
+      // A second reply, which a smuggling attack would assign to the next request.
       reply.wire += "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison".utf8.prefix(input.number(1...44))
       reply.hasSurplus = true
     } else if input.number(below: 6) == 0 {
@@ -137,28 +137,28 @@ private struct Peer: ~Copyable {
           guard take(event, piece, left: piece.count - cursor) else { break }
         }
       }
-      hold(wasUnderWay, "bytes were taken, and nobody had asked for any")
+      hold(wasUnderWay, "bytes without a request were accepted")
     } catch {
       hold(!wasUnderWay && reply.hasSurplus, "exchange \(exchange): \(error)")
       let isIdle = connection.isIdle
-      hold(!isIdle, "idle behind an error")
+      hold(!isIdle, "idle after an error")
       replace()
     }
   }
 
-  /// Returns whether more can come of the same bytes.
+  /// Returns whether the same bytes may contain further events.
   private mutating func take(_ event: ClientConnection.Event, _ piece: [UInt8], left: Int) -> Bool {
     switch event {
     case .needMoreBytes, .handedOver: return false
-    case .informational(let head): hold(head.fields.first("Link") == "<\(exchange)>", "another's interim response")
-    case .head(let head, _, _): hold(head.fields.first("Exchange") == "\(exchange)", "another's head")
+    case .informational(let head): hold(head.fields.first("Link") == "<\(exchange)>", "another exchange's interim head")
+    case .head(let head, _, _): hold(head.fields.first("Exchange") == "\(exchange)", "a head of another exchange")
     case .body(let range):
       received += piece[range]
       hold(reply.body.starts(with: received), "exchange \(exchange) got \(received), not \(reply.body)")
     case .end(let trailers, let reason):
-      hold(isUnderWay, "an end of nothing")
+      hold(isUnderWay, "an end without a request")
       hold(received == reply.body, "exchange \(exchange) ended with \(received), not \(reply.body)")
-      hold(trailers.first("Sum") == (reply.trailerCount > 0 ? "\(exchange)" : nil), "another's trailers")
+      hold(trailers.first("Sum") == (reply.trailerCount > 0 ? "\(exchange)" : nil), "trailers of another exchange")
       checkReuse(reason, left: left)
       isUnderWay = false
       return false
@@ -177,7 +177,7 @@ private struct Peer: ~Copyable {
     guard isUnderWay else { return replace() }
     do throws(WireError) {
       guard case .end(_, let reason?) = try connection.receiveEnd() else { return hold(false, "no end, or reusable") }
-      // Nobody can tell such an end from a break.
+      // A truncation can't be distinguished from the end of a body until close.
       hold(
         received == reply.body || (reply.isCut && reply.endsWithClose),
         "exchange \(exchange) ended by a close with \(received), not \(reply.body)")
@@ -186,7 +186,7 @@ private struct Peer: ~Copyable {
       hold(error.isTruncation && reply.isCut, "exchange \(exchange): \(error)")
     }
     let isIdle = connection.isIdle
-    hold(!isIdle, "idle behind the connection's end")
+    hold(!isIdle, "idle after the end of the connection")
     replace()
   }
 }

@@ -1,4 +1,4 @@
-// Fields that describe content: its type, its name, its range, its codings.
+// Fields that describe content: type, file name, range and codings.
 
 import Foundation
 @testable import Lupine
@@ -9,7 +9,7 @@ extension FuzzTarget {
   /// Input: a field's value.
   static let contentFields = FuzzTarget(
     name: "content-fields",
-    summary: "file names stay in their folder; types, ranges and codings read as they are written"
+    summary: "file names stay in their folder; types, ranges and codings are parsed as written"
   ) { bytes in
     let text = String(decoding: bytes, as: UTF8.self)
     checkResponse(text)
@@ -32,7 +32,7 @@ extension FuzzTarget {
     check(response.suggestedFilename ?? "")
     hold(response.expectedContentLength >= -1, "\(response.expectedContentLength) bytes")
     if let type = response.mimeType {
-      // By bytes: the Greek question mark (U+037E) is a semicolon to Swift, and none to HTTP.
+      // Compares bytes: to Swift, the Greek question mark (U+037E) equals a semicolon; to HTTP, it doesn't.
       hold(type == type.lowercased() && !type.isEmpty && !type.utf8.contains(UInt8(ascii: ";")), type)
     }
     _ = response.textEncodingName
@@ -45,15 +45,15 @@ extension FuzzTarget {
     hold(FileName(suggested: name)?.string == name, "\(name.debugDescription) is changed once more")
   }
 
-  /// A value with that text as a quoted parameter reads as the text, and so it does percent-encoded.
+  /// Checks that a text is parsed unchanged as a quoted parameter, and as a percent-encoded one.
   private static func checkParameters(_ text: String) {
     _ = ParameterizedValue(text).parameter("charset")
     _ = ParameterizedValue(text).extendedParameter("filename")
     let quoted = text.unicodeScalars.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : "\($0)" }.joined()
     let encoded = PercentEncoding.encode(text.utf8, keeping: .unreserved)
     let value = ParameterizedValue("attachment; a=\"\(quoted)\"; FileName*=utf-8'en'\(encoded); b=c")
-    hold(value.item == "attachment" && value.parameter("B") == "c", "a text took what stands behind it: \(quoted)")
-    // By scalars: a combining mark that follows a quote doesn't take it away.
+    hold(value.item == "attachment" && value.parameter("B") == "c", "the text includes the next parameter: \(quoted)")
+    // Compares bytes: a combining mark after a quotation mark doesn't hide it.
     hold(value.parameter("a").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription) quoted")
     hold(value.extendedParameter("filename").map { Array($0.utf8) } == Array(text.utf8), "\(text.debugDescription)")
   }

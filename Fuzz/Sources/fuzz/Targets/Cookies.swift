@@ -1,12 +1,12 @@
-// Set-Cookie lines and the jar that they go into: no cookie goes where its server couldn't have set it.
+// Set-Cookie lines and the cookie jar: cookies are only sent to servers that may receive them.
 
 import Foundation
 @testable import Lupine
 
 extension FuzzTarget {
-  /// Input: lines; the first byte of each says which server it comes from.
+  /// Input: lines. The first byte of each selects the server that sends it.
   static let cookies = FuzzTarget(
-    name: "cookies", summary: "cookies go back to whom RFC 6265 lets have them, and stay within their limits"
+    name: "cookies", summary: "cookies are only sent to servers that RFC 6265 allows, and stay within the limits"
   ) { bytes in
     var jar = CookieJar()
     let now = Date(timeIntervalSince1970: 1_700_000_000)
@@ -46,7 +46,7 @@ extension FuzzTarget {
     hold(source.isSecure || !cookie.isSecure, "Secure by \(source)")
     hold(isDomain(cookie.domain, of: source.host), "\(cookie.domain) by \(source.host)")
     hold(!["test", "co.test"].contains(cookie.domain) || cookie.isHostOnly, "for a whole registry: \(cookie)")
-    // The public type keeps what it is given.
+    // The public type keeps the properties.
     let kept = HTTPCookie(cookie)
     hold(kept.isSecure == cookie.isSecure && kept.path == cookie.path, "\(kept)")
     if let again = kept.properties.flatMap(HTTPCookie.init(properties:)) {

@@ -1,4 +1,4 @@
-// Dates of fields and of cookies, held against the C library's calendar.
+// Dates of fields and cookies, compared with the C library's calendar.
 
 import Foundation
 import Glibc
@@ -8,12 +8,12 @@ import Glibc
 extension FuzzTarget {
   /// Input: eight bytes for a time, then a text.
   static let dates = FuzzTarget(
-    name: "dates", summary: "a date that is read is the C library's date, and reads again as itself once it is written"
+    name: "dates", summary: "a parsed date equals the C library's, and a written date is parsed to the same date"
   ) { bytes in
     var input = Input(bytes)
     let now = Int64(bitPattern: input.word())
     let text = String(decoding: input.rest, as: UTF8.self)
-    // Any time at all, and one in the years that can be written.
+    // Any time, and a time in the years that can be written.
     for seconds in [now, now % 253_402_300_800] {
       if let date = HTTPDate(secondsSince1970: seconds) { check(date, now) }
     }
@@ -37,7 +37,7 @@ extension FuzzTarget {
     hold(HTTPDate(text, now: now) == date, "\(text) reads otherwise")
     hold(text.utf8.count == 29 && text.hasSuffix(" GMT"), text)
     var parts = tm()
-    // "Sun, 06 Nov 1994 08:49:37 GMT", by columns.
+    // Parsed as "Sun, 06 Nov 1994 08:49:37 GMT".
     let words = text.split { " :,".contains($0) }.map(String.init)
     let numbers = words.map { CInt($0) ?? -1 }
     hold(words.count == 8 && months.contains(words[2]), text)
@@ -46,7 +46,7 @@ extension FuzzTarget {
     (parts.tm_hour, parts.tm_min, parts.tm_sec) = (numbers[4], numbers[5], numbers[6])
     hold(timegm(&parts) == Int(date.secondsSince1970), "\(text) is \(date.secondsSince1970)")
     hold(days[Int(parts.tm_wday)] == words[0], "\(text) isn't that day of the week")
-    // What HTTP can write, a cookie's Expires can hold, but for years before 1601.
+    // A cookie's Expires accepts all dates that HTTP can write, except years before 1601.
     guard parts.tm_year >= 1601 - 1900 else { return }
     let cookies = CookieDate.parse(Array(text.utf8))
     hold(cookies == Date(timeIntervalSince1970: Double(date.secondsSince1970)), "\(text) is another date in a cookie")

@@ -1,11 +1,11 @@
-// The pool and the engine as lists of operations, with a clock that passes only when they say so.
+// The pool and the engine, driven by operations and a virtual clock.
 
 @testable import LupineEngine
 
 extension FuzzTarget {
-  /// Input: four bytes of a seed, then what decides: first the pool's limits, then event after event.
+  /// Input: four bytes of a seed, then the decisions: the pool's limits, followed by events.
   static let pool = FuzzTarget(
-    name: "pool", summary: "no history of the pool breaks a rule of its model, and nothing is left at its end"
+    name: "pool", summary: "no sequence of events breaks a rule of the pool's model, and nothing is left at its end"
   ) { bytes in
     var model = PoolModel(seed: begin(bytes))
     do {
@@ -17,14 +17,14 @@ extension FuzzTarget {
     }
   }
 
-  /// Input: four bytes of a seed, then what decides: the schedule, then what the network and the servers do.
+  /// Input: four bytes of a seed, then the decisions: the schedule, followed by actions of the network and the servers.
   static let exchange = FuzzTarget(
     name: "exchange",
-    summary: "in a simulated world every request ends once, well or for a reason, and nothing is left",
-    // Its table of bytes would take the first input's.
+    summary: "in a simulated run, every request ends once, with a response or a reason",
+    // Creates a table of bytes, which would otherwise consume the first input's decisions.
     prepare: { _ = SimulatedBytes.request(0, 0) }
   ) { bytes in
-    // An input may say at every turn that something is reported which isn't ready.
+    // An input may report an unready descriptor as ready in each iteration.
     let simulation = Simulation(seed: begin(bytes), idleTurnsMax: 40 + bytes.count)
     simulation.run()
     DecisionTape.load([])

@@ -1,12 +1,12 @@
-// A request's head: written, and read again.
+// Request heads: written, and parsed again.
 
 @testable import LupineWire
 
 extension FuzzTarget {
-  /// Input: method, target, then names and values, each behind its length.
+  /// Input: method, target, then names and values, each with its length before it.
   static let fields = FuzzTarget(
     name: "fields",
-    summary: "a head that is written reads back as it was; one that can't be is refused, and leaves nothing"
+    summary: "a written head is parsed to the same head; an invalid one is refused, and nothing is written"
   ) { bytes in
     var input = Input(bytes)
     var head = RequestHead(method: input.text(), target: input.text())
@@ -28,7 +28,7 @@ extension FuzzTarget {
       hold(wire == Array("before".utf8), "a refused head left \(shown(wire))")
       return
     }
-    hold(isWritable, "written, and shouldn't be: \(shown(wire))")
+    hold(isWritable, "written although it is invalid: \(shown(wire))")
     wire.removeFirst("before".utf8.count)
     var cutter = Cutter(bytes)
     for pieces in cutter.waysToCut(wire) { read(pieces, head, expected, wire) }
@@ -60,7 +60,7 @@ extension FuzzTarget {
     }
   }
 
-  // tchar (RFC 9110 §5.6.2), written anew.
+  // tchar (RFC 9110 §5.6.2), implemented independently.
   private static func isTokenCharacter(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true

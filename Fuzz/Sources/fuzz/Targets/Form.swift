@@ -1,4 +1,4 @@
-// URLEncodedFormEncoder, held against a tree flattened here.
+// URLEncodedFormEncoder, compared with an independent flattening of trees.
 
 import Foundation
 @testable import Lupine
@@ -6,7 +6,7 @@ import Foundation
 extension FuzzTarget {
   /// Input: options, then a tree.
   static let form = FuzzTarget(
-    name: "form", summary: "a form decodes to the pairs that the tree holds, with every option and in order"
+    name: "form", summary: "a form decodes to the pairs of the tree, with all options and in order"
   ) { bytes in
     var input = Input(bytes)
     let options = FormOptions(&input)
@@ -26,12 +26,12 @@ extension FuzzTarget {
     checkOtherRoots(options, &input)
   }
 
-  /// Behind a query that is there, and as a body.
+  /// Encodes the form after an existing query, and as a body.
   private static func checkRequest(_ options: FormOptions, _ pairs: [EncodableTree.Pair], _ text: String) {
     guard let url = URL(string: "http://a.test/?x=1#part") else { return }
     let query = URLEncodedFormParameterEncoder(encoder: options.encoder, destination: .queryString)
     let request = try? query.encode(EncodableTree.pairs(pairs), into: URLRequest(url: url))
-    // An option may leave characters that a URL can't have; then there is an error.
+    // An option may leave characters unescaped that a URL can't contain. The encoder then throws.
     if let request {
       let expected = "http://a.test/?x=1\(text.isEmpty ? "" : "&")\(text)#part"
       hold(request.url?.absoluteString == expected, "\(String(describing: request.url)), not \(expected)")
@@ -40,10 +40,10 @@ extension FuzzTarget {
     }
     let body = URLEncodedFormParameterEncoder(encoder: options.encoder, destination: .httpBody)
     let post = try? body.encode(EncodableTree.pairs(pairs), into: URLRequest(url: url))
-    hold(post?.httpBody == Data(text.utf8), "another body than query")
+    hold(post?.httpBody == Data(text.utf8), "the body differs from the query")
   }
 
-  /// What has no key can't be encoded.
+  /// Checks that values without a key can't be encoded.
   private static func checkOtherRoots(_ options: FormOptions, _ input: inout Input) {
     let root = EncodableTree(&input)
     let text: String? = try? options.encoder.encode(root)
@@ -55,7 +55,7 @@ extension FuzzTarget {
   }
 }
 
-/// One pair of a form, as a server reads it.
+/// A pair of a form, as a server parses it.
 private struct FormPair: Equatable, Comparable {
   let key: [UInt8]
   let value: [UInt8]
@@ -70,7 +70,7 @@ extension FormPair: CustomStringConvertible {
   var description: String { "\(shown(key))=\(shown(value))" }
 }
 
-/// An encoder's options, and what they mean for who reads the form.
+/// The options of an encoder, with their expected effect.
 private struct FormOptions {
   let encoder: URLEncodedFormEncoder
   let isSorted: Bool
@@ -111,7 +111,7 @@ private struct FormOptions {
     (arrayKey, wholeKey, nilText, dateText) = (array.1, key.1, none.1, date.1)
     truths = isNumeric ? ["0", "1"] : ["false", "true"]
     suffix = hasDots ? { ".\($0)" } : { "[\($0)]" }
-    // What separates pairs, keys and values has to stay escaped, or nobody could read the form.
+    // The separators of pairs, keys and values must stay escaped, or the form would be ambiguous.
     let own = CharacterSet(charactersIn: "abc[]/?#\"<>^|é" + "XYZ019~!*")
     encoder = URLEncodedFormEncoder(
       alphabetizeKeyValuePairs: isSorted, arrayEncoding: array.0, boolEncoding: isNumeric ? .numeric : .literal,
@@ -121,10 +121,11 @@ private struct FormOptions {
       allowedCharacters: hasOwnCharacters ? own : .afURLQueryAllowed)
   }
 
-  // MARK: What should come
+  // MARK: Expected pairs
 
   func flatten(_ pairs: [EncodableTree.Pair], under parent: String? = nil) -> [FormPair] {
-    // Of two pairs with one key the later one counts, in the place of the first; one that writes nothing replaces nothing.
+    // Of two pairs with the same key, the later value is used, in the place of the first. A nil value that isn't
+    // encoded doesn't count.
     var kept: [(key: String, value: EncodableTree)] = []
     for pair in pairs {
       if case .null = pair.value, nilText == nil { continue }
@@ -160,9 +161,9 @@ private struct FormOptions {
     }
   }
 
-  // MARK: What came
+  // MARK: Parsing
 
-  /// The pairs of a form as the URL standard's parser reads them.
+  /// Returns the pairs of a form, parsed as in the URL standard, or nil if the form is invalid.
   func decode(_ text: String) -> [FormPair]? {
     if text.isEmpty { return [] }
     var pairs: [FormPair] = []

@@ -1,4 +1,4 @@
-// Parameters as JSON, read by a parser written from RFC 8259.
+// Parameters as JSON, parsed by an implementation of RFC 8259.
 
 import Foundation
 @testable import Lupine
@@ -6,11 +6,11 @@ import Foundation
 extension FuzzTarget {
   /// Input: choices, then a tree.
   static let json = FuzzTarget(
-    name: "json", summary: "parameters as JSON read back, by a strict parser, as the tree that was put in"
+    name: "json", summary: "a strict parser reads parameters in JSON as the encoded tree"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
-    // A second value under a key of a nested container is a mistake that JSONEncoder traps at.
+    // JSONEncoder traps if a nested container has two values for one key.
     guard case .pairs(let pairs) = EncodableTree.pairs(EncodableTree.pairs(&input, kinds: 5)).lastOfEachKey,
       let url = URL(string: "http://a.test/")
     else { return }
@@ -36,7 +36,7 @@ extension FuzzTarget {
   }
 }
 
-/// What JSON can hold.
+/// A value that JSON can represent.
 private indirect enum JSONTree: Equatable {
   case null
   case truth(Bool)
@@ -46,7 +46,7 @@ private indirect enum JSONTree: Equatable {
   case list([JSONTree])
   case pairs([[UInt8]: JSONTree])
 
-  /// A number, which may be written as a whole one if it is one.
+  /// Creates a number. One without a fraction may be written as an integer.
   init(_ number: Double) {
     self = Int(exactly: number).map { .whole($0) } ?? .number(number)
   }
@@ -59,7 +59,7 @@ private indirect enum JSONTree: Equatable {
     case .truth(let truth): self = .truth(truth)
     case .list(let elements), .nestedList(let elements): self = .list(elements.map(JSONTree.init))
     case .pairs(let pairs):
-      // Keys are texts, of which Swift takes two for one that look the same; the first one's spelling stays.
+      // Swift compares keys by canonical equivalence. Of equal keys, the first one's spelling is kept.
       let last = Dictionary(pairs.map { ($0.key, $0.value) }) { $1 }
       self = .pairs(Dictionary(last.map { (Array($0.key.utf8), JSONTree($0.value)) }) { $1 })
     case .null, .date, .data: self = .null
@@ -68,7 +68,7 @@ private indirect enum JSONTree: Equatable {
 }
 
 extension EncodableTree {
-  /// Whether every number is one that JSON has.
+  /// Whether JSON can represent all numbers.
   fileprivate var isFinite: Bool {
     switch self {
     case .fraction(let number): number.isFinite
@@ -78,7 +78,7 @@ extension EncodableTree {
     }
   }
 
-  /// Without the values that others under the same key replace.
+  /// The tree without values that later ones with the same key replace.
   fileprivate var lastOfEachKey: EncodableTree {
     switch self {
     case .list(let elements), .nestedList(let elements): .list(elements.map(\.lastOfEachKey))
@@ -106,7 +106,7 @@ extension EncodableTree {
   }
 }
 
-/// Reads JSON, and nothing but JSON.
+/// A strict parser of JSON.
 private struct JSONReader {
   var rest: ArraySlice<UInt8>
 
@@ -115,7 +115,7 @@ private struct JSONReader {
     return value
   }
 
-  /// The first byte behind white space.
+  /// Skips white space and returns the next byte.
   @discardableResult
   private mutating func skipBlanks() -> UInt8? {
     rest = rest.drop { [0x20, 0x09, 0x0A, 0x0D].contains($0) }

@@ -1,19 +1,19 @@
-// Multipart forms, read back by a parser written from RFC 2046.
+// Multipart forms, parsed by an implementation of RFC 2046.
 
 import Foundation
 @testable import Lupine
 
 extension FuzzTarget {
-  /// Input: a boundary's number, then parts: choices, name, file name, type, body.
+  /// Input: the number of a boundary, then parts: choices, name, file name, type, body.
   static let multipart = FuzzTarget(
-    name: "multipart", summary: "a reference parser reads back the parts that were appended; the lengths agree"
+    name: "multipart", summary: "a reference parser reads the appended parts; the lengths are right"
   ) { bytes in
     var input = Input(bytes)
     let boundary = input.flag() ? nil : "b\(input.byte())"
     let form = MultipartFormData(boundary: boundary)
     var expected: [Part] = []
     while !input.isAtEnd, expected.count < 12 { append(&input, to: form, &expected) }
-    // No part may hold the boundary: that is promised by whoever chooses it.
+    // The caller must choose a boundary that isn't in any part.
     let delimiter = Array("--\(form.boundary)".utf8)
     guard !expected.contains(where: { contains($0.body, delimiter) }) else { return }
     guard let encoded = try? form.encode() else { return hold(false, "a form of data and streams failed") }
@@ -30,7 +30,7 @@ extension FuzzTarget {
 
   private static func append(_ input: inout Input, to form: MultipartFormData, _ expected: inout [Part]) {
     let choices = input.byte()
-    // Quotation marks and line breaks are the caller's to leave out, as the type's comment says.
+    // Callers must not pass quotation marks or line breaks, as the documentation of the type says.
     let name = plain(input.text())
     let fileName = choices & 1 != 0 ? plain(input.text()) : nil
     let type = choices & 2 != 0 ? plain(input.text()) : nil

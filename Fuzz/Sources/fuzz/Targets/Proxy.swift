@@ -1,4 +1,4 @@
-// What a proxy answers: CONNECT and SOCKS 5.
+// Replies of proxies to CONNECT and SOCKS 5.
 
 @testable import LupineEngine
 @testable import LupineWire
@@ -6,7 +6,7 @@
 extension FuzzTarget {
   /// Input: a byte of choices, then the proxy's bytes.
   static let proxy = FuzzTarget(
-    name: "proxy", summary: "any split of a proxy's reply gives the same steps; the tunnel's bytes are left untouched"
+    name: "proxy", summary: "any split of a proxy's reply has the same outcome; the tunnel's bytes aren't consumed"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
@@ -23,7 +23,7 @@ extension FuzzTarget {
     }
   }
 
-  /// Everything that was said.
+  /// The bytes sent, the tunnel's bytes and the error.
   private struct Dialogue: Equatable {
     var sent: [[UInt8]] = []
     var isDone = false
@@ -58,7 +58,7 @@ extension FuzzTarget {
         do throws(ProxyError) {
           while true {
             switch try handshake.receive(span, at: &cursor) {
-            case .needMoreBytes: return hold(cursor == piece.count, "bytes were left where more were asked for")
+            case .needMoreBytes: return hold(cursor == piece.count, "more bytes are needed, but some are left")
             case .send(let bytes): sent.append(bytes)
             case .done:
               isDone = true
@@ -67,7 +67,7 @@ extension FuzzTarget {
             }
           }
         } catch {
-          // How much of a reply that isn't HTTP is quoted depends on how much had come.
+          // The quoted part of a reply that isn't HTTP depends on how much was received.
           if case .wire(.notHTTP) = error.cause { self.error = "notHTTP" } else { self.error = "\(error)" }
         }
       }

@@ -1,4 +1,4 @@
-// What a redirect leads to: where, with which method, and with what.
+// Redirects: their target, method, fields and body.
 
 @testable import LupineEngine
 @testable import LupineWire
@@ -6,7 +6,7 @@
 extension FuzzTarget {
   /// Input: a byte of choices, a URI, a line feed, a Location.
   static let redirect = FuzzTarget(
-    name: "redirect", summary: "a redirect leaks no credentials, downgrades nothing, and repeats no POST unasked"
+    name: "redirect", summary: "a redirect leaks no credentials, downgrades nothing, and repeats POST only if required"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()

@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// Input: a byte of choices, then the peer's bytes.
   static let response = FuzzTarget(
     name: "response",
-    summary: "any split of a reply gives the same events, none behind an error, within limits and the input"
+    summary: "any split of a reply has the same events, none after an error, within the limits"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
@@ -57,14 +57,14 @@ extension FuzzTarget {
     case .some(.none), nil: hold(record.body.isEmpty, "a body that can't be")
     }
     if let handedOver = record.handedOver { hold(handedOver.elementsEqual(rest), "bytes were lost") }
-    // What else reads a head never traps.
+    // Other parsers of fields must not trap.
     _ = record.fields.challenges("WWW-Authenticate")
     _ = record.fields.list("Connection")
   }
 
   private static let blanks: Set<UInt8> = [Byte.space, Byte.tab]
 
-  /// A parser keeps no more than its limit, byte by byte.
+  /// Checks that a parser never buffers more than its limit, byte by byte.
   private static func checkMemory(_ kind: SectionParser.Kind, _ wire: [UInt8], _ limits: Limits) {
     var parser = SectionParser(kind, limits: limits)
     let max = kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax

@@ -6,7 +6,7 @@ import Foundation
 extension FuzzTarget {
   /// Input: a byte of choices, then a body.
   static let text = FuzzTarget(
-    name: "text", summary: "a body's text is the same in any pieces; no charset makes a serializer trap"
+    name: "text", summary: "the text of a body is the same in any pieces; no charset makes a serializer trap"
   ) { bytes in
     var input = Input(bytes)
     let choices = input.byte()
@@ -32,7 +32,7 @@ extension FuzzTarget {
 
   /// Input: a body.
   static let propertyList = FuzzTarget(
-    name: "property-list", summary: "a property list that passes the check never makes Foundation trap, hang or swell"
+    name: "property-list", summary: "a checked property list never makes Foundation trap, hang or use much memory"
   ) { bytes in
     let data = Data(bytes)
     let list = try? PropertyListResponseSerializer().serialize(request: nil, response: nil, data: data, error: nil)
@@ -41,7 +41,7 @@ extension FuzzTarget {
     _ = try? decoder.decode([String: Tree].self, from: data)
   }
 
-  /// Asks a decoder for everything that a list can hold.
+  /// Decodes each type of value that a property list can contain.
   private indirect enum Tree: Decodable {
     case list([Tree])
     case pairs([String: Tree])

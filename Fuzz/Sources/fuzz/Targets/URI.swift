@@ -1,4 +1,4 @@
-// URIs and references, held against RFC 3986's own algorithm.
+// URIs and references, compared with RFC 3986's algorithm.
 
 @testable import LupineWire
 
@@ -6,7 +6,7 @@ extension FuzzTarget {
   /// Input: a URI, a line feed, a reference.
   static let uri = FuzzTarget(
     name: "uri",
-    summary: "a URI written and read is itself; references resolve as RFC 3986 §5.2 says; targets can be sent"
+    summary: "a written URI is parsed to itself; references resolve by RFC 3986 §5.2; targets can be sent"
   ) { bytes in
     let lines = Input(bytes).lines
     guard let base = try? URI(String(decoding: lines[0], as: UTF8.self)) else { return }
@@ -23,7 +23,7 @@ extension FuzzTarget {
     hold(again.origin == uri.origin, "\(uri) has another origin than \(again)")
     hold(again.target == uri.target && again.fragment == uri.fragment, "\(uri) isn't \(again)")
     hold(uri.target.utf8.first == 0x2F, "\(uri.target)")
-    // The head of a request to it can be written, and CONNECT's too.
+    // The heads of a request and of CONNECT to it can be written.
     for (method, target) in [("GET", uri.target), ("CONNECT", uri.origin.authorityForm)] {
       var wire: [UInt8] = []
       let head = RequestHead(method: method, target: target, fields: ["Host": uri.origin.authority])
@@ -41,7 +41,7 @@ extension FuzzTarget {
     if parts.authority == nil, parts.scheme == nil {
       hold(resolved.origin == base.origin, "\(reference) moves \(base) to \(resolved)")
     }
-    // Every way that RFC 3986 knows; its characters are encoded as ours, so that texts can be compared.
+    // Compares with RFC 3986, after encoding both targets in the same way.
     guard let expected = parts.target(from: base) else { return }
     let ours = PercentEncoding.encode(resolved.target.utf8, keeping: .pathOrQuery)
     let theirs = PercentEncoding.encode(expected.utf8, keeping: .pathOrQuery)
@@ -50,7 +50,7 @@ extension FuzzTarget {
   }
 }
 
-/// A reference taken apart as RFC 3986 appendix B does it.
+/// The parts of a reference, by RFC 3986 appendix B.
 private struct ReferenceParts {
   var scheme: String?
   var authority: String?
@@ -81,10 +81,12 @@ private struct ReferenceParts {
       rest = rest.drop { $0 != 0x2F }
     }
     path = string(rest)
-    // An empty fragment of a reference counts as one that is there; ours is nil behind a lone "#" of an absolute URI.
+    // A reference with an empty fragment has a fragment here; `URI` has nil for a lone "#" at the end of an absolute
+    // URI.
   }
 
-  /// §5.2.2; nil where ours reads a reference otherwise on purpose: "localhost:80" as a host, user information.
+  /// Returns the target by §5.2.2, or nil for references that `URI` parses differently on purpose: "localhost:80" is a
+  /// host.
   func target(from base: URI) -> String? {
     guard scheme == nil else { return nil }
     let basePath = String(Substring(base.target.utf8.prefix { $0 != 0x3F }))
@@ -99,7 +101,7 @@ private struct ReferenceParts {
 
   private static func withRoot(_ path: String) -> String { path.isEmpty ? "/" : path }
 
-  /// §5.2.4, step by step.
+  /// Removes dot segments, by the steps of §5.2.4.
   private static func removingDots(_ path: String) -> String {
     var input = Array(path.utf8)
     var output: [UInt8] = []

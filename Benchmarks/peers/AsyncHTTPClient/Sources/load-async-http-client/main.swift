@@ -1,4 +1,4 @@
-// Load through AsyncHTTPClient: so many tasks, each of which awaits one response after the other; one event loop.
+// Load through AsyncHTTPClient on one event loop: a number of tasks, each of which awaits one response after another.
 
 import AsyncHTTPClient
 import LoadMeasure
@@ -47,7 +47,7 @@ func send(_ tickets: Tickets, _ client: HTTPClient) async throws {
           var received = 0
           for try await piece in response.body {
             let end = received + piece.readableBytes
-            // A body that is too long ends the slice early, and so differs.
+            // A body that is too long ends the slice early, and therefore differs.
             let expected = exact?.dropFirst(received).prefix(piece.readableBytes)
             if let expected, !piece.readableBytesView.elementsEqual(expected) {
               throw WrongResponse(status: response.status.code, bodyBytes: end)

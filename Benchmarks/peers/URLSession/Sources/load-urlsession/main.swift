@@ -1,4 +1,4 @@
-// Load through Foundation's URLSession on Linux: so many tasks, each of which awaits one response after the other.
+// Load through Foundation's URLSession on Linux: a number of tasks, each of which awaits one response after another.
 
 import Foundation
 import FoundationNetworking
