@@ -1,4 +1,4 @@
-// The Brotli decoder and encoder for LupineCoding.
+// CLupineBrotli: Brotli's decoder and encoder for LupineCoding.
 #pragma once
 #include <brotli/decode.h>
 #include <brotli/encode.h>

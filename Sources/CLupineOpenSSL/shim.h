@@ -1,4 +1,4 @@
-// OpenSSL 3 for LupineTLS, the only target that calls it. Its macros come as inline functions.
+// CLupineOpenSSL: OpenSSL 3 for LupineTLS, the only target that calls it, with OpenSSL's macros as inline functions.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/buffer.h>
@@ -18,8 +18,8 @@ static inline void lupine_ctx_forbid_compression_and_renegotiation(SSL_CTX *cont
   SSL_CTX_set_options(context, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
 }
 
-/// An idle connection then holds no record buffers, which are 34 KB; and certificates are sent as they were given,
-/// instead of being completed from the trust roots.
+/// Frees the record buffers of idle connections, which take 34 KB, and sends certificate chains as given, without
+/// completing them from the trust roots.
 static inline void lupine_ctx_set_modes(SSL_CTX *context) {
   SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_NO_AUTO_CHAIN);
 }
@@ -36,7 +36,7 @@ static inline int lupine_ctx_add_chain_certificate(SSL_CTX *context, X509 *certi
   return (int)SSL_CTX_add1_chain_cert(context, certificate);
 }
 
-/// New client sessions go to the context's callback alone; OpenSSL's own cache is for servers.
+/// Passes new client sessions only to the context's callback. OpenSSL's internal cache is for servers.
 static inline void lupine_ctx_hand_over_client_sessions(SSL_CTX *context) {
   SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
 }
@@ -63,19 +63,19 @@ static inline void lupine_ctx_limit_certificate_bytes(SSL_CTX *context, long byt
 
 typedef int (*lupine_staple_callback)(SSL *session, void *argument);
 
-/// A client asks for a stapled OCSP response, and the callback looks at what came.
+/// Makes a client request a stapled OCSP response, which the callback checks.
 static inline void lupine_ctx_ask_for_staple(SSL_CTX *context, lupine_staple_callback callback) {
   SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp);
   SSL_CTX_set_tlsext_status_cb(context, callback);
 }
 
-/// A server's callback is asked for the response that it staples.
+/// Makes a server call the callback for the OCSP response to staple.
 static inline void lupine_ctx_serve_staple(SSL_CTX *context, lupine_staple_callback callback, void *argument) {
   SSL_CTX_set_tlsext_status_cb(context, callback);
   SSL_CTX_set_tlsext_status_arg(context, argument);
 }
 
-/// The stapled response's length, or -1 if there is none; the bytes belong to the session.
+/// Returns the length of the stapled response, or -1 if there is none. The bytes belong to the session.
 static inline long lupine_ssl_staple(SSL *session, const unsigned char **bytes) {
   return SSL_get_tlsext_status_ocsp_resp(session, bytes);
 }
@@ -86,26 +86,26 @@ static inline int lupine_ssl_set_staple(SSL *session, const unsigned char *bytes
   return (int)SSL_set_tlsext_status_ocsp_resp(session, copy, (long)count);
 }
 
-/// The key exchange's group as OpenSSL names it; NULL if there was none.
+/// Returns OpenSSL's name of the key exchange's group, or NULL if there was none.
 static inline const char *lupine_ssl_group_name(SSL *session) {
   long group = SSL_get_negotiated_group(session);
   return group == NID_undef ? NULL : SSL_group_to_name(session, (int)group);
 }
 
-/// Bytes that a memory BIO has allocated.
+/// Returns the number of bytes that a memory BIO has allocated.
 static inline size_t lupine_bio_capacity(BIO *bio) {
   BUF_MEM *memory = NULL;
   return BIO_get_mem_ptr(bio, &memory) > 0 && memory != NULL ? memory->max : 0;
 }
 
-/// Gives an empty memory BIO a new buffer if its own grew beyond `kept` bytes: OpenSSL never shrinks one.
+/// Replaces the buffer of an empty memory BIO if it has more than `kept` bytes, because OpenSSL never shrinks it.
 static inline void lupine_bio_shrink(BIO *bio, size_t kept) {
   if (BIO_ctrl_pending(bio) > 0 || lupine_bio_capacity(bio) <= kept) return;
   BUF_MEM *fresh = BUF_MEM_new();
   if (fresh != NULL) BIO_set_mem_buf(bio, fresh, BIO_CLOSE);
 }
 
-/// What an empty memory BIO answers: 0 for the end, -1 for "more may come".
+/// Sets the result of reading an empty memory BIO: 0 for the end of the data, -1 if more may arrive.
 static inline void lupine_bio_set_empty_answer(BIO *bio, int answer) {
   BIO_set_mem_eof_return(bio, answer);
 }
@@ -123,5 +123,6 @@ static inline X509_EXTENSION *lupine_make_extension(X509 *issuer, X509 *subject,
   return X509V3_EXT_conf_nid(NULL, &context, nid, value);
 }
 
-// Whether a queued error is a system call's, whose reason is errno. ERR_SYSTEM_FLAG is a macro that Swift can't read.
+/// Returns whether a queued error is that of a system call, whose reason is errno. Swift can't import ERR_SYSTEM_FLAG,
+/// a macro.
 static inline int lupine_err_is_system(unsigned long packed) { return ERR_SYSTEM_ERROR(packed) ? 1 : 0; }

@@ -1,6 +1,6 @@
-// zlib for LupineCoding. Its macros, which Swift can't call, come as inline functions.
+// CLupineZlib: zlib for LupineCoding. Inline functions replace zlib's macros, which Swift can't call.
 #pragma once
-// Makes next_in a pointer to const bytes, as inflate and deflate never write there.
+// Makes next_in a pointer to const, because inflate and deflate only read the input.
 #define ZLIB_CONST
 #include <zlib.h>
 

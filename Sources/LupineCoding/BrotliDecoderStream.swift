@@ -1,15 +1,15 @@
-// Brotli (RFC 7932) through libbrotlidec.
+// BrotliDecoderStream: decodes Brotli (RFC 7932) with libbrotlidec.
 import CLupineBrotli
 
-/// One layer of brotli. What comes out is lent from the library's window, where it is anyway: not a byte is copied.
+/// A decoder for one layer of Brotli. It returns output in the library's own memory, without copying it.
 final class BrotliDecoderStream: StreamDecoder {
   private let decoder: OpaquePointer
   private(set) var isAtEnd = false
-  /// Whether the library stopped because its window was full of bytes that nobody had read.
+  /// Whether the library stopped because its window was full of unread output.
   private var wasFull = false
 
   init() throws(CodingError) {
-    // "Large window" brotli, which RFC 7932 doesn't have, is off by default, so that a window is at most 16 MiB.
+    // "Large window" Brotli, which isn't part of RFC 7932, is off by default, so the window is at most 16 MiB.
     guard let decoder = BrotliDecoderCreateInstance(nil, nil, nil) else {
       throw CodingError(.outOfMemory, coding: .brotli)
     }
@@ -32,7 +32,7 @@ final class BrotliDecoderStream: StreamDecoder {
       step.consumed = try fillWindow(UnsafeRawBufferPointer(rebasing: input.prefix(CodingLimits.brotliStepBytesMax)))
     }
     var count = output.count
-    // SAFETY: the library's memory stays as it is until it is called again, which is what a step promises.
+    // SAFETY: the library doesn't change this memory until its next call, and a step's output is only valid until then.
     let bytes = BrotliDecoderTakeOutput(decoder, &count)
     step.produced = UnsafeRawBufferPointer(start: bytes, count: count)
     isAtEnd = BrotliDecoderIsFinished(decoder) != BROTLI_FALSE
@@ -40,10 +40,10 @@ final class BrotliDecoderStream: StreamDecoder {
     return step
   }
 
-  /// Decodes into the window; returns how many bytes were taken.
+  /// Decodes input into the window. Returns the number of bytes consumed.
   private func fillWindow(_ input: UnsafeRawBufferPointer) throws(StreamFailure) -> Int {
-    // SAFETY: the decoder reads at most the given count, which is the buffer's, and keeps copies of what it has read, not
-    // the pointer; with no room it writes nowhere.
+    // SAFETY: the decoder reads at most the given count, which is the buffer's, and copies what it reads instead of
+    // keeping the pointer. Without room for output, it writes nothing.
     var inputLeft = input.count
     var inputNext = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
     var room = 0
@@ -56,12 +56,12 @@ final class BrotliDecoderStream: StreamDecoder {
 
   private func cause() -> CodingError.Cause {
     let code = BrotliDecoderGetErrorCode(decoder)
-    // decode.h: -1 to -16 are invalid input, -21 to -30 memory, the rest misuse.
+    // decode.h: -1 to -16 mean invalid input, -21 to -30 lack of memory, all others misuse.
     switch code.rawValue {
     case -30 ... -21:
       return .outOfMemory
     default:
-      // SAFETY: the text is a constant of the library's.
+      // SAFETY: the text is a constant of the library.
       let text = BrotliDecoderErrorString(code).map { String(cString: $0) } ?? "no details"
       return -16 ... -1 ~= code.rawValue ? .corrupt(text) : .internalFailure(text)
     }

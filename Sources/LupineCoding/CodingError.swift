@@ -1,38 +1,39 @@
-// What can go wrong with a coded body: the cause, where, and what to do.
+// CodingError: the errors of coded bodies, each with its cause, place and remedy.
 
-/// Why a body can't be decoded or encoded, in which coding, and after how many coded bytes.
+/// An error in decoding or encoding a body, with the content coding and the position in the coded bytes.
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What went wrong.
+  /// The causes of errors.
   public enum Cause: Sendable, Equatable {
-    /// Content-Encoding names a coding that Lupine does not decode; the name is cut to 64 characters.
+    /// Content-Encoding names an unsupported coding. The name is truncated to 64 characters.
     case unknownCoding(String)
     /// The body has more codings than `CodingLimits.layersMax`.
     case tooManyLayers(max: Int)
-    /// The coded bytes break the format; the text is the library's.
+    /// The coded data is invalid. The text is the library's message.
     case corrupt(String)
-    /// A checksum or the length in a trailer differs from that of the decoded bytes; the text is the library's.
+    /// The decoded bytes don't match a checksum or length in a trailer. The text is the library's message.
     case checksum(String)
-    /// The body ended inside a stream.
+    /// The body ended within a coded stream.
     case truncated
-    /// Bytes follow the end of the stream.
+    /// Bytes follow the end of the coded stream.
     case trailingBytes
-    /// More decoded bytes than `CodingLimits.decodedBytesMax`, given here.
+    /// The body decodes to more bytes than `CodingLimits.decodedBytesMax`, the associated value.
     case decodedBytesMax(UInt64)
-    /// More decoded bytes for each coded one than `CodingLimits.expansionRatioMax`, given here.
+    /// The body decodes to more bytes per received byte than `CodingLimits.expansionRatioMax`, the associated value.
     case expansionRatioMax(UInt64)
-    /// The library got no memory.
+    /// The library couldn't allocate memory.
     case outOfMemory
-    /// The library refused a call in a way that it documents for no input.
+    /// The library failed in a way that its documentation rules out for any input.
     case internalFailure(String)
   }
 
-  /// What went wrong.
+  /// The cause of the error.
   public var cause: Cause
-  /// The coding of the layer that failed; `nil` if the field was at fault, or a body without codings.
+  /// The coding of the layer that failed, or nil if the field is at fault or the body has no codings.
   public var coding: ContentCoding?
-  /// How many bytes the layer that failed had taken, in bytes of that layer; `nil` if the field was at fault.
+  /// The number of bytes that the failed layer had consumed, in that layer's coded bytes, or nil if the field is at
+  /// fault.
   ///
-  /// A library may look at a few bytes more than the ones at fault.
+  /// The library may have read a few bytes beyond the invalid ones.
   public var codedOffset: UInt64?
 
   init(_ cause: Cause, coding: ContentCoding? = nil, codedOffset: UInt64? = nil) {
@@ -41,17 +42,19 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     self.codedOffset = codedOffset
   }
 
-  /// Characters of a coding's name that an error keeps; the registry's longest name has 16 (IANA, 2024).
+  /// The maximum number of characters of a coding's name in an error: 64. The longest registered name has 16 (IANA,
+  /// 2024).
   static let nameCharactersMax = 64
 
-  /// The cause, the place and the remedy, in one line.
+  /// The cause, the place and the remedy, on one line.
   public var description: String {
     let place = codedOffset.map { " after \($0) coded bytes" } ?? ""
     let subject = coding.map { "\($0.name): " } ?? ""
     return "\(subject)\(what)\(place). \(remedy)"
   }
 
-  /// A name from the peer without what could steer a terminal or break a line of a log. Names of codings are ASCII.
+  /// Returns a name from the peer without characters that could control a terminal or break a line of a log. Names of
+  /// codings are ASCII, so all other characters are replaced.
   private static func quoted(_ name: String) -> String {
     var ascii = ""
     ascii.unicodeScalars.append(contentsOf: name.unicodeScalars.lazy.map { $0.isASCII ? $0 : "?" })

@@ -1,24 +1,25 @@
-// Every limit of LupineCoding, with its unit and source.
+// CodingLimits: the limits of LupineCoding, each with its unit and the source of its value.
 
-/// What a coded body may ask of the decoder.
+/// The limits for decoding a body.
 public struct CodingLimits: Sendable, Equatable {
-  /// How many codings a body may have, one upon the other; 5 as in curl, the RFC sets none.
+  /// The maximum number of codings of a body. 5 by default, as in curl; RFC 9110 sets no limit.
   public var layersMax: Int
 
-  /// How many bytes may come out in all; `nil`, the default, is no limit, for a caller that counts what it takes.
+  /// The maximum number of decoded bytes. Nil, the default, sets no limit, for callers that count the bytes.
   ///
-  /// The layers before the last may put out a little more, see `intermediateBytesMax`.
+  /// Layers before the last may produce slightly more; see `intermediateBytesMax`.
   public var decodedBytesMax: UInt64?
 
-  /// How many bytes any layer may put out for each byte that came over the wire; 1100 by default, `nil` is no limit.
+  /// The maximum number of bytes that any layer may produce per byte received. 1100 by default; nil disables the limit.
   ///
-  /// Deflate can't pass 1032:1 (zlib's technical notes), so only brotli and stacked codings meet it.
+  /// Deflate can't exceed 1032:1 (zlib's technical notes), so only Brotli and stacked codings can reach the limit.
   public var expansionRatioMax: UInt64?
 
-  /// From how many bytes on `expansionRatioMax` counts; 1 MiB by default, as what is smaller does no harm.
+  /// The number of produced bytes up to which `expansionRatioMax` isn't applied. 1 MiB by default, because small bodies
+  /// are harmless.
   public var expansionFloorBytes: UInt64
 
-  /// Creates limits; each parameter is described at its property.
+  /// Creates limits. The properties describe the parameters.
   public init(
     layersMax: Int = 5, decodedBytesMax: UInt64? = nil, expansionRatioMax: UInt64? = 1100,
     expansionFloorBytes: UInt64 = 1 << 20
@@ -29,27 +30,30 @@ public struct CodingLimits: Sendable, Equatable {
     self.expansionFloorBytes = expansionFloorBytes
   }
 
-  /// Bytes between one layer and the next, at a time; one TLS record's payload (RFC 8446 §5.1), as is a typical read.
+  /// The size of the buffer between two layers in bytes: the payload of one TLS record (RFC 8446 §5.1), which is also
+  /// that of a typical read.
   static let layerBufferBytes = 16 << 10
 
-  /// Bytes that a convenience call codes at a time; one large read.
+  /// The number of bytes that the convenience methods code at a time: one large read.
   static let scratchBytes = 64 << 10
 
-  /// Bytes that one call of a library takes or fills; zlib's counters are 32 bits wide (zlib.h, uInt).
+  /// The maximum number of bytes per call of a library, because zlib's counters have 32 bits (zlib.h, uInt).
   static let stepBytesMax = 1 << 30
 
-  /// Bytes that brotli's decoder takes at a time, so that what they become is still in the processor's caches when it is
-  /// read: of 64 KiB of coded text it is a third of a megabyte.
+  /// The maximum number of coded bytes per call of Brotli's decoder. It is small, so that the decoded bytes are still
+  /// in the processor's caches when they are read: 64 KiB of coded text decode to a third of a megabyte.
   static let brotliStepBytesMax = 16 << 10
 
-  /// Bytes that a layer before the last may put out in all: coded data that can't be compressed is longer than what it
-  /// holds, by 5 bytes in 64 KiB if the encoder is zlib (its technical notes), so 1 in 256 and the floor is generous.
+  /// The maximum number of bytes that a layer before the last may produce, or nil for no limit. It exceeds
+  /// `decodedBytesMax`, because incompressible data becomes longer when it is coded, by 5 bytes in 64 KiB with zlib
+  /// (its technical notes). The allowance of 1 in 256 and `expansionFloorBytes` is generous.
   var intermediateBytesMax: UInt64? {
     guard let decodedBytesMax else { return nil }
     return decodedBytesMax.addingSaturated(decodedBytesMax >> 8).addingSaturated(expansionFloorBytes)
   }
 
-  /// Bytes that any layer may have put out when `wireBytes` have been consumed.
+  /// Returns the maximum number of bytes that any layer may have produced after `wireBytes` received bytes were
+  /// consumed.
   func expandedBytesMax(wireBytes: UInt64) -> UInt64 {
     guard let expansionRatioMax else { return .max }
     let product = wireBytes.multipliedReportingOverflow(by: expansionRatioMax)

@@ -1,11 +1,12 @@
-// What one call of a decoder or an encoder did.
+// CodingProgress: the result of one call of a decoder or an encoder.
 
-/// How far one call of `ContentDecoder` or `ContentEncoder` came.
+/// The progress made by one call of `ContentDecoder` or `ContentEncoder`.
 public struct CodingProgress: Sendable, Equatable {
-  /// How many bytes of the input were taken, from its front.
+  /// The number of bytes consumed from the start of the input.
   public var consumed: Int
-  /// How many bytes were put into the output.
+  /// The number of bytes produced.
   public var produced: Int
-  /// For a decoder, that the body may end here; for an encoder, that all of the end has been put out.
+  /// For a decoder, whether the body may end here. For an encoder, whether the entire end of the stream has been
+  /// written.
   public var isDone: Bool
 }

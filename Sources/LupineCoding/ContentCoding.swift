@@ -1,17 +1,17 @@
-// The content codings that Lupine decodes and encodes, and the Content-Encoding field (RFC 9110 §8.4).
+// ContentCoding: the supported content codings, and a parser for the Content-Encoding field (RFC 9110 §8.4).
 
-/// A content coding (RFC 9110 §8.4.1; `br` is RFC 7932).
+/// A content coding (RFC 9110 §8.4.1).
 public enum ContentCoding: Sendable, Equatable {
-  /// The gzip file format, RFC 1952.
+  /// The gzip file format (RFC 1952).
   case gzip
-  /// The zlib format, RFC 1950, around deflate data, RFC 1951.
+  /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
-  /// Brotli, RFC 7932.
+  /// Brotli (RFC 7932).
   case brotli
 
-  /// The coding of that name in any case, `nil` if it is unknown; `identity` is no coding, so it is unknown here.
+  /// Creates a coding from its name, ignoring case. Returns nil for an unknown name, including `identity`.
   ///
-  /// `x-gzip` is gzip (RFC 9110 §8.4.1.3).
+  /// `x-gzip` is equivalent to `gzip` (RFC 9110 §8.4.1.3).
   public init?(name: some StringProtocol) {
     if name.equalsIgnoringCase("gzip") || name.equalsIgnoringCase("x-gzip") {
       self = .gzip
@@ -33,10 +33,12 @@ public enum ContentCoding: Sendable, Equatable {
     }
   }
 
-  /// The codings of a Content-Encoding value in the order in which they were applied, without `identity`.
+  /// Returns the codings of a Content-Encoding value in the order in which they were applied, without `identity`.
   ///
-  /// Several field lines are joined with commas first. Throws `.unknownCoding` and, for more codings than
-  /// `layersMax`, `.tooManyLayers`.
+  /// The caller joins several field lines with commas.
+  ///
+  /// - Throws: `CodingError` with the cause `.unknownCoding`, or `.tooManyLayers` if there are more codings than
+  ///   `layersMax`.
   public static func list(
     _ fieldValue: String, layersMax: Int = CodingLimits().layersMax
   ) throws(CodingError) -> [ContentCoding] {
@@ -48,7 +50,7 @@ public enum ContentCoding: Sendable, Equatable {
       guard let coding = ContentCoding(name: name) else {
         throw CodingError(.unknownCoding(String(name.prefix(CodingError.nameCharactersMax))))
       }
-      // Refused at the first one too many, so that a long field can't make a long array.
+      // Checked before appending, so that a long field value doesn't create a long array.
       guard codings.count < layersMax else { throw CodingError(.tooManyLayers(max: layersMax)) }
       codings.append(coding)
     }
@@ -66,7 +68,7 @@ extension Substring.UTF8View {
 }
 
 extension StringProtocol {
-  /// Whether the bytes equal those of `lowercase`, but for the case of ASCII letters.
+  /// Returns whether the text equals `lowercase`, ignoring ASCII case.
   fileprivate func equalsIgnoringCase(_ lowercase: StaticString) -> Bool {
     lowercase.withUTF8Buffer { expected in
       self.utf8.elementsEqual(expected) { byte, expected in

@@ -1,23 +1,24 @@
-// Undoes the content codings of a body as its bytes arrive (RFC 9110 §8.4), in memory that its length has no part in.
+// ContentDecoder: decodes the content codings of a body incrementally (RFC 9110 §8.4), in bounded memory.
 
-/// Decodes a body from bytes that come in pieces of any size.
+/// Decodes a body of any length from pieces of any size.
 ///
-/// Its memory is bounded whatever comes: about 60 KiB for each layer of gzip or deflate, and for brotli a window of up
-/// to 16 MiB that the stream asks for. It is freed with the decoder. After an error each call throws that error again.
+/// Its memory is bounded: about 60 KiB per layer of gzip or deflate, and for Brotli a window of up to 16 MiB, as the
+/// stream requests. The memory is freed with the decoder. After an error, every later call throws the same error.
 public struct ContentDecoder: ~Copyable {
-  /// How far a call of `decode` came.
+  /// The progress made by a call of `decode`.
   public typealias Progress = CodingProgress
 
-  /// In the order in which they are undone: the first takes the bytes of the wire, the last fills the caller's output.
+  /// The layers in the order of decoding: the first reads the received bytes, the last fills the caller's output.
   private let layers: [DecodingLayer]
   private let limits: CodingLimits
   private var wireBytes: UInt64 = 0
   private var failure: CodingError?
   private var last: DecodingLayer { layers[layers.count - 1] }
 
-  /// Creates a decoder for `codings` in the order in which they were applied; with none the bytes stay as they are.
+  /// Creates a decoder for `codings`, given in the order in which they were applied. Without codings, it passes the
+  /// bytes through.
   ///
-  /// Throws `.tooManyLayers`, and `.outOfMemory`.
+  /// - Throws: `CodingError` with the cause `.tooManyLayers` or `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
     guard codings.count <= limits.layersMax else { throw CodingError(.tooManyLayers(max: limits.layersMax)) }
     var layers: [DecodingLayer] = []
@@ -28,25 +29,32 @@ public struct ContentDecoder: ~Copyable {
     self.limits = limits
   }
 
-  /// Decodes from the front of `input` until something comes out, and calls `receive` with that once.
+  /// Decodes from the start of `input` until it has produced bytes, and passes them to `receive` in one call.
   ///
-  /// It is at most `byteCountMax` bytes and no more than `scratch` has room for, which has to be for one at least; they are
-  /// valid during the call, and lie in `scratch` or where a library has them. If nothing comes out, `receive` isn't called,
-  /// and all of `input` has been taken: the decoder needs more or is done. `isDone` says that the body may end here: more
-  /// input is then an error, but for a further gzip member. Throws `.corrupt`, `.checksum`, `.trailingBytes`, the limits'
-  /// causes, `.outOfMemory`; what came out with the error is not handed over.
+  /// If nothing is produced, all of `input` has been consumed and `receive` isn't called: the decoder needs more input
+  /// or is done.
+  ///
+  /// - Parameters:
+  ///   - input: The coded bytes. When `isDone` is true, the body may end; more input is then an error, unless it starts
+  ///     another gzip member.
+  ///   - byteCountMax: The maximum number of bytes to produce, at least 1.
+  ///   - scratch: Memory for the output, at least 1 byte. It also limits the number of bytes produced.
+  ///   - receive: Receives the decoded bytes. They are only valid during the call, in `scratch` or in a library's
+  ///     memory.
+  /// - Throws: `CodingError` with the cause `.corrupt`, `.checksum`, `.trailingBytes`, `.outOfMemory` or an exceeded
+  ///   limit. Bytes produced by the failed call aren't passed to `receive`.
   public mutating func decode(
     _ input: RawSpan, upTo byteCountMax: Int = .max, scratch: inout [UInt8], receive: (borrowing Span<UInt8>) -> Void
   ) throws(CodingError) -> Progress {
     precondition(byteCountMax > 0 && !scratch.isEmpty, "decode(_:upTo:scratch:receive:) needs room for what comes out")
     if let failure { throw failure }
     var span = scratch.mutableSpan
-    // SAFETY: the pointers live only inside the closures, and the array's bytes are initialised.
+    // SAFETY: the pointers are only used inside the closures, and the array's bytes are initialized.
     return try span.withUnsafeMutableBytes { (buffer) throws(CodingError) -> Progress in
       try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
         let output = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(byteCountMax))
         let consumed = try self.pump(source, into: output)
-        // SAFETY: what a layer has put out stays there until it is called again.
+        // SAFETY: the output of a layer is valid until the layer's next call.
         let produced = self.last.unread.bindMemory(to: UInt8.self)
         if !produced.isEmpty { receive(produced.span) }
         self.last.markRead(produced.count)
@@ -57,9 +65,11 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// Says that the body has ended; to be called after a `decode` from which nothing came out.
+  /// Ends the body. Call it after a `decode` that produced nothing.
   ///
-  /// A body of 0 bytes is an empty result, whatever its codings. Throws `.truncated` if a stream is incomplete.
+  /// A body of 0 bytes decodes to an empty body, whatever its codings.
+  ///
+  /// - Throws: `CodingError` with the cause `.truncated` if a coded stream is incomplete.
   public mutating func finish() throws(CodingError) {
     if let failure { throw failure }
     if wireBytes == 0 { return }
@@ -69,8 +79,8 @@ public struct ContentDecoder: ~Copyable {
     }
   }
 
-  /// What a whole body decodes to, for `codings` in the order in which they were applied; throws what `decode` and `finish`
-  /// do.
+  /// Decodes a complete body. `codings` are in the order in which they were applied. Throws the errors of `decode` and
+  /// `finish`.
   public static func decode(
     _ bytes: [UInt8], _ codings: [ContentCoding], limits: CodingLimits = .init()
   ) throws(CodingError) -> [UInt8] {
@@ -81,7 +91,7 @@ public struct ContentDecoder: ~Copyable {
     var progress: Progress
     repeat {
       progress = try decoder.decode(bytes.span.bytes.extracting(used...), scratch: &scratch) { piece in
-        // SAFETY: the pointer lives only inside the closure.
+        // SAFETY: the pointer is only used inside the closure.
         piece.withUnsafeBufferPointer { result += $0 }
       }
       used += progress.consumed
@@ -90,7 +100,8 @@ public struct ContentDecoder: ~Copyable {
     return result
   }
 
-  /// Decodes until the last layer has put something out or nothing can be done; returns how much of `input` was taken.
+  /// Runs the layers until the last one has produced bytes or none can make progress. Returns the number of input bytes
+  /// consumed.
   private mutating func pump(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
@@ -98,7 +109,7 @@ public struct ContentDecoder: ~Copyable {
     var hasMoved = true
     while hasMoved {
       hasMoved = false
-      // From the last to the first, so that what a layer has put out was read when its turn to put out more comes.
+      // Runs the layers from last to first, so that the output of a layer is read before the layer runs again.
       for index in layers.indices.reversed() where layers[index].unread.isEmpty {
         let layer = layers[index]
         let source = index == 0 ? UnsafeRawBufferPointer(rebasing: input[consumed...]) : layers[index - 1].unread
@@ -120,8 +131,8 @@ public struct ContentDecoder: ~Copyable {
     return consumed
   }
 
-  /// The limit that a layer has passed, if any. Every layer counts, as a bomb may burst in the first and be swallowed
-  /// by the second.
+  /// Returns the limit that a layer has exceeded, or nil. All layers are checked, because a decompression bomb may
+  /// expand in the first layer and shrink again in the second.
   private func excess(of layer: DecodingLayer) -> CodingError.Cause? {
     if let max = layer.isLast ? limits.decodedBytesMax : limits.intermediateBytesMax, layer.decodedBytes > max {
       return .decodedBytesMax(limits.decodedBytesMax ?? max)

@@ -1,11 +1,12 @@
-// Applies a content coding to a body as its bytes come (RFC 9110 §8.4).
+// ContentEncoder: encodes a body with a content coding incrementally (RFC 9110 §8.4).
 
-/// Encodes a body from bytes that come in pieces of any size, in memory that its length has no part in.
+/// Encodes a body of any length from pieces of any size, in constant memory.
 public struct ContentEncoder: ~Copyable {
-  /// How far a call of `encode` or `finish` came.
+  /// The progress made by a call of `encode` or `finish`.
   public typealias Progress = CodingProgress
 
-  /// 5: zlib is then about as fast as brotli is at its 5, and marks the stream `78 5E`, as Apple's Compression does.
+  /// The default level: 5. At this level zlib is about as fast as Brotli, and marks the stream with `78 5E`, as Apple's
+  /// Compression does.
   public static let levelDefault = 5
 
   private let stream: any StreamEncoder
@@ -13,10 +14,13 @@ public struct ContentEncoder: ~Copyable {
   private var wireBytes: UInt64 = 0
   private var isFinishing = false
 
-  /// Creates an encoder; `deflate` is the zlib format.
+  /// Creates an encoder. `deflate` uses the zlib format.
   ///
-  /// `level` is 0 (fast) to 9 (small) for gzip and deflate and 0 to 11 for brotli, and is clamped to that. Throws
-  /// `.outOfMemory`.
+  /// - Parameters:
+  ///   - coding: The content coding to apply.
+  ///   - level: The compression level, from 0 (fastest) to 9 (smallest) for gzip and deflate and to 11 for Brotli. It
+  ///     is limited to that range.
+  /// - Throws: `CodingError` with the cause `.outOfMemory`.
   public init(_ coding: ContentCoding, level: Int = ContentEncoder.levelDefault) throws(CodingError) {
     self.coding = coding
     switch coding {
@@ -26,30 +30,34 @@ public struct ContentEncoder: ~Copyable {
     }
   }
 
-  /// Encodes as much of `input` as fits into `scratch` from `offset` to its end; the encoder may hold bytes back.
+  /// Encodes as much of `input` as fits in `scratch` from `offset` to its end. The encoder may hold back bytes.
   ///
-  /// There must be room. If room is left afterwards, all of the input has been taken. Not to be called after `finish`.
-  /// Throws `.outOfMemory` and `.internalFailure`.
+  /// There must be room for at least one byte. If room remains afterward, all input has been consumed. Don't call this
+  /// method after `finish`.
+  ///
+  /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func encode(
     _ input: RawSpan, into scratch: inout [UInt8], at offset: Int = 0
   ) throws(CodingError) -> Progress {
     precondition(!isFinishing, "encode(_:into:at:) after finish(into:at:)")
-    // SAFETY: the pointer lives only inside the closure.
+    // SAFETY: the pointer is only used inside the closure.
     return try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
       try self.pump(source, into: &scratch, at: offset)
     }
   }
 
-  /// Puts what the encoder held back and the end of the stream into `scratch` from `offset` to its end; to be called
-  /// until `isDone`.
+  /// Writes the bytes held back and the end of the stream to `scratch` from `offset` to its end. Call it until
+  /// `isDone`.
   ///
-  /// There must be room. Throws `.outOfMemory` and `.internalFailure`.
+  /// There must be room for at least one byte.
+  ///
+  /// - Throws: `CodingError` with the cause `.outOfMemory` or `.internalFailure`.
   public mutating func finish(into scratch: inout [UInt8], at offset: Int = 0) throws(CodingError) -> Progress {
     isFinishing = true
     return try pump(UnsafeRawBufferPointer(start: nil, count: 0), into: &scratch, at: offset)
   }
 
-  /// The bytes in that coding, as one stream; for `level` see `init(_:level:)`, which also says what is thrown.
+  /// Encodes bytes as one complete stream. `init(_:level:)` describes `level` and the errors.
   public static func encode(
     _ bytes: [UInt8], as coding: ContentCoding, level: Int = ContentEncoder.levelDefault
   ) throws(CodingError) -> [UInt8] {
@@ -75,7 +83,7 @@ public struct ContentEncoder: ~Copyable {
     _ input: UnsafeRawBufferPointer, into scratch: inout [UInt8], at offset: Int
   ) throws(CodingError) -> Progress {
     var span = scratch.mutableSpan
-    // SAFETY: the pointer lives only inside the closure, and the array's bytes are initialised.
+    // SAFETY: the pointer is only used inside the closure, and the array's bytes are initialized.
     return try span.withUnsafeMutableBytes { (buffer) throws(CodingError) -> Progress in
       try self.pump(input, into: UnsafeMutableRawBufferPointer(rebasing: buffer[offset...]))
     }

@@ -1,16 +1,16 @@
-// One coding of a body: its stream decoder, its counters, and the buffer from which the next layer reads.
+// DecodingLayer: one content coding of a body, with its decoder, its counters and its output buffer.
 
-/// A stream decoder with what the chain needs to know of it.
+/// A stream decoder with the state that `ContentDecoder` needs of it.
 final class DecodingLayer {
   private let coding: ContentCoding?
   private let stream: any StreamDecoder
-  /// `nil` in the last layer, which fills the caller's output.
+  /// The output buffer, or nil in the last layer, which writes to the caller's output.
   private let buffer: UnsafeMutableRawBufferPointer?
-  /// What came out and the next layer, or the caller, has still to read; there until the next call of `decode`.
+  /// Output that the next layer or the caller hasn't read yet. Valid until the next call of `decode`.
   private(set) var unread = UnsafeRawBufferPointer(start: nil, count: 0)
   private var codedBytes: UInt64 = 0
   private(set) var decodedBytes: UInt64 = 0
-  /// Whether more may come out without more input.
+  /// Whether the layer may produce more output without more input.
   private(set) var mayHoldOutput = false
 
   init(_ coding: ContentCoding, feedsAnother: Bool) throws(CodingError) {
@@ -20,12 +20,12 @@ final class DecodingLayer {
     case .deflate: self.stream = try InflateStream(.deflate)
     case .brotli: self.stream = try BrotliDecoderStream()
     }
-    // SAFETY: allocated once, owned by this object alone, freed in deinit.
+    // SAFETY: allocated once, owned only by this object, and freed in deinit.
     self.buffer =
       feedsAnother ? .allocate(byteCount: CodingLimits.layerBufferBytes, alignment: 1) : nil
   }
 
-  /// The only layer of a body without codings.
+  /// Creates the only layer of a body without codings.
   init() {
     self.coding = nil
     self.stream = IdentityStream()
@@ -40,15 +40,16 @@ final class DecodingLayer {
 
   var isAtEnd: Bool { stream.isAtEnd }
 
-  /// Nothing more can come out of this layer without more input.
+  /// Whether the layer can't produce more output without more input.
   var isDrained: Bool { unread.isEmpty && (isAtEnd || !mayHoldOutput) }
 
   func markRead(_ count: Int) {
     unread = UnsafeRawBufferPointer(rebasing: unread.dropFirst(count))
   }
 
-  /// Decodes from the front of `input`, and returns how many bytes were taken; `unread` is what came out. To be called when
-  /// everything was read; `output` is for the last layer.
+  /// Decodes from the start of `input` into `unread`. Returns the number of bytes consumed.
+  ///
+  /// Call it only after all of `unread` was read. Only the last layer uses `output`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
@@ -71,42 +72,42 @@ final class DecodingLayer {
   }
 }
 
-/// What one call of a decoder took and gave.
+/// The result of one call of a decoder.
 struct DecodingStep {
-  /// How many bytes of the input were taken.
+  /// The number of input bytes consumed.
   var consumed = 0
-  /// What came out: in the output, or in memory of the decoder's own or in the input, where it stays until the next call.
+  /// The output: in the caller's output, in the decoder's memory or in the input. Valid until the next call.
   var produced = UnsafeRawBufferPointer(start: nil, count: 0)
-  /// Whether more may come out without more input.
+  /// Whether the decoder may produce more output without more input.
   var mayHoldOutput = false
 }
 
-/// Why a stream stopped, and how many bytes of the input it had taken.
+/// The reason why a stream failed, and the number of input bytes that it had consumed.
 struct StreamFailure: Error {
   var cause: CodingError.Cause
   var consumed = 0
 }
 
-/// One library's decoder. If nothing comes out, it has taken some of the input, or needs more of it, or is at its end.
+/// A library's decoder. A call that produces nothing has consumed input, needs more input or is at the end.
 protocol StreamDecoder: AnyObject {
-  /// The coded data may end here, and all of it came out.
+  /// Whether the coded data may end here, with all output produced.
   var isAtEnd: Bool { get }
 
-  /// Decodes from the front of `input`. No more comes out than there is room for in `output`, which is not empty; neither
-  /// has more than `CodingLimits.stepBytesMax`.
+  /// Decodes from the start of `input`. Produces at most as many bytes as `output` has room for, at least one. Neither
+  /// buffer is larger than `CodingLimits.stepBytesMax`.
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep
 }
 
-/// The stream of a body without codings.
+/// The decoder of a body without codings, which passes the bytes through.
 private final class IdentityStream: StreamDecoder {
   let isAtEnd = true
 
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep {
-    // SAFETY: a decoder's input outlives what is made of it.
+    // SAFETY: the caller keeps a decoder's input alive while it uses the output.
     let piece = UnsafeRawBufferPointer(rebasing: input.prefix(output.count))
     return DecodingStep(consumed: piece.count, produced: piece)
   }

@@ -1,20 +1,21 @@
-// zlib's deflate (gzip, RFC 1952, and zlib, RFC 1950) and libbrotlienc (RFC 7932) behind one protocol.
+// EncoderStreams: encoders for gzip (RFC 1952) and zlib (RFC 1950) with zlib's deflate, and for Brotli (RFC 7932) with
+// libbrotlienc.
 import CLupineBrotli
 import CLupineZlib
 
-/// One library's encoder. It stops only if the output is full or the input used up.
+/// A library's encoder. A call ends only when the output is full or the input is consumed.
 protocol StreamEncoder: AnyObject {
-  /// The end of the stream has been put out.
+  /// Whether the end of the stream has been written.
   var isAtEnd: Bool { get }
 
-  /// Encodes from the front of `input`, which is empty once `isFinishing`, to the front of `output`, which is not
-  /// empty; neither has more than `CodingLimits.stepBytesMax`.
+  /// Encodes from the start of `input` to the start of `output`. `input` is empty when `isFinishing` is true; `output`
+  /// is never empty. Neither is larger than `CodingLimits.stepBytesMax`.
   func encode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
   ) throws(StreamFailure) -> EncodingStep
 }
 
-/// What one call of an encoder took and gave, in bytes.
+/// The numbers of bytes that one call of an encoder consumed and produced.
 struct EncodingStep {
   var consumed = 0
   var produced = 0
@@ -25,12 +26,12 @@ final class DeflateStream: StreamEncoder {
   private(set) var isAtEnd = false
 
   init(_ format: InflateStream.Format, level: Int) throws(CodingError) {
-    // SAFETY: deflate's state points back to the z_stream, so it stays at one place on the heap until deinit.
+    // SAFETY: deflate's state points back to the z_stream, so it keeps its address on the heap until deinit.
     self.stream = .allocate(capacity: 1)
     self.stream.initialize(to: z_stream())
     let windowBits = format == .gzip ? MAX_WBITS + InflateStream.gzipFlag : MAX_WBITS
     guard lupine_deflateInit2(stream, Int32(min(max(level, 0), 9)), windowBits, Self.memoryLevel) == Z_OK else {
-      // deinit runs from here too, and deflateEnd refuses a stream without a state.
+      // deinit also runs after this error. deflateEnd refuses a stream without a state.
       throw CodingError(.outOfMemory, coding: format == .gzip ? .gzip : .deflate)
     }
   }
@@ -44,8 +45,8 @@ final class DeflateStream: StreamEncoder {
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
   ) throws(StreamFailure) -> EncodingStep {
     guard !isAtEnd else { return EncodingStep() }
-    // SAFETY: deflate reads at most avail_in bytes and writes at most avail_out, which are the buffers' counts; the
-    // pointers are taken back below, so that none outlives this call.
+    // SAFETY: deflate reads at most avail_in bytes and writes at most avail_out bytes, which are the buffers' counts.
+    // The pointers are reset below, so none outlives this call.
     stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_in = UInt32(input.count)
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -63,7 +64,7 @@ final class DeflateStream: StreamEncoder {
     return step
   }
 
-  /// zlib's own default (zconf.h, DEF_MEM_LEVEL), about 128 KiB.
+  /// zlib's default (zconf.h, DEF_MEM_LEVEL), which uses about 128 KiB.
   private static let memoryLevel: Int32 = 8
 }
 
@@ -89,8 +90,8 @@ final class BrotliEncoderStream: StreamEncoder {
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, isFinishing: Bool
   ) throws(StreamFailure) -> EncodingStep {
     guard !isAtEnd else { return EncodingStep() }
-    // SAFETY: the encoder reads and writes at most the given counts, which are those of the buffers, and keeps copies
-    // of what it has read, not the pointers.
+    // SAFETY: the encoder reads and writes at most the given counts, which are those of the buffers. It copies what it
+    // reads instead of keeping the pointers.
     var inputLeft = input.count
     var inputNext = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
     var outputLeft = output.count
@@ -98,7 +99,7 @@ final class BrotliEncoderStream: StreamEncoder {
     let operation = isFinishing ? BROTLI_OPERATION_FINISH : BROTLI_OPERATION_PROCESS
     let isFine = BrotliEncoderCompressStream(
       encoder, operation, &inputLeft, &inputNext, &outputLeft, &outputNext, nil)
-    // The library's only other answer than memory is misuse, which the protocol rules out.
+    // The library fails only for lack of memory and for misuse, which the protocol rules out.
     guard isFine == BROTLI_TRUE else { throw StreamFailure(cause: .outOfMemory) }
     return EncodingStep(consumed: input.count - inputLeft, produced: output.count - outputLeft)
   }

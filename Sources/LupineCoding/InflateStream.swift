@@ -1,7 +1,8 @@
-// gzip (RFC 1952, with several members) and deflate (RFC 1950, or RFC 1951 without the wrapper) through zlib's inflate.
+// InflateStream: decodes gzip (RFC 1952, with any number of members) and deflate (RFC 1950, or bare RFC 1951) with
+// zlib's inflate.
 import CLupineZlib
 
-/// One layer of gzip or deflate.
+/// A decoder for one layer of gzip or deflate.
 final class InflateStream: StreamDecoder {
   enum Format {
     case gzip
@@ -9,11 +10,12 @@ final class InflateStream: StreamDecoder {
   }
 
   private enum State {
-    /// deflate: it depends on the first two bytes whether there is a zlib header; the first one is held if it is here.
+    /// Deflate, before the first two bytes, which determine whether there is a zlib header. `held` is the first byte,
+    /// or nil before it has arrived.
     case beforeHeader(held: UInt8?)
-    /// gzip: in the member of that number, from 0; deflate: in the stream.
+    /// Within a stream. `member` is the number of the gzip member, from 0; always 0 for deflate.
     case inside(member: Int)
-    /// After the end of the member of that number.
+    /// After the end of a stream. `member` is the number of the gzip member that ended.
     case ended(member: Int)
   }
 
@@ -24,12 +26,12 @@ final class InflateStream: StreamDecoder {
   init(_ format: Format) throws(CodingError) {
     self.format = format
     self.state = format == .gzip ? .inside(member: 0) : .beforeHeader(held: nil)
-    // SAFETY: inflate's state points back to the z_stream, so it stays at one place on the heap until deinit.
+    // SAFETY: inflate's state points back to the z_stream, so it keeps its address on the heap until deinit.
     self.stream = .allocate(capacity: 1)
     self.stream.initialize(to: z_stream())
     let windowBits = format == .gzip ? MAX_WBITS + Self.gzipFlag : MAX_WBITS
     guard lupine_inflateInit2(stream, windowBits) == Z_OK else {
-      // deinit runs from here too, and inflateEnd refuses a stream without a state.
+      // deinit also runs after this error. inflateEnd refuses a stream without a state.
       throw CodingError(.outOfMemory, coding: format == .gzip ? .gzip : .deflate)
     }
   }
@@ -53,7 +55,8 @@ final class InflateStream: StreamDecoder {
       return try decodeHeader(held, input, into: output)
     case .ended(let member):
       guard let first = input.first else { return DecodingStep() }
-      // A gzip body is one or more members, one after the other (1952 §2.2); what does not begin as one is none.
+      // A gzip body consists of one or more consecutive members (RFC 1952 §2.2). Bytes that don't start like one aren't
+      // a member.
       guard format == .gzip, first == Self.gzipMagic else { throw StreamFailure(cause: .trailingBytes) }
       inflateReset(stream)
       state = .inside(member: member + 1)
@@ -61,7 +64,7 @@ final class InflateStream: StreamDecoder {
     }
   }
 
-  /// RFC 9110 §8.4.1.2 wants the zlib wrapper and notes that some origins leave it out.
+  /// Detects whether there is a zlib header. RFC 9110 §8.4.1.2 requires it and notes that some origins omit it.
   private func decodeHeader(
     _ held: UInt8?, _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(StreamFailure) -> DecodingStep {
@@ -72,8 +75,8 @@ final class InflateStream: StreamDecoder {
     }
     if !Self.isZlibHeader(held, next) { inflateReset2(stream, -MAX_WBITS) }
     state = .inside(member: 0)
-    // inflate takes the held byte whole: no code that puts out a byte or ends a stream fits into 8 bits.
-    // SAFETY: the pointer to the byte lives only inside the closure.
+    // inflate always consumes all of the held byte: no code that produces a byte or ends a stream fits in 8 bits.
+    // SAFETY: the pointer to the byte is only used inside the closure.
     _ = try withUnsafeBytes(of: held) { (byte) throws(StreamFailure) in
       do throws(StreamFailure) { _ = try inflate(byte, into: output, member: 0) } catch {
         throw StreamFailure(cause: error.cause)
@@ -85,8 +88,8 @@ final class InflateStream: StreamDecoder {
   private func inflate(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, member: Int
   ) throws(StreamFailure) -> DecodingStep {
-    // SAFETY: inflate reads at most avail_in bytes and writes at most avail_out, which are the buffers' counts; the
-    // pointers are taken back below, so that none outlives this call.
+    // SAFETY: inflate reads at most avail_in bytes and writes at most avail_out bytes, which are the buffers' counts.
+    // The pointers are reset below, so none outlives this call.
     stream.pointee.next_in = input.baseAddress?.assumingMemoryBound(to: UInt8.self)
     stream.pointee.avail_in = UInt32(input.count)
     stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
@@ -117,9 +120,9 @@ final class InflateStream: StreamDecoder {
     case Z_MEM_ERROR:
       return .outOfMemory
     case Z_DATA_ERROR:
-      // Neither of the two bytes that open a member (1952 §2.3.1), so it is not a damaged member, but none.
+      // The first two bytes aren't those of a member (RFC 1952 §2.3.1): trailing bytes, not a damaged member.
       if member > 0, stream.pointee.total_in <= 2 { return .trailingBytes }
-      // SAFETY: msg is a constant of zlib's.
+      // SAFETY: msg is a constant of zlib.
       let text = stream.pointee.msg.map { String(cString: $0) } ?? "no details"
       return Self.checksumTexts.contains(text) ? .checksum(text) : .corrupt(text)
     default:
@@ -127,16 +130,17 @@ final class InflateStream: StreamDecoder {
     }
   }
 
-  // CMF and FLG (1950 §2.2): the method is 8, the window no larger than 32 KiB, and the two a multiple of 31.
+  // CMF and FLG (RFC 1950 §2.2): the method is 8, the window is at most 32 KiB, and the two bytes form a multiple of
+  // 31.
   private static func isZlibHeader(_ cmf: UInt8, _ flg: UInt8) -> Bool {
     cmf & 0x0f == 8 && cmf >> 4 <= 7 && (UInt16(cmf) << 8 | UInt16(flg)).isMultiple(of: 31)
   }
 
-  /// ID1 of RFC 1952 §2.3.1.
+  /// ID1 (RFC 1952 §2.3.1), the first byte of a gzip member.
   private static let gzipMagic: UInt8 = 0x1f
-  /// What zlib wants added to the window bits for gzip (zlib.h, inflateInit2).
+  /// The flag that selects gzip in the window bits (zlib.h, inflateInit2).
   static let gzipFlag: Int32 = 16
-  /// zlib tells a failed check from other invalid data only by its text.
+  /// The messages of failed checks. zlib distinguishes them from other invalid data only by the message.
   private static let checksumTexts: Set<String> = [
     "incorrect data check", "incorrect length check", "header crc mismatch",
   ]

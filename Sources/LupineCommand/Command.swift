@@ -1,9 +1,10 @@
-// What the command does from its arguments to its exit status.
+// Command: runs the command, from its arguments to its exit status.
 
 import LupineEngine
 
 enum Command {
-  /// Runs the command; the first argument is the program's name. Everything is written when it returns.
+  /// Runs the command and returns its exit status. The first argument is the program's name. All output is written
+  /// before it returns.
   static func run(_ arguments: [String]) async -> ExitCode {
     do throws(CommandError) {
       if arguments.count > 2, arguments[1] == "fuzz" { return try await FuzzRun.run(Array(arguments.dropFirst(2))) }
@@ -37,10 +38,11 @@ enum Command {
     let start = Instant.now
     var request = first
     var redirectCount = 0
-    // An engine that is released shuts down, whatever is under way.
+    // Keeps the engine alive: an engine that is released shuts down and ends its requests.
     defer { withExtendedLifetime(engine) {} }
     while true {
-      // A total of zero or less would be no request at all; the engine ends one of a nanosecond at once.
+      // The engine would refuse a total limit of zero or less, so it gets at least one nanosecond, with which it ends
+      // the request at once.
       request.timeouts.total = options.maxTime.map { max($0 - (.now - start), .nanoseconds(1)) }
       if options.isVerbose { StandardError.write(VerboseReport.request(request)) }
       let transfer = Transfer(request, options, redirectCount: redirectCount, output: output)

@@ -1,11 +1,11 @@
-// The command's one error: an exit status, and the one line that says why.
+// CommandError: an error of the command, with its exit status and the message for standard error.
 
 import LupineEngine
 
-/// Why the command doesn't do, or didn't complete, what it was asked for.
+/// The reason why the command failed.
 struct CommandError: Error, Equatable {
   let code: ExitCode
-  /// What, where, and what to do, without the program's name. Nil if there is nobody to tell.
+  /// What happened, where, and what to do, without the program's name. Nil if nothing is printed.
   var message: String?
 
   init(_ code: ExitCode, _ message: String?) {
@@ -13,17 +13,18 @@ struct CommandError: Error, Equatable {
     self.message = message
   }
 
-  /// An error in the command line.
+  /// Returns an error in the command line.
   static func usage(_ what: String) -> CommandError {
     CommandError(.usage, "\(what): see lupine --help")
   }
 
-  /// The line for standard error, if there is one.
+  /// The line for standard error, or nil if nothing is printed.
   var line: String? { message.map { "lupine: \($0.printable)\n" } }
 }
 
 extension CommandError {
-  /// Behind a redirect the engine's total limit is what was left of `maxTime`, which is what the caller knows.
+  /// Converts an error of the engine. After a redirect, the engine's total limit is the rest of `maxTime`, so the
+  /// message shows `maxTime`, the user's value.
   init(_ error: EngineError, _ options: Options) {
     let code = ExitCode(error, options)
     switch (error.code, error.cause) {
@@ -38,7 +39,7 @@ extension CommandError {
     }
   }
 
-  // The engine's remedies name its API; these are the options for them.
+  // The engine's remedies name its API. This adds the command's options for them.
   private static func remedy(_ error: EngineError, _ code: ExitCode) -> String {
     switch (code, error.cause) {
     case (.certificateNotVerified, .tls(let cause)) where [.selfSigned, .unknownAuthority].contains(cause.code):

@@ -1,25 +1,26 @@
-// getopt_long (getopt(3)): arguments to options with their values. The one file that deals with C's argument vector.
+// CommandLineTokens: splits arguments into options and operands with getopt_long (getopt(3)). Only this file uses C's
+// argument vector.
 
-@preconcurrency import CLupineLinux  // for getopt's variables, which only `read` touches
+@preconcurrency import CLupineLinux  // for getopt's variables, which only `read` accesses
 import Glibc
 
 /// Splits a command line into options and operands, in their order.
 enum CommandLineTokens {
   enum Token: Equatable {
-    /// An option with its value, which is empty for one that takes none.
+    /// An option with its value, which is empty for an option without one.
     case option(OptionName, String)
     case operand(String)
-    /// An argument that can't be read, and why.
+    /// An invalid argument, with the reason.
     case invalid(String)
   }
 
-  // Codes of options: above every character, which are the codes of the short forms.
+  // The codes of options start above all characters, which are the codes of the short forms.
   private static let firstCode: CInt = 256
 
-  /// Reads the arguments; the first is the program's name. Not to be called on two threads at once.
+  /// Splits the arguments. The first is the program's name. It isn't thread-safe.
   static func read(_ arguments: [String]) -> [Token] {
-    // SAFETY: getopt_long reads, and keeps between its calls, pointers into these copies; they are freed behind the
-    // last call. The vectors end with the null entries that it expects.
+    // SAFETY: getopt_long reads pointers into these copies and keeps them between its calls. The copies are freed after
+    // the last call. The vectors end with the null entries that getopt_long expects.
     var vector = arguments.map { strdup($0) }
     let names = OptionName.allCases.map { strdup($0.rawValue) }
     defer { (vector + names).forEach { free($0) } }
@@ -33,7 +34,7 @@ enum CommandLineTokens {
     vector.append(nil)
 
     opterr = 0
-    optind = 0  // glibc's way to begin anew
+    optind = 0  // glibc's value to reset getopt
     var tokens: [Token] = []
     while true {
       let code = getopt_long(count, vector, shortForms, table, nil)
@@ -43,8 +44,9 @@ enum CommandLineTokens {
     return tokens + arguments.dropFirst(Int(optind)).map { .operand($0) }
   }
 
-  // "-": operands come as they stand, as code 1, so that options may follow the URL whatever POSIXLY_CORRECT says.
-  // ":": a missing value is told from an unknown option.
+  // "-": operands are returned in their place, with code 1, so options may follow the URL, regardless of
+  // POSIXLY_CORRECT.
+  // ":": a missing value and an unknown option have different codes.
   private static let shortForms =
     "-:"
     + OptionName.allCases.compactMap { name in
@@ -63,7 +65,7 @@ enum CommandLineTokens {
   }
 
   private static func refusal(_ arguments: [String]) -> String {
-    // With 0 in optopt it was a long form, which getopt_long has already stepped over.
+    // If optopt is 0, the argument was a long form, which getopt_long has already skipped.
     guard optopt == 0 else {
       return optopt >= firstCode ? "\(spelling(optopt)) takes no value" : "\(spelling(optopt)) isn't an option"
     }
@@ -82,7 +84,7 @@ enum CommandLineTokens {
 
   private static func spelling(_ code: CInt) -> String {
     if code >= firstCode, let name = name(code) { return "--" + name.rawValue }
-    // One byte of such a letter can't be shown by itself.
+    // A single byte of a multibyte character can't be shown.
     guard code > 0x20, code < 0x7F else { return "a letter outside ASCII" }
     return "-" + String(UnicodeScalar(UInt8(code)))
   }

@@ -1,10 +1,11 @@
-// The options as an engine's configuration. Client certificates are read here, before anything goes out.
+// EngineConfiguration+Options: converts the options to the engine's configuration. It reads client certificates before
+// any request is sent.
 
 import Glibc
 import LupineEngine
 
 extension EngineConfiguration {
-  /// Makes the configuration. Throws if the client's certificate can't be used.
+  /// Converts the options. Throws an error if the client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self.init()
     tls = try TLSConfiguration(options)
@@ -19,13 +20,13 @@ extension EngineConfiguration {
     }
   }
 
-  /// Puts a list in the place of what NO_PROXY says, for the engine to read. To be called before it starts.
+  /// Replaces the list in NO_PROXY, which the engine reads when it starts. Call it before that.
   static func replaceBypassVariable(by list: String) {
     unsetenv("NO_PROXY")
     setenv("no_proxy", list, 1)
   }
 
-  // As in curl, the environment's exceptions hold for a proxy that was given by option, too.
+  // As in curl, the exceptions in the environment also apply to a proxy that an option names.
   private static var bypassVariable: String {
     let names = ["no_proxy", "NO_PROXY"]
     let values = Environment.values(of: names)
@@ -34,7 +35,7 @@ extension EngineConfiguration {
 }
 
 extension TLSConfiguration {
-  /// Makes the configuration. Throws if the client's certificate can't be used.
+  /// Converts the options. Throws an error if the client certificate can't be used.
   init(_ options: Options) throws(CommandError) {
     self = options.tls
     let sources = [
@@ -43,14 +44,15 @@ extension TLSConfiguration {
     if !sources.isEmpty { trustRoots = sources }
     if options.skipsVerification { verification = .none }
     identity = try options.identity.load()
-    // As browsers and curl have it; the library itself never looks at it.
+    // Browsers and curl honor this variable; Lupine's library ignores it.
     let variable = "SSLKEYLOGFILE"
     keyLogFile = Environment.values(of: [variable])[variable].flatMap { $0.isEmpty ? nil : $0 }
   }
 }
 
 extension [HostOverride] {
-  /// The engine takes the first that fits; in curl a later one replaces an earlier one, and "*" is for the rest.
+  /// The overrides in the engine's order of precedence. The engine uses the first match, but in curl, later options
+  /// override earlier ones, and "*" applies to hosts without their own override.
   fileprivate var inOrderOfPrecedence: [HostOverride] {
     reversed().filter { $0.host != "*" } + reversed().filter { $0.host == "*" }
   }

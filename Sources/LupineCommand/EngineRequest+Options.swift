@@ -1,9 +1,9 @@
-// The options as a request for the engine. Files that are sent are opened here, before anything goes out.
+// EngineRequest+Options: converts the options to a request for the engine. It opens files before any request is sent.
 
 import LupineEngine
 
 extension EngineRequest {
-  /// Makes the first request of a transfer. Throws if a file that is to be sent can't be read.
+  /// Creates the first request of a transfer. Throws an error if a file to send can't be read.
   init(_ options: Options, to uri: URI) throws(CommandError) {
     let payload = try Content(options.payload)
     var fields: Fields = ["User-Agent": "lupine/\(Help.version)", "Accept": payload.accept]
@@ -20,7 +20,7 @@ extension EngineRequest {
       timeouts: Timeouts(options))
     bodyCoding = options.bodyCoding
     decodesContent = !options.isRaw
-    // Basic credentials of the URL are a default too.
+    // Credentials in the URL are a default as well, which `-H "Authorization:"` removes.
     for case .remove(let name) in options.fieldEdits where name.lowercased() == "authorization" {
       self.fields.remove(name)
     }
@@ -28,7 +28,7 @@ extension EngineRequest {
 }
 
 extension Timeouts {
-  // As in curl, an open connection may be as slow as it likes: somebody watches.
+  // As in curl, an open connection may be arbitrarily slow, because a user watches it.
   fileprivate init(_ options: Options) {
     self.init()
     (send, firstByte, idle) = (nil, nil, nil)
@@ -38,7 +38,7 @@ extension Timeouts {
   }
 }
 
-/// A payload as it is sent, and what the fields say of it.
+/// The body of a request with the values of the fields that describe it.
 private struct Content {
   var body = RequestBody()
   var type: String?
@@ -52,7 +52,7 @@ private struct Content {
       var bytes: [UInt8] = []
       for (index, text) in texts.enumerated() {
         if index > 0 { bytes.append(UInt8(ascii: "&")) }
-        // As in curl; line ends and NUL are never meant in a form's data.
+        // As in curl. Line ends and NUL aren't meaningful in form data.
         bytes += try Self.read(text) { $0 != 0x0D && $0 != 0x0A && $0 != 0 }
       }
       body = RequestBody(bytes)
@@ -72,12 +72,12 @@ private struct Content {
     }
   }
 
-  /// A form can't be read without its boundary, whichever type the caller gives it.
+  /// Returns the media type with the form's boundary, without which a server can't parse the form.
   func withBoundary(_ type: String) -> String {
     boundary.map { "\(type); boundary=\($0)" } ?? type
   }
 
-  // "@file", filtered, or the text itself.
+  // Returns the filtered contents of the file for "@file"; otherwise, the text itself.
   private static func read(_ text: String, keeping isKept: (UInt8) -> Bool) throws(CommandError) -> [UInt8] {
     guard text.utf8.first == UInt8(ascii: "@") else { return Array(text.utf8) }
     return try InputFile.contents(of: String(text.utf8.dropFirst()) ?? "").filter(isKept)

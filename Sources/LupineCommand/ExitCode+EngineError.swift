@@ -1,9 +1,9 @@
-// Which exit status an engine's error becomes.
+// ExitCode+EngineError: converts the engine's errors to exit statuses.
 
 import LupineEngine
 
 extension ExitCode {
-  /// `options` tell what the engine was given, where its error doesn't.
+  /// Converts an error. `options` are those of the transfer, for details that the error lacks.
   init(_ error: EngineError, _ options: Options) {
     self =
       switch error.code {
@@ -27,7 +27,7 @@ extension ExitCode {
   private static func forProxy(_ error: EngineError) -> ExitCode {
     guard case .proxy(let cause) = error.cause else { return .proxyFailed }
     return switch cause.cause {
-    // A variable of the environment, since options were checked before.
+    // The proxy comes from an environment variable, because proxies in options have already been validated.
     case .malformedHost, .malformedPort, .unsupportedScheme, .malformedCredentials, .colonInUser, .credentialsLength:
       .proxyNotResolved
     case .hostNameTooLong, .notSOCKS5, .noAcceptableMethod, .unexpectedMethod, .unexpectedAuthenticationVersion,
@@ -49,7 +49,8 @@ extension ExitCode {
     }
   }
 
-  /// The error doesn't tell which of the settings can't be used: each kind is tried by itself, without a connection.
+  /// Returns the status for an unusable TLS setting. The error doesn't identify the setting, so each group of settings
+  /// is tried separately, without connecting.
   private static func forConfiguration(_ options: Options) -> ExitCode {
     func isUsable(_ configuration: TLSConfiguration) -> Bool { (try? TLSContext(client: configuration)) != nil }
     guard let all = try? TLSConfiguration(options) else { return .unusableIdentity }
@@ -61,7 +62,7 @@ extension ExitCode {
     if !isUsable(TLSConfiguration(trustRoots: all.trustRoots, verification: all.verification)) {
       return .unusableTrustRoots
     }
-    // What is left is a host that TLS can't verify.
+    // The remaining cause is a host name that TLS can't verify.
     return .handshakeFailed
   }
 
@@ -76,13 +77,14 @@ extension ExitCode {
 }
 
 extension EngineError {
-  // For a socks5 proxy the origin is looked up too, and first; the error doesn't say whose lookup it was.
+  // Whether the failed lookup was that of the proxy's name. With a socks5 proxy, the origin's name is looked up first,
+  // and the error doesn't say which lookup failed.
   fileprivate var isProxysLookup: Bool {
     guard let proxy else { return false }
     return proxy.scheme != .socks5 || SocketAddress(numeric: origin.host, port: 0) != nil
   }
 
-  // The address or the interface that connections leave from, by the names of the calls that set it.
+  // Whether the local address or the interface can't be used, recognized by the names of the system calls.
   fileprivate var isSourcesFault: Bool {
     guard case .system(let error) = cause else { return false }
     return error.call.hasPrefix("bind to ") || error.call.hasPrefix("setsockopt(SO_BINDTODEVICE")

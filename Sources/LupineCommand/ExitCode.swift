@@ -1,6 +1,7 @@
-// How the command ends: curl's number wherever curl has one, so that scripts can be moved over.
+// ExitCode: the command's exit statuses. They are curl's numbers where curl has one, so that scripts can switch from
+// curl.
 
-/// The exit status.
+/// The exit status of the command.
 enum ExitCode: CInt, CaseIterable {
   case success = 0
   case other = 1
@@ -28,7 +29,7 @@ enum ExitCode: CInt, CaseIterable {
   case proxyFailed = 97
   case serverAtFault = 100
 
-  /// One line for `--help`.
+  /// The description in `--help`.
   var meaning: String {
     switch self {
     case .success: "the response is complete, whatever its status"

@@ -1,10 +1,10 @@
-// The values of --header, with curl's notation.
+// FieldEdit: the values of --header, in curl's notation.
 
-/// A change to the header fields that are sent by default.
+/// A change to the default header fields of a request.
 enum FieldEdit: Equatable {
-  /// Sends a field, in place of the default one of that name.
+  /// Adds a field, which replaces the default field with the same name.
   case add(name: String, value: String)
-  /// Leaves the default field of that name out.
+  /// Removes the default field with this name.
   case remove(name: String)
 
   var name: String {
@@ -13,7 +13,7 @@ enum FieldEdit: Equatable {
     }
   }
 
-  /// Reads "Name: value", "Name;" for an empty value, or "Name:" to leave a default out.
+  /// Parses "Name: value", "Name;" for an empty value, or "Name:" to remove a default field.
   init(_ text: String) throws(CommandError) {
     let separator = text.unicodeScalars.firstIndex(of: ":")
     let name = String(text[..<(separator ?? text.endIndex)])

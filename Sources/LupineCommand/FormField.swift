@@ -1,12 +1,12 @@
-// The values of --form, with curl's notation.
+// FormField: the values of --form, in curl's notation.
 
-/// One part of a multipart form.
+/// A part of a multipart form.
 struct FormField: Equatable {
   enum Content: Equatable {
     case text(String)
-    /// Sent as a file, with a file name and a type.
+    /// The content of a file, sent with a file name and a media type.
     case file(path: String)
-    /// Sent as if the file's content stood on the command line.
+    /// The content of a file, sent as text like a value in the command line.
     case textFile(path: String)
   }
 
@@ -15,7 +15,7 @@ struct FormField: Equatable {
   private(set) var type: String?
   private(set) var fileName: String?
 
-  /// Reads "name=content", "name=@file" or "name=<file"; files may have ";type=T" and ";filename=N" behind them.
+  /// Parses "name=content", "name=@file" or "name=<file". ";type=T" and ";filename=N" may follow a file.
   init(_ text: String) throws(CommandError) {
     let equals = text.unicodeScalars.firstIndex(of: "=") ?? text.endIndex
     name = String(text[..<equals])
@@ -37,7 +37,7 @@ struct FormField: Equatable {
       } else if let name = Self.value(of: "filename=", in: part), mark == "@" {
         fileName = name
       } else if let type, fileName == nil {
-        self.type = type + ";" + part  // a parameter, such as charset=utf-8
+        self.type = type + ";" + part  // a parameter of the media type, such as charset=utf-8
       } else {
         throw .usage("\"\(part)\" in the form field \(name) isn't type= or filename=")
       }
@@ -52,7 +52,7 @@ struct FormField: Equatable {
     return part.hasPrefix(key) ? String(part.dropFirst(key.count)) : nil
   }
 
-  // At ";", unless it stands in a name that begins with a quote; there, a backslash goes before a quote or a backslash.
+  // Splits at each ";" outside a quoted name. In a quoted name, a backslash escapes a quotation mark or a backslash.
   private static func split(_ text: Substring.UnicodeScalarView) throws(CommandError) -> [String] {
     var parts = [""]
     var isQuoted = false

@@ -1,7 +1,7 @@
-// The texts of --help and --version, made from the tables of options and exit codes.
+// Help: the texts of --help and --version, generated from the tables of options and exit statuses.
 
 enum Help {
-  /// The command's version; the same stands in the User-Agent field.
+  /// The command's version, which the User-Agent field also contains.
   static let version = "0.1.0"
 
   static var text: String {
@@ -17,7 +17,7 @@ enum Help {
       let letter = name.letter.map { "-\($0), " } ?? "    "
       let form = "  \(letter)--\(name.rawValue)" + (name.valueName.map { " \($0)" } ?? "")
       let lines = name.form.summary
-      // A form that leaves no gap has a line of its own.
+      // A form that is too long for its column gets a separate line.
       text += form.count < 28 ? form.padded(to: 28) + lines[0] + "\n" : "\(form)\n\("".padded(to: 28))\(lines[0])\n"
       for line in lines.dropFirst() { text += "".padded(to: 28) + line + "\n" }
     }

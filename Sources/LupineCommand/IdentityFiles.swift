@@ -1,4 +1,4 @@
-// The client's certificate as the options name it: --cert, --cert-type, --key and --pass.
+// IdentityFiles: the client certificate of the options --cert, --cert-type, --key and --pass.
 
 import LupineEngine
 
@@ -10,13 +10,13 @@ struct IdentityFiles: Equatable {
   }
 
   private(set) var certificatePath: String?
-  /// Nil: PEM.
+  /// The format of the certificate's file, or nil for PEM.
   var kind: Kind?
-  /// Nil: the certificate's file holds the key too.
+  /// The path of the key, or nil if the certificate's file contains it.
   var keyPath: String?
   var password: String?
 
-  /// Reads FILE[:PASSWORD] as curl does: in the file's name, a backslash goes before a colon or a backslash.
+  /// Parses FILE[:PASSWORD] as curl does. In the file's name, a backslash escapes a colon or a backslash.
   mutating func setCertificate(_ text: String) {
     var path = ""
     var rest = Substring(text).unicodeScalars
@@ -31,7 +31,7 @@ struct IdentityFiles: Equatable {
     certificatePath = path
   }
 
-  /// Reads the files; nil if no certificate is named.
+  /// Reads the files. Returns nil if no certificate was given.
   func load() throws(CommandError) -> TLSIdentity? {
     guard let certificatePath else { return nil }
     do throws(TLSError) {

@@ -1,36 +1,36 @@
-// Files that are sent: read whole, described for the engine to read while it sends them, or streamed.
+// InputFile: reads files to send: entirely, as file segments that the engine reads while sending, or as streams.
 
 import Glibc
 import LupineEngine
 
 enum InputFile {
-  /// How much is read at once, in bytes.
+  /// The maximum number of bytes per read.
   private static let readBytes = 64 * 1024
 
-  /// Reads a file to its end; "-" is standard input.
+  /// Reads a file to its end. "-" is standard input.
   static func contents(of path: String) throws(CommandError) -> [UInt8] {
     if path == "-" { return try read(STDIN_FILENO, path) }
     let file = try open(path)
     return try read(file.number, path)
   }
 
-  /// A file's content as a part of a body. A regular file is left on the disk until it is sent; the length of
-  /// anything else, a pipe for instance, is known only when it has been read.
+  /// Returns a file as a segment of a body. A regular file is read while it is sent. Any other file, such as a pipe, is
+  /// read now, because its length isn't known before.
   static func segment(_ path: String) throws(CommandError) -> RequestBody.Segment {
     if path == "-" { return .bytes(try read(STDIN_FILENO, path)) }
     let file = try open(path)
     let status = try status(of: file.number, path)
-    // The files of /proc call themselves regular and empty.
+    // The files of /proc are regular files with a size of 0.
     guard status.st_mode & S_IFMT == S_IFREG, let count = UInt64(exactly: status.st_size), count > 0 else {
       return .bytes(try read(file.number, path))
     }
     return .file(path: path, byteCount: count)
   }
 
-  /// The body of an upload. A regular file is left on the disk until it is sent; standard input, for which "-" stands,
-  /// a pipe or a device is sent as it comes, however long it is, and can't be sent again.
+  /// Returns the body of an upload. A regular file is read while it is sent. Standard input ("-"), a pipe or a device
+  /// is streamed, whatever its length, and can't be sent again.
   static func body(_ path: String) throws(CommandError) -> RequestBody {
-    // Nobody else reads standard input, so that it may be closed behind the body.
+    // No other code reads standard input, so it may be closed after the body.
     if path == "-" { return stream(InputStream(FileDescriptor(owning: STDIN_FILENO), path)) }
     let file = try open(path)
     guard [S_IFIFO, S_IFCHR].contains(try status(of: file.number, path).st_mode & S_IFMT) else {
@@ -65,7 +65,7 @@ enum InputFile {
     return bytes
   }
 
-  /// Reads what there is, and waits for it; nothing at the end.
+  /// Reads available bytes, waiting for them if necessary. Returns an empty array at the end.
   fileprivate static func readSome(_ number: CInt, _ path: String) throws(CommandError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytes)
     while true {
@@ -74,7 +74,7 @@ enum InputFile {
       switch errno {
       case EINTR: continue
       case EAGAIN:
-        // A terminal or pipe that another program has set to non-blocking.
+        // A terminal or pipe that another program has set to non-blocking mode.
         var wanted = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
         _ = poll(&wanted, 1, -1)
       default: throw unreadable(path, "read")
@@ -89,7 +89,7 @@ enum InputFile {
   }
 }
 
-/// Something to read that may keep its reader waiting, such as a pipe or a terminal.
+/// A file whose reads may block, such as a pipe or a terminal.
 private final class InputStream: Sendable {
   private let file: FileDescriptor
   private let path: String
@@ -99,8 +99,8 @@ private final class InputStream: Sendable {
     self.path = path
   }
 
-  /// Reads what comes next; nothing at the end. Each read waits on a thread of its own, since there may be as few as one
-  /// for everything that is concurrent, which is needed to end the command.
+  /// Reads the next bytes. Returns an empty array at the end. Each read blocks a dedicated thread, because the
+  /// concurrency runtime may have a single thread, which must remain available to end the command.
   func read() async throws -> [UInt8] {
     try await withCheckedThrowingContinuation { continuation in
       do throws(SystemError) {

@@ -1,19 +1,20 @@
-// multipart/form-data (RFC 7578); names are escaped as browsers do (WHATWG HTML, "multipart form data").
+// MultipartForm: serializes multipart/form-data (RFC 7578). Names are escaped as in browsers (WHATWG HTML, "multipart
+// form data").
 
 import LupineEngine
 
-/// A form as it is sent.
+/// A multipart form with its boundary and its body.
 struct MultipartForm {
   let boundary: String
   private(set) var body = RequestBody()
 
-  /// 128 random bits, so that no content can be expected to hold the boundary.
+  /// Returns a boundary with 128 random bits, which no content is expected to contain.
   static func randomBoundary() -> String {
     let digits = (0..<2).map { _ in String(UInt64.random(in: .min ... .max) | 1 << 63, radix: 16) }
     return "lupine-" + digits.joined()
   }
 
-  /// Describes the body. Files that are regular stay on the disk. Throws if a file can't be read.
+  /// Creates a form. Regular files are read while they are sent. Throws an error if a file can't be read.
   init(_ fields: [FormField], boundary: String) throws(CommandError) {
     self.boundary = boundary
     for field in fields {
@@ -43,7 +44,7 @@ struct MultipartForm {
     return "--\(boundary)\r\nContent-Disposition: \(disposition)\r\n\(typeLine)\r\n"
   }
 
-  // What could end the quoted text or the line; nothing else is touched.
+  // Escapes only the characters that could end the quoted text or the line.
   private static func escape(_ name: String) -> String {
     var escaped = ""
     for scalar in name.unicodeScalars {
@@ -61,7 +62,7 @@ struct MultipartForm {
     path.split(separator: "/").last ?? ""
   }
 
-  // curl's table.
+  // The media types are those of curl.
   private static func mediaType(of fileName: String) -> String {
     switch fileName.split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased() {
     case "gif": "image/gif"

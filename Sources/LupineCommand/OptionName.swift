@@ -1,6 +1,6 @@
-// The table of options: names, letters, values and help. Their order is the help's.
+// OptionName: the table of options with their names, letters, values and help, in the order of the help.
 
-/// The options.
+/// The names of the options.
 enum OptionName: String, CaseIterable {
   case request, header, data, json, form
   case uploadFile = "upload-file"
@@ -43,13 +43,13 @@ enum OptionName: String, CaseIterable {
 
   case verbose, timing, trace, help, version
 
-  /// How an option is written, and what it does.
+  /// The notation and the help of an option.
   struct Form {
-    /// The short form, as in curl.
+    /// The letter of the short form, as in curl, or nil if there is none.
     let letter: Unicode.Scalar?
-    /// What the option's value is called in the help; nil if it takes none.
+    /// The name of the option's value in the help, or nil if the option takes no value.
     let valueName: String?
-    /// One line of the help or more.
+    /// The lines of the help, at least one.
     let summary: [String]
 
     init(_ letter: Unicode.Scalar?, _ valueName: String?, _ summary: String...) {
@@ -135,7 +135,7 @@ enum OptionName: String, CaseIterable {
     }
   }
 
-  /// The headline of the help in front of the option, if it begins a group.
+  /// The headline above the option in the help, if the option starts a group.
   var headline: String? {
     switch self {
     case .request: "Request"

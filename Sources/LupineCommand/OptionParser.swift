@@ -1,9 +1,9 @@
-// The command line to options: what each option means, and which go together.
+// OptionParser: converts the command line to options and checks their combination.
 
 import LupineEngine
 
 enum OptionParser {
-  /// Reads the arguments; the first is the program's name.
+  /// Parses the arguments. The first is the program's name.
   static func parse(_ arguments: [String]) throws(CommandError) -> Invocation {
     var options = Options()
     var operands: [String] = []
@@ -22,17 +22,17 @@ enum OptionParser {
     return .transfer(try uri(text, naming: options.payload), options)
   }
 
-  /// Reads a URL; without a scheme it is http, as in curl.
+  /// Parses a URL. A URL without a scheme is http, as in curl.
   static func uri(_ text: String) throws(CommandError) -> URI {
     do {
       return try URI(hasScheme(text) ? text : "http://" + text)
     } catch {
-      // The error's own remedy says how to write it.
+      // The error's remedy explains the notation.
       throw CommandError(.usage, "the URL can't be used: \(error)")
     }
   }
 
-  /// As in curl, a folder's URL is where a file is put, under its own name.
+  /// Parses a URL. As in curl, a file uploaded to a folder's URL keeps its name.
   static func uri(_ text: String, naming payload: Options.Payload) throws(CommandError) -> URI {
     let uri = try uri(text)
     guard case .upload(let path) = payload, path != "-", uri.target.utf8.last == UInt8(ascii: "/"),
@@ -42,7 +42,7 @@ enum OptionParser {
     return try self.uri(folder + escape(path.split(separator: "/").last ?? ""))
   }
 
-  // All but unreserved characters (RFC 3986 §2.3).
+  // Percent-encodes all characters except unreserved ones (RFC 3986 §2.3).
   private static func escape(_ name: Substring) -> String {
     name.utf8.reduce(into: "") { text, byte in
       if byte | 0x20 &- 0x61 < 26 || byte &- 0x30 < 10 || "-._~".utf8.contains(byte) {
@@ -53,7 +53,7 @@ enum OptionParser {
     }
   }
 
-  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ); "host:80/x" and "host/?u=http://x" have none.
+  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). "host:80/x" and "host/?u=http://x" have no scheme.
   private static func hasScheme(_ text: String) -> Bool {
     let scheme = text.utf8.prefix { $0 != UInt8(ascii: ":") }
     return text.utf8.dropFirst(scheme.count).starts(with: "://".utf8) && !scheme.isEmpty
@@ -127,13 +127,13 @@ extension Options {
     }
   }
 
-  // The last one counts, whether it is an address or a name.
+  // The last --interface applies, whether it is an address or a name.
   private mutating func setSource(_ text: String) {
     socket.localAddress = SocketAddress(numeric: text, port: 0)
     socket.interface = socket.localAddress == nil ? text : nil
   }
 
-  /// What can be judged only when all options are known.
+  /// Completes the options and checks those that depend on each other, after all have been parsed.
   fileprivate mutating func settle() throws(CommandError) {
     if let proxyLogin {
       guard case .fixed(let given, _) = proxy else {

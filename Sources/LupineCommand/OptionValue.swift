@@ -1,14 +1,14 @@
-// The values of options that have a notation of their own.
+// OptionValue: parses the values of options that have a notation.
 
 import LupineEngine
 
 enum OptionValue {
-  /// Digits before the decimal point of a number of seconds: 9, which is 31 years.
+  /// The maximum number of digits before the decimal point of a number of seconds: 9, which is 31 years.
   static let secondsDigitsMax = 9
-  /// What Linux takes for the time until a keep-alive probe, in seconds (TCP_KEEPIDLE, tcp(7)).
+  /// The range in seconds that Linux accepts for the time until a keep-alive probe (TCP_KEEPIDLE, tcp(7)).
   static let keepAliveSeconds = 1...32_767
 
-  /// Reads a decimal number of seconds above zero; what is finer than a nanosecond is cut off.
+  /// Parses a decimal number of seconds above zero. Digits beyond nanoseconds are dropped.
   static func seconds(_ text: String, of option: OptionName) throws(CommandError) -> Duration {
     let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
     let whole = parts[0]
@@ -24,7 +24,8 @@ enum OptionValue {
     return duration
   }
 
-  /// Reads the time of --keepalive-time, which counts for the first probe and between two, as in curl.
+  /// Parses the value of --keepalive-time, which is both the time before the first probe and between probes, as in
+  /// curl.
   static func keepAlive(_ text: String) throws(CommandError) -> SocketOptions.KeepAlive {
     guard let seconds = number(text, in: keepAliveSeconds) else {
       throw .usage("--keepalive-time takes 1 to 32767 whole seconds, not \"\(text)\"")
@@ -32,7 +33,7 @@ enum OptionValue {
     return SocketOptions.KeepAlive(idle: .seconds(seconds), interval: .seconds(seconds))
   }
 
-  /// Reads HOST:PORT:ADDRESS[,ADDRESS]...; an IPv6 address may stand in brackets.
+  /// Parses HOST:PORT:ADDRESS[,ADDRESS]... An IPv6 address may be in brackets.
   static func override(_ text: String) throws(CommandError) -> HostOverride {
     let parts = text.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
     guard parts.count == 3, !parts[0].isEmpty, !"+-[".contains(parts[0].first ?? "+"),
@@ -51,7 +52,7 @@ enum OptionValue {
     return HostOverride(host: String(parts[0]), port: UInt16(port), addresses: addresses)
   }
 
-  /// Takes a socket's path in the engine's notation.
+  /// Checks a socket's path in the engine's notation and returns it.
   static func socketPath(_ path: String, of option: OptionName) throws(CommandError) -> String {
     guard SocketAddress(socketPath: path) != nil else {
       throw .usage("--\(option.rawValue) takes 1 to \(SocketAddress.socketPathBytesMax) bytes")
@@ -59,9 +60,9 @@ enum OptionValue {
     return path
   }
 
-  /// Reads a proxy's URL, or what stands in one behind the scheme.
+  /// Parses a proxy's URL, or the part after the scheme if `scheme` is given.
   static func proxy(_ text: String, scheme: Proxy.Scheme? = nil) throws(CommandError) -> Proxy {
-    // A second scheme would be taken for a host.
+    // A second scheme would be parsed as a host.
     guard scheme == nil || !text.contains("://") else {
       throw .usage("a SOCKS proxy's option takes HOST:PORT; a URL is for --proxy")
     }
@@ -72,7 +73,7 @@ enum OptionValue {
     }
   }
 
-  /// The same proxy with other credentials.
+  /// Returns the proxy with other credentials.
   static func proxy(_ proxy: Proxy, login: ProxyLogin) throws(CommandError) -> Proxy {
     do throws(ProxyError) {
       return try Proxy(
@@ -82,7 +83,7 @@ enum OptionValue {
     }
   }
 
-  /// Reads USER:PASSWORD; nothing is escaped. An error doesn't repeat it.
+  /// Parses USER:PASSWORD without escapes. Errors don't repeat the value.
   static func login(_ text: String) throws(CommandError) -> ProxyLogin {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard parts.count == 2, !parts[0].isEmpty else { throw .usage("--proxy-user takes USER:PASSWORD") }
@@ -103,7 +104,7 @@ enum OptionValue {
     return kind
   }
 
-  /// Nil is the newest that there is.
+  /// Parses the value of --tls-max. Nil means the newest version available.
   static func newestVersion(_ text: String) throws(CommandError) -> TLSVersion? {
     switch text {
     case "default": return nil

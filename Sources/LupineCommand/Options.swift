@@ -1,26 +1,26 @@
-// What the command line asks for, as plain values: nothing is read, opened or looked up here.
+// Options: the parsed command line as plain values. No file is read and no name looked up for them.
 
 import LupineEngine
 
-/// What the command is to do.
+/// The action of the command.
 enum Invocation: Equatable {
   case transfer(URI, Options)
   case help
   case version
 }
 
-/// How a transfer is done.
+/// The settings of a transfer.
 struct Options: Equatable {
-  /// What is sent as the body; the texts are as they were given, with their "@".
+  /// The source of the body. Texts are as given, including a leading "@".
   enum Payload: Equatable {
     case none
     case data([String])
     case json([String])
     case form([FormField])
-    /// A file, or standard input if it is "-".
+    /// A file to upload, or standard input if the path is "-".
     case upload(String)
 
-    /// The method unless another is given.
+    /// The method if no other one is given.
     var method: String {
       switch self {
       case .none: "GET"
@@ -30,48 +30,48 @@ struct Options: Equatable {
     }
   }
 
-  /// Nil: the payload's.
+  /// The method, or nil for that of the payload.
   var method: String?
   var fieldEdits: [FieldEdit] = []
   var payload = Payload.none
-  /// What compresses the payload.
+  /// The content coding that compresses the payload, or nil for none.
   var bodyCoding: ContentCoding?
-  /// How long a body waits for leave; nil is the engine's default.
+  /// The time for which a body waits for a 100 response, or nil for the engine's default.
   var continueTimeout: Duration?
   var followsRedirects = false
 
-  /// A file for the body; nil is standard output.
+  /// The path of the file for the body, or nil for standard output.
   var outputPath: String?
   var includesHead = false
   var failsOnErrorStatus = false
-  /// Whether no coding is asked for, and none is undone.
+  /// Whether content codings are neither requested nor decoded.
   var isRaw = false
   var isVerbose = false
   var showsTiming = false
   var showsTrace = false
 
-  /// A fixed one has no exceptions yet: they come from `bypass` or the environment.
+  /// The proxy. A fixed proxy has no exceptions here; they are added from `bypass` or the environment.
   var proxy = ProxySettings.environment
   var proxyLogin: ProxyLogin?
-  /// Hosts that are reached without a proxy, in place of what the environment lists.
+  /// The hosts that are reached without a proxy, instead of the environment's list.
   var bypass: String?
 
-  /// For each of lookup, connecting, a proxy's handshake and TLS's.
+  /// The limit for each of the lookup, the connection, the proxy's handshake and the TLS handshake.
   var connectTimeout: Duration?
-  /// For everything, redirects included.
+  /// The limit for the entire transfer, including redirects.
   var maxTime: Duration?
-  /// In the order in which they were given.
+  /// The overrides in the order of their options.
   var overrides: [HostOverride] = []
-  /// In the engine's notation, with "@" before an abstract name.
+  /// The path of a Unix socket in the engine's notation: an abstract name starts with "@".
   var socketPath: String?
   var socket = SocketOptions()
 
-  /// A PEM file, and a folder, that replace the system's trust roots.
+  /// The PEM file and the folder that replace the system's trust roots.
   var trustRootsPath: String?
   var trustRootsFolder: String?
   var skipsVerification = false
   var identity = IdentityFiles()
-  /// Versions, ciphers, groups and stapling; the rest is above.
+  /// The TLS versions, ciphers, groups and stapling. The properties above have the other TLS settings.
   var tls = TLSConfiguration()
 }
 

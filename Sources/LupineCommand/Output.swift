@@ -1,18 +1,18 @@
-// Where bytes go: standard output or a file for the response, standard error for everything else.
+// Output: writes the response to standard output or a file, and everything else to standard error.
 
 import Glibc
 import LupineEngine
 import Synchronization
 
-/// The destination of a response. A file is created when the first response that is to be kept begins.
+/// The destination of a response. A file is created when the first response to be written starts.
 final class Output: Sendable {
   private struct State {
-    /// Nil before the file is opened.
+    /// The descriptor, or nil before the file is opened.
     var descriptor: CInt?
     var byteCount: UInt64 = 0
   }
 
-  /// A file's path; nil is standard output.
+  /// The path of the file, or nil for standard output.
   let path: String?
   private let state: Mutex<State>
 
@@ -21,7 +21,7 @@ final class Output: Sendable {
     state = Mutex(State(descriptor: path == nil ? STDOUT_FILENO : nil))
   }
 
-  /// Creates the file, or empties it, unless that was done before.
+  /// Creates or truncates the file, unless this has already been done.
   func open() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard let path, state.descriptor == nil else { return }
@@ -31,7 +31,7 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes all of the bytes, and waits as long as that takes: the server is held back meanwhile.
+  /// Writes all bytes and blocks as long as necessary, which holds back the server.
   func write(_ bytes: borrowing Span<UInt8>) throws(CommandError) {
     try open()
     try state.withLock { state throws(CommandError) in
@@ -41,12 +41,12 @@ final class Output: Sendable {
     }
   }
 
-  /// Writes a text.
+  /// Writes text as UTF-8.
   func write(_ text: String) throws(CommandError) {
     try write(Array(text.utf8).span)
   }
 
-  /// Closes a file; some file systems say only then that there was no room.
+  /// Closes the file. Some file systems only report here that they are full.
   func close() throws(CommandError) {
     try state.withLock { state throws(CommandError) in
       guard path != nil, let number = state.descriptor else { return }
@@ -55,7 +55,7 @@ final class Output: Sendable {
     }
   }
 
-  /// What is left behind if the transfer fails, or nil.
+  /// A sentence about the file that remains after a failed transfer, or nil if there is none.
   var remains: String? {
     state.withLock { state in
       guard let path, state.descriptor != nil else { return nil }
@@ -65,14 +65,14 @@ final class Output: Sendable {
 
   private func failure(_ call: String) -> CommandError {
     let error = SystemError(call: call, code: errno)
-    // Whoever read the pipe has what he wanted.
+    // The reader closed the pipe; that needs no message.
     if error.code == EPIPE, path == nil { return CommandError(.writeError, nil) }
     return CommandError(
       .writeError, "\(path ?? "standard output") can't be written (\(error)). Check the path and the disk.")
   }
 }
 
-/// Standard error; what it can't take is lost.
+/// Writes to standard error and ignores failures.
 enum StandardError {
   static func write(_ text: String) {
     _ = Descriptor.write(Array(text.utf8).span, to: STDERR_FILENO)
@@ -80,16 +80,16 @@ enum StandardError {
 }
 
 enum Descriptor {
-  /// Occupies standard input, output and error if the command was started without them: a socket or file would get
-  /// the number otherwise, and with it what is meant for people.
+  /// Opens /dev/null as standard input, output or error if the command was started without them. Otherwise, a socket or
+  /// file could get that number and receive messages meant for the user.
   static func occupyStandardOnes() {
     for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
-      // The lowest free number is the one that was found. Writing to it fails, as it should.
+      // open returns the lowest free number, which is `number`. Writes to it fail, as intended.
       _ = open("/dev/null", O_RDONLY)
     }
   }
 
-  /// Writes all of the bytes; false if that failed, with the reason in errno.
+  /// Writes all bytes. Returns false on failure, with the reason in errno.
   static func write(_ bytes: borrowing Span<UInt8>, to number: CInt) -> Bool {
     var rest: [UInt8] = []
     rest.append(copying: bytes, 0..<bytes.count)
@@ -98,7 +98,7 @@ enum Descriptor {
       if count >= 0 {
         rest.removeFirst(count)
       } else if errno == EAGAIN {
-        // A terminal or pipe that another program has set to non-blocking.
+        // A terminal or pipe that another program has set to non-blocking mode.
         var wanted = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
         _ = poll(&wanted, 1, -1)
       } else if errno != EINTR {

@@ -1,14 +1,14 @@
-// The progress of a download into a file: what is drawn is decided here, by the arrival of data; nothing is printed.
+// ProgressBar: draws the progress of a download to a file. It only returns the text to print; callers print it.
 
 import Glibc
 import LupineEngine
 
-/// One line that is drawn again and again.
+/// A line that is redrawn as the download progresses.
 struct ProgressBar {
-  /// The shortest time between two drawings: a tenth of a second.
+  /// The minimum time between two drawings: 0.1 s.
   static let interval = Duration.milliseconds(100)
 
-  /// The length that the server has announced, in bytes.
+  /// The length that the server announced in bytes, or nil if it is unknown.
   private let total: UInt64?
   private let start: Instant
   private var received: UInt64 = 0
@@ -17,10 +17,10 @@ struct ProgressBar {
   init(total: UInt64?, now: Instant) {
     self.total = total
     start = now
-    lastDrawing = now  // a rate over no time says nothing
+    lastDrawing = now  // no drawing yet, because a rate needs elapsed time
   }
 
-  /// Takes note of bytes; returns what is to be printed, or nil if the line was drawn just now.
+  /// Counts received bytes. Returns the text to print, or nil if the line was drawn less than `interval` ago.
   mutating func advance(by byteCount: Int, now: Instant, width: () -> Int) -> String? {
     received += UInt64(byteCount)
     guard now - lastDrawing >= Self.interval else { return nil }
@@ -28,13 +28,13 @@ struct ProgressBar {
     return "\r" + line(now: now, width: width())
   }
 
-  /// The last drawing and its line end.
+  /// Returns the final drawing with a line end.
   func end(now: Instant, width: Int) -> String {
     "\r" + line(now: now, width: width) + "\n"
   }
 
-  /// Percent, a bar, bytes and rate, as far as the width allows; a column is left free, since some terminals go to
-  /// the next line when the last one is filled.
+  /// Returns the percentage, a bar, the bytes and the rate, as far as `width` allows. The last column stays free,
+  /// because some terminals wrap when it is filled.
   func line(now: Instant, width: Int) -> String {
     let room = max(width - 1, 0)
     let rate = "\(bytesPerSecond(now).bytesText)/s"
@@ -42,7 +42,7 @@ struct ProgressBar {
     let share = min(Double(received) / Double(total), 1)
     let percent = "\(Int(share * 100))%".indented(to: 4)
     let numbers = "\(received.bytesText) of \(total.bytesText), \(rate)"
-    // The numbers' width changes little, so that the bar seldom does.
+    // Reserves room for long numbers, so that the bar's width rarely changes.
     let barWidth = room - percent.count - 4 - max(numbers.count, 36)
     guard barWidth >= 5 else { return fit("\(percent) \(numbers)", room) }
     let filled = Int(share * Double(barWidth))
@@ -56,23 +56,23 @@ struct ProgressBar {
     return elapsed > 0 ? UInt64(Double(received) / elapsed) : 0
   }
 
-  // Spaces cover what a longer line has left.
+  // Truncates the text, or pads it with spaces to erase the previous line.
   private func fit(_ text: String, _ room: Int) -> String {
     String(text.prefix(room)).padded(to: room)
   }
 }
 
-/// The terminal behind standard error.
+/// The terminal to which standard error is connected.
 enum Terminal {
-  /// The width that is assumed if the terminal doesn't tell: 80 columns, as DEC's VT100 had.
+  /// The width if the terminal doesn't report one: 80 columns, as on DEC's VT100.
   private static let usualWidth = 80
 
   static var isThere: Bool { isatty(STDERR_FILENO) == 1 }
 
-  /// Columns.
+  /// The terminal's width in columns.
   static var width: Int {
     var size = winsize()
-    // SAFETY: TIOCGWINSZ fills in a winsize, and touches nothing else.
+    // SAFETY: TIOCGWINSZ only writes a winsize.
     guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return usualWidth }
     return Int(size.ws_col)
   }

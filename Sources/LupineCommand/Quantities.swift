@@ -1,7 +1,7 @@
-// Numbers and foreign text as they are shown to people.
+// Quantities: formats numbers and escapes foreign text for display.
 
 extension Duration {
-  /// Milliseconds with three decimals, such as "12.345".
+  /// The duration in milliseconds with three decimals, such as "12.345".
   var millisecondsText: String {
     let (seconds, attoseconds) = components
     let microseconds = attoseconds / 1_000_000_000_000
@@ -9,7 +9,7 @@ extension Duration {
     return "\(seconds * 1000 + microseconds / 1000).\(thousandths)"
   }
 
-  /// Seconds with at most three decimals, such as "1.5 s".
+  /// The duration in seconds with at most three decimals, such as "1.5 s".
   var secondsText: String {
     let (seconds, attoseconds) = components
     var digits = String(attoseconds / 1_000_000_000_000_000 + 1000).dropFirst()
@@ -19,7 +19,7 @@ extension Duration {
 }
 
 extension UInt64 {
-  /// A number of bytes with a binary unit and one decimal, such as "1.5 MiB".
+  /// The number of bytes with a binary unit and one decimal, such as "1.5 MiB".
   var bytesText: String {
     guard self >= 1024 else { return "\(self) B" }
     var shift: UInt64 = 10
@@ -28,14 +28,14 @@ extension UInt64 {
       shift += 10
       units.removeFirst()
     }
-    // The remainder is below 2^60, so that ten times it fits.
+    // The remainder is less than 2^60, so ten times the remainder fits.
     let tenths = ((self & ((1 << shift) - 1)) * 10) >> shift
     return "\(self >> shift).\(tenths) \(units.first ?? "")"
   }
 }
 
 extension String {
-  /// The text with its control characters escaped: a peer's text must not steer the terminal or add a line.
+  /// The text with its control characters escaped, so that a peer's text can't control the terminal or add a line.
   var printable: String {
     var output = ""
     for scalar in unicodeScalars {
@@ -48,12 +48,12 @@ extension String {
     return output
   }
 
-  /// The text with spaces behind it, up to `width` characters.
+  /// Returns the text with trailing spaces up to `width` characters.
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(width - count, 0))
   }
 
-  /// The text with spaces before it, up to `width` characters.
+  /// Returns the text with leading spaces up to `width` characters.
   func indented(to width: Int) -> String {
     String(repeating: " ", count: max(width - count, 0)) + self
   }

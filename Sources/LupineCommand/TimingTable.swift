@@ -1,4 +1,4 @@
-// The table of --timing: what each phase took, and when it was over.
+// TimingTable: the table of --timing, with the duration and the end of each phase.
 
 import LupineEngine
 
@@ -6,7 +6,7 @@ enum TimingTable {
   static func text(_ metrics: ExchangeMetrics, of request: EngineRequest) -> String {
     var text = "\(request.method) \(request.uri)".printable + "\n"
     text += row("", "took", "until") + "\n"
-    // A connection counts as opened when the proxy is asked or TLS begins, so that no time stands in two rows.
+    // The connect phase ends when the proxy's handshake or TLS starts, so that no time is in two rows.
     let phases: [(String, Instant?, Instant?)] = [
       ("lookup", metrics.resolveStart, metrics.resolveEnd),
       ("connect", metrics.connectStart, metrics.proxyStart ?? metrics.tlsStart ?? metrics.connectEnd),

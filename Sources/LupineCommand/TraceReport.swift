@@ -1,4 +1,4 @@
-// What --trace tells: the engine's steps, one line each, with the time since the command began.
+// TraceReport: the lines of --trace, one per step of the engine, with the time since the command started.
 
 import LupineEngine
 

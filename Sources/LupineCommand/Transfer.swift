@@ -1,22 +1,21 @@
-// One request and its response: the sink that decides what becomes of the response as soon as its head is there.
+// Transfer: a request with its response, and the sink that decides how to handle the response when its head arrives.
 
 import LupineEngine
 import Synchronization
 
-/// Executes one request; a redirect is handed back.
+/// Executes one request without following redirects.
 final class Transfer: ResponseSink {
-  /// How the exchange ended: with the request that a redirect leads to, with nil for a response that was written, or
-  /// with an error.
+  /// The outcome of the exchange: the request to which a redirect leads, nil after a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<EngineRequest?, CommandError>
     let metrics: ExchangeMetrics
   }
 
-  /// What becomes of the body.
+  /// How the response's body is handled.
   private enum Disposition {
     case undecided
     case writing(ProgressBar?)
-    /// Read to its end, so that the connection can be used for the next request.
+    /// The body of a redirect is discarded up to its end, so that the connection can carry the next request.
     case skipping(next: EngineRequest)
     case refused(CommandError)
   }
@@ -29,7 +28,7 @@ final class Transfer: ResponseSink {
 
   private let request: EngineRequest
   private let options: Options
-  /// Redirects that led to this request.
+  /// The number of redirects before this request.
   private let redirectCount: Int
   private let output: Output
   private let state = Mutex(State())
@@ -74,7 +73,7 @@ final class Transfer: ResponseSink {
     let handle: ExchangeHandle? = state.withLock { state in
       guard case .writing(var progress) = state.disposition else { return nil }
       do throws(CommandError) {
-        // Under the lock, which nobody else wants as long as the exchange goes on.
+        // Writes under the lock, for which no other code contends during the exchange.
         try output.write(bytes)
         let drawing = progress?.advance(by: bytes.count, now: now) { Terminal.width }
         if let drawing { StandardError.write(drawing) }
@@ -103,7 +102,7 @@ final class Transfer: ResponseSink {
     continuation?.resume(returning: Outcome(result: verdict, metrics: metrics))
   }
 
-  // MARK: Deciding
+  // MARK: Decisions
 
   private func update(_ body: (inout Disposition) throws(CommandError) -> Void) {
     let handle: ExchangeHandle? = state.withLock { state in
@@ -143,7 +142,7 @@ final class Transfer: ResponseSink {
     return .writing(ProgressBar(total: announcedLength(head), now: .now))
   }
 
-  // What a coded body decodes to is known only at its end.
+  // Returns the announced length, or nil for a coded body, whose decoded length is only known at its end.
   private func announcedLength(_ head: ResponseHead) -> UInt64? {
     let isCoded = request.decodesContent && head.fields.contains("Content-Encoding")
     return isCoded ? nil : head.fields.first("Content-Length").flatMap { UInt64($0) }

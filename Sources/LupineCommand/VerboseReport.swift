@@ -1,4 +1,5 @@
-// What --verbose tells: "*" facts, ">" what is sent, "<" what is received; credentials never.
+// VerboseReport: the lines of --verbose: "*" for facts, ">" for sent fields, "<" for received fields. Credentials are
+// hidden.
 
 import LupineEngine
 
@@ -20,14 +21,14 @@ enum VerboseReport {
     "* redirected to \(request.method.printable) \(request.uri.description.printable)\n"
   }
 
-  /// The connection, once the exchange has ended.
+  /// Returns the lines about the connection. Call it after the exchange has ended.
   static func connection(_ metrics: ExchangeMetrics, isVerified: Bool) -> String {
     guard let remote = metrics.remoteAddress else { return "* no connection was opened\n" }
     let local = metrics.localAddress.map { " from \($0)" } ?? ""
     let kind = metrics.isReusedConnection ? "reused" : "new"
     var text = "* \(kind) connection to \(remote)\(local)\n"
     if let proxy = metrics.proxy {
-      // Only an HTTP proxy reads requests, and only those that aren't for TLS.
+      // Only an HTTP proxy reads requests, and only those without TLS; all other requests use a tunnel.
       let isTunnel = metrics.tls != nil || proxy.scheme != .http
       text += isTunnel ? "* through a tunnel of the proxy \(proxy)\n" : "* forwarded by the proxy \(proxy)\n"
     }
@@ -57,10 +58,10 @@ enum VerboseReport {
 }
 
 extension ResponseHead {
-  /// The status line as it came, without its line end.
+  /// The status line without its line end.
   var statusLine: String { "HTTP/1.\(minorVersion) \(status) \(reason)" }
 
-  /// The head as it came, but for white space around values and names' bytes that aren't UTF-8.
+  /// The head as received, except for white space around values and bytes of names that aren't UTF-8.
   var text: String {
     var text = statusLine + "\r\n"
     for field in fields { text += "\(field.name): \(field.value)\r\n" }

@@ -1,10 +1,10 @@
-// The command `lupine`: a small curl on LupineEngine, without Foundation.
+// main: the command `lupine`, a small curl on LupineEngine, without Foundation.
 
 import Glibc
 
-// A closed pipe then shows as EPIPE of the write, which ends the transfer like any other write error.
+// A closed pipe then fails the write with EPIPE, which ends the transfer like any other write error.
 signal(SIGPIPE, SIG_IGN)
 Descriptor.occupyStandardOnes()
 let code = await Command.run(CommandLine.arguments)
-// Everything is written. OpenSSL's exit handler would take its tables away from the loop's thread, which still runs.
+// All output is written. _exit skips OpenSSL's exit handler, which would free tables that the loop's thread still uses.
 _exit(code.rawValue)

@@ -1,22 +1,22 @@
-// What the steps have at hand: an origin in clear, one with TLS, a second one elsewhere, and sessions.
+// Stage: the servers and sessions for the steps: an origin without TLS, one with TLS, a second origin, and a session.
 
 import Foundation
 import Lupine
 import LupineOrigin
 
-/// The servers and sessions of the tour. Everything is on loopback and in this process.
+/// The servers and sessions of the tour. All servers run on loopback in this process.
 struct Stage: Sendable {
-  /// The origin that most steps talk to, such as "http://127.0.0.1:40123".
+  /// The URL of the origin that most steps use, such as "http://127.0.0.1:40123".
   let origin: String
-  /// Another origin, for a redirect that leaves the first.
+  /// The URL of a second origin, to which a redirect leads.
   let elsewhere: String
-  /// The origin with TLS, by a certificate of an authority that was made for this run.
+  /// The URL of the TLS origin. An authority created for this run issued its certificate.
   let secure: String
-  /// The authority's certificate in a file.
+  /// The path of the file with the authority's certificate.
   let authority: String
   /// A session with default settings.
   let session = Session()
-  /// Opens when the request that is to be cancelled has reached the origin.
+  /// Opened when the request to be cancelled has arrived at the origin.
   let cancelArrived = Gate()
 
   private let servers: [OriginServer]
@@ -35,14 +35,14 @@ struct Stage: Sendable {
     try Data(identity.authorityPEM).write(to: URL(filePath: authority))
   }
 
-  /// Stops the servers and removes the certificate.
+  /// Stops the servers and removes the certificate's file.
   func close() {
     try? FileManager.default.removeItem(atPath: authority)
     for server in servers { server.stop() }
   }
 }
 
-/// What `/json` says.
+/// The document at `/json`.
 struct Plant: Decodable, Sendable {
   let name: String
   let family: String
@@ -50,7 +50,7 @@ struct Plant: Decodable, Sendable {
   let colours: [String]
 }
 
-/// What `/echo` says of the request that it got.
+/// The response of `/echo`, which describes the request.
 struct Echo: Decodable, Sendable {
   let method: String
   let path: String

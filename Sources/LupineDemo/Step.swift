@@ -1,22 +1,22 @@
-// One step of the tour: its code as text and as a closure, and what it found.
+// Step: a step of the tour with its code, as text and as a closure.
 
 import Foundation
 
-/// A step that runs a few lines and checks what came back.
+/// A step that runs a few lines and checks their result.
 struct Step: Sendable {
   let title: String
-  /// The lines that `run` begins with, as the reader sees them; a test compares the two.
+  /// The first lines of `run`, as shown to the reader. A test compares them.
   let code: String
-  /// Runs the lines, checks the outcome, and returns what is worth telling.
+  /// Runs the lines, checks the result, and returns the text to print.
   let run: @Sendable (Stage) async throws -> String
 }
 
-/// A step did not do what it says.
+/// The error of a step whose check failed.
 struct StepFailure: Error, CustomStringConvertible {
   let description: String
 }
 
-/// Throws unless `condition` holds.
+/// Throws a `StepFailure` unless `condition` is true.
 func check(_ condition: Bool, _ what: @autoclosure () -> String) throws {
   if !condition { throw StepFailure(description: what()) }
 }

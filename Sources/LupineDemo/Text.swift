@@ -1,32 +1,32 @@
-// What the tour prints, and what a step gathers while it runs.
+// Text: formats the tour's output, and collects the values that a step's handler reports.
 
 import Foundation
 import Synchronization
 
 enum Text {
-  /// Such as "1.25 ms".
+  /// Returns a time such as "1.25 ms".
   static func milliseconds(_ seconds: TimeInterval) -> String {
     String(format: "%.2f ms", seconds * 1000)
   }
 
-  /// Bold on a terminal.
+  /// Returns the text in bold if standard output is a terminal.
   static func heading(_ text: String) -> String {
     isatty(STDOUT_FILENO) == 1 ? "\u{1B}[1m\(text)\u{1B}[0m" : text
   }
 
-  /// Every line behind a margin.
+  /// Returns the text with a margin before each line.
   static func indented(_ text: String, by margin: String) -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { margin + $0 }.joined(separator: "\n")
   }
 }
 
-/// Numbers that a handler reports on a queue of its own.
+/// Numbers that a handler reports on a dedicated queue.
 final class Counts: Sendable {
   let queue = DispatchQueue(label: "lupine.demo.counts")
   private let values = Mutex<[Int64]>([])
 
   func append(_ value: Int64) { values.withLock { $0.append(value) } }
 
-  /// Everything that was reported before this call.
+  /// All numbers reported before this access.
   var all: [Int64] { queue.sync { values.withLock { $0 } } }
 }

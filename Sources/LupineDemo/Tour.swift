@@ -1,4 +1,4 @@
-// The steps of the tour, in order.
+// Tour: the steps of the tour, in order.
 
 import Foundation
 import Lupine

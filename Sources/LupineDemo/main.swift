@@ -1,4 +1,4 @@
-// lupine-demo: a tour through the API against an origin in this process. Exits with 1 if a step fails.
+// main: lupine-demo, a tour of the API with servers in this process. Exits with status 1 if a step fails.
 
 import Foundation
 

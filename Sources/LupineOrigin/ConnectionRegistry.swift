@@ -1,8 +1,9 @@
-// What a server's threads share: which sockets are open, how many threads run, and whether it is over.
+// ConnectionRegistry: the state that a server's threads share: open sockets, running threads and whether the server has
+// stopped.
 
 internal import LupineReactor
 
-/// The sockets and threads of one server, whose `stop` waits here for the threads.
+/// The sockets and threads of a server. Its `stop` waits here for the threads.
 final class ConnectionRegistry: Sendable {
   private struct State: Sendable {
     var listener: Socket?
@@ -13,7 +14,7 @@ final class ConnectionRegistry: Sendable {
     var requests = 0
   }
 
-  /// Opened by `stop`.
+  /// Opened when the server stops.
   let stopped = Gate()
   private let condition: Condition<State>
 
@@ -31,7 +32,7 @@ final class ConnectionRegistry: Sendable {
     condition.update { $0.requests += 1 }
   }
 
-  /// Starts a thread that `awaitThreads` waits for. Its body must let go of sockets before it returns.
+  /// Starts a thread for which `awaitThreads` waits. `body` must release its sockets before it returns.
   func startThread(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     condition.update { $0.threads += 1 }
     do {
@@ -45,7 +46,7 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// Registers a connection and returns its index, or nil once the server has been stopped.
+  /// Registers a connection and returns its index, or nil if the server has stopped.
   func admit(_ socket: Socket) -> Int? {
     condition.update { state in
       guard !state.isStopped else { return nil }
@@ -56,21 +57,21 @@ final class ConnectionRegistry: Sendable {
     }
   }
 
-  /// The socket of an open connection.
+  /// Returns the socket of an open connection, or nil if it isn't open.
   func socket(_ index: Int) -> Socket? { condition.state.open[index] }
 
-  /// Forgets a connection, whose socket is closed if nobody else holds it.
+  /// Removes a connection. Its socket is closed when the last reference to it is released.
   func remove(_ index: Int) {
-    // Taken out, so that it isn't closed under the lock.
+    // The socket is moved out, so that it isn't closed while the lock is held.
     _ = condition.update { $0.open.removeValue(forKey: index) }
   }
 
-  /// Blocks for that long. Returns false, at once, if the server is stopped.
+  /// Blocks for `duration` and returns true. Returns false immediately if the server stops.
   func pause(for duration: Duration) -> Bool {
     !condition.wait(until: .now + duration) { $0.isStopped }
   }
 
-  /// Ends what threads wait for: in `accept`, on a client, on a gate or in a pause.
+  /// Wakes all blocked threads: in `accept`, in a read or write, at a gate or in a pause.
   func shutDown() {
     let (listener, open) = condition.update { state in
       state.isStopped = true
@@ -83,7 +84,7 @@ final class ConnectionRegistry: Sendable {
     stopped.open()
   }
 
-  /// Blocks until every thread has ended.
+  /// Blocks until all threads have ended.
   func awaitThreads() {
     _ = condition.wait { $0.threads == 0 }
   }

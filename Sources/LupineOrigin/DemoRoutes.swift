@@ -1,17 +1,17 @@
-// The routes that the demo shows, and that tests use where any server would do.
+// DemoRoutes: the routes of the demo, which also serve tests without special requirements.
 
 internal import LupineCoding
 internal import LupineWire
 
-/// Answers for a handful of paths; which method is used doesn't matter.
+/// Replies to a small set of paths, regardless of the method.
 package enum DemoRoutes {
-  /// The reply to a request; 404 for a path that isn't known.
+  /// Returns the reply to a request, which is a 404 for unknown paths.
   ///
-  /// - `/json`: a small document. `/gzip`, `/deflate`, `/br`: the same, coded.
+  /// - `/json`: a small document. `/gzip`, `/deflate`, `/br`: the same document with that content coding.
   /// - `/echo`, `/form`, `/json-echo`: the request as JSON.
-  /// - `/stream`: five lines of JSON, a chunk each. `/big?bytes=N`: N bytes of `Pattern`.
-  /// - `/redirect`: 302 to `/json`. `/redirect-other?to=URL`: 302 to there.
-  /// - `/status/N`: that status, 200 to 599. `/slow`: no reply at all until the client goes.
+  /// - `/stream`: five lines of JSON, each in a chunk. `/big?bytes=N`: N bytes of `Pattern`.
+  /// - `/redirect`: 302 to `/json`. `/redirect-other?to=URL`: 302 to that URL.
+  /// - `/status/N`: the status N, 200 to 599. `/slow`: no reply until the client closes the connection.
   package static func reply(to request: ReceivedRequest) -> Reply {
     let path = request.path
     return switch path {
@@ -42,7 +42,7 @@ package enum DemoRoutes {
     Array("\(JSONValue.object([("chunk", .number(number)), ("of", 5)]))\n".utf8)
   }
 
-  /// Long enough to see the chunks come one by one, short enough for a test.
+  /// Long enough for chunks to arrive separately, and short enough for a test.
   private static let streamPause = Duration.milliseconds(20)
 
   private static func echo(_ request: ReceivedRequest) -> JSONValue {
@@ -62,7 +62,7 @@ package enum DemoRoutes {
     return .object(members)
   }
 
-  /// A name that comes more than once becomes one member with an array.
+  /// Returns an object in which a repeated name becomes one member with an array of its values.
   private static func object(_ items: [ReceivedRequest.Item]) -> JSONValue {
     var names: [String] = []
     var values: [String: [JSONValue]] = [:]
@@ -85,7 +85,7 @@ package enum DemoRoutes {
   }
 
   private static func redirect(to location: String) -> Reply {
-    // A line end that the client smuggled in would end the field.
+    // A line end in the client's value would end the Location field.
     guard !location.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
       return refuse("a URL without control characters")
     }

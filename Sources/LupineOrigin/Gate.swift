@@ -1,9 +1,9 @@
-// A latch between a test and the threads of its server, so that neither ever has to sleep.
+// Gate: a latch with which tests and their server's threads wait for each other without sleeping.
 
 internal import LupineReactor
 internal import Synchronization
 
-/// Closed until it is opened, once and for all. Threads and tasks can wait for that.
+/// A latch that is closed until it is opened once. Threads and tasks can wait for it.
 package final class Gate: Sendable {
   private struct State: Sendable {
     var isOpen = false
@@ -15,10 +15,10 @@ package final class Gate: Sendable {
   /// Creates a closed gate.
   package init() {}
 
-  /// Whether `open` was called.
+  /// Whether `open` has been called.
   package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-  /// Lets everybody pass who waits or will wait. Opening it again does nothing.
+  /// Opens the gate for all current and future waiters. Further calls have no effect.
   package func open() {
     let waiters = state.withLock { state in
       state.isOpen = true
@@ -29,12 +29,13 @@ package final class Gate: Sendable {
     for waiter in waiters { waiter() }
   }
 
-  /// Blocks the thread until the gate is open. In a handler use `Peer.wait(for:)`, which ends with the server, too.
+  /// Blocks the thread until the gate is open. Handlers use `Peer.wait(for:)` instead, which also returns when the
+  /// server stops.
   package func waitBlocking() {
     Gate.waitBlocking(forAnyOf: [self])
   }
 
-  /// Waits until the gate is open, or the task is cancelled.
+  /// Waits until the gate is open or the task is cancelled.
   package func wait() async {
     let passed = Gate()
     whenOpen { passed.open() }
@@ -45,14 +46,14 @@ package final class Gate: Sendable {
     }
   }
 
-  /// Blocks the thread until one of the gates is open.
+  /// Blocks the thread until at least one of the gates is open.
   static func waitBlocking(forAnyOf gates: [Gate]) {
     let isPassed = Condition(false)
     for gate in gates { gate.whenOpen { isPassed.update { $0 = true } } }
     _ = isPassed.wait { $0 }
   }
 
-  /// Calls `body` once: when the gate is opened, on the thread that does it, or now if it is open.
+  /// Calls `body` once: immediately if the gate is open; otherwise, when it is opened, on the thread that opens it.
   private func whenOpen(_ body: @escaping @Sendable () -> Void) {
     let isOpen = state.withLock { state in
       if !state.isOpen { state.waiters.append(body) }

@@ -1,6 +1,6 @@
-// JSON text (RFC 8259) for replies, without Foundation.
+// JSONValue: JSON documents (RFC 8259) for replies, without Foundation.
 
-/// A JSON document; members keep their order.
+/// A JSON value. Objects keep the order of their members.
 package enum JSONValue: Sendable {
   case string(String)
   case number(Int)
@@ -54,7 +54,7 @@ package enum JSONValue: Sendable {
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// The text, without white space.
+  /// The value as JSON text without white space.
   package var description: String {
     var text = ""
     append(to: &text)
@@ -63,26 +63,26 @@ extension JSONValue: CustomStringConvertible {
 }
 
 extension JSONValue: ExpressibleByStringLiteral {
-  /// A string.
+  /// Creates a JSON string.
   package init(stringLiteral value: String) { self = .string(value) }
 }
 
 extension JSONValue: ExpressibleByIntegerLiteral {
-  /// A number.
+  /// Creates a JSON number.
   package init(integerLiteral value: Int) { self = .number(value) }
 }
 
 extension JSONValue: ExpressibleByBooleanLiteral {
-  /// true or false.
+  /// Creates a JSON Boolean.
   package init(booleanLiteral value: Bool) { self = .bool(value) }
 }
 
 extension JSONValue: ExpressibleByArrayLiteral {
-  /// An array.
+  /// Creates a JSON array.
   package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 }
 
 extension JSONValue: ExpressibleByDictionaryLiteral {
-  /// An object with its members in the literal's order.
+  /// Creates a JSON object with its members in the order of the literal.
   package init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }

@@ -1,9 +1,9 @@
-// A connection's bytes, in clear or through TLS, read and written by one blocking thread.
+// Line: blocking reads and writes on a connection, with or without TLS.
 
 internal import LupineReactor
 internal import LupineTLS
 
-/// Bytes read at once, 64 KiB: what a segment on loopback holds at most.
+/// The maximum number of bytes per read: 64 KiB, the largest segment on loopback.
 private let readBytesMax = 64 * 1024
 
 extension Socket {
@@ -15,7 +15,7 @@ extension Socket {
     }
   }
 
-  /// Returns no bytes at the end.
+  /// Receives bytes. Returns an empty array at the end of the data.
   func receive() throws(SystemError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytesMax)
     guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
@@ -24,20 +24,22 @@ extension Socket {
   }
 }
 
-/// Bytes as the handler sees them. Not Sendable: its connection's thread only.
+/// The bytes of a connection as its handler reads and writes them. It isn't Sendable; only the connection's thread may
+/// use it.
 protocol Line: AnyObject {
   var socket: Socket { get }
-  /// What was agreed on, or nil without TLS.
+  /// The negotiated TLS parameters, or nil without TLS.
   var tlsInfo: TLSInfo? { get }
-  /// Blocks until bytes come; none: the client has closed its side, with TLS properly so.
+  /// Blocks until bytes arrive, and returns them. Returns an empty array when the client has closed its side, with TLS
+  /// after close_notify.
   func read() throws -> [UInt8]
-  /// Blocks until the kernel has taken all of it.
+  /// Blocks until the kernel has accepted all bytes.
   func write(_ bytes: [UInt8]) throws
-  /// Tells the peer, in TLS's words, that no more comes; the socket stays as it is.
+  /// Sends close_notify with TLS; does nothing otherwise. The socket stays open.
   func sayGoodbye() throws
 }
 
-/// A line in clear.
+/// A connection without TLS.
 final class PlainLine: Line {
   let socket: Socket
 
@@ -56,16 +58,16 @@ final class PlainLine: Line {
   func sayGoodbye() {}
 }
 
-/// A line through TLS.
+/// A connection with TLS.
 final class TLSLine: Line {
   let socket: Socket
   private var session: TLSSession
   private var plaintext = [UInt8](repeating: 0, count: readBytesMax)
 
-  /// Bytes encrypted before they are sent, so that a large body isn't in memory twice.
+  /// The number of bytes encrypted before they are sent, so that a large body isn't in memory twice.
   private static let writeBytesMax = 256 * 1024
 
-  /// Shakes hands; `received` is what had been read of the client before.
+  /// Performs the handshake. `received` has the bytes already read from the client.
   init(_ socket: Socket, _ context: TLSContext, received: [UInt8]) throws {
     self.socket = socket
     session = try TLSSession(server: context)
@@ -88,7 +90,7 @@ final class TLSLine: Line {
       case .bytes(let count): return Array(plaintext[..<count])
       case .closed: return []
       case .needMoreBytes:
-        // Reading may have made an answer, to a key update for one.
+        // Reading may have queued an answer, for example to a key update.
         try flush()
         try receive()
       }
@@ -116,7 +118,7 @@ final class TLSLine: Line {
       try flush()
       return step
     } catch {
-      // The alert that tells the client why.
+      // Sends the alert with the reason to the client.
       try? flush()
       throw error
     }

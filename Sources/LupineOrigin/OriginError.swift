@@ -1,25 +1,25 @@
-// Why a handler can't go on with a connection.
+// OriginError: the errors that end a handler.
 
-/// What ends a handler, beside the errors of sockets, TLS and LupineWire.
+/// An error that ends a handler, in addition to those of sockets, TLS and LupineWire.
 package enum OriginError: Error, Sendable, Hashable {
-  /// The address isn't a numeric one.
+  /// The listening address isn't numeric.
   case notAnAddress(String)
   case malformedRequestLine
   case malformedContentLength(String)
   case unsupportedTransferCoding(String)
   case bodyTooLarge(limit: Int)
-  /// The client closed in the middle of a request.
+  /// The client closed the connection in the middle of a request.
   case truncatedRequest
-  /// A handler's field or status that would break the response; `Peer.send` takes anything.
+  /// The handler's status or field would break the response. `Peer.send` accepts any bytes.
   case invalidResponse(String)
-  /// The handler has closed this connection itself.
+  /// The handler has already closed this connection.
   case closed
-  /// The server is being stopped.
+  /// The server is stopping.
   case stopped
 }
 
 extension OriginError: CustomStringConvertible {
-  /// What happened and what to do.
+  /// The cause and the remedy.
   package var description: String {
     switch self {
     case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."
@@ -37,7 +37,7 @@ extension OriginError: CustomStringConvertible {
 }
 
 extension OriginError {
-  /// Whether the request was at fault, and 400 is the answer.
+  /// Whether the request is at fault, so that the server responds with 400.
   var isClientsFault: Bool {
     switch self {
     case .malformedRequestLine, .malformedContentLength, .unsupportedTransferCoding, .bodyTooLarge: true

@@ -1,20 +1,22 @@
-// A small HTTP/1.1 server on loopback, in the same process: what the demo and the tests talk to. A blocking thread for
-// each connection runs a script, which may send what no real server does.
+// OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. A blocking thread
+// per connection runs a handler, which may also send what real servers don't.
 
 internal import LupineReactor
 
-/// A server that listens from `init` until `stop`, and calls its handler on a thread for each connection.
+/// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.
 package final class OriginServer: Sendable {
-  /// The port, which the kernel chose unless one was given.
+  /// The port: that passed to `init`, or the port that the kernel chose.
   package let port: UInt16
-  /// Scheme, host and port without a slash at the end, such as "http://127.0.0.1:40123" or "https://localhost:40123".
+  /// The server's URL without a path or final slash, such as "http://127.0.0.1:40123" or "https://localhost:40123".
   package let url: String
   private let registry: ConnectionRegistry
 
-  /// Starts to listen on a numeric address, on a port that is free unless one is given.
+  /// Starts to listen on a numeric address, on a free port if `port` is 0.
   ///
-  /// With `tls`, the handler is called after the handshake, and not if that fails. A connection whose handler returns
-  /// or throws is closed. Throws `OriginError.notAnAddress`, or `SystemError` if it can't listen.
+  /// With `tls`, the handler is only called after a successful handshake. When the handler returns or throws, the
+  /// server closes the connection.
+  ///
+  /// - Throws: `OriginError.notAnAddress`, or `SystemError` if the server can't listen.
   package init(
     tls: ServerIdentity? = nil, address: String = "127.0.0.1", port: UInt16 = 0,
     handler: @escaping @Sendable (Peer) throws -> Void
@@ -31,9 +33,9 @@ package final class OriginServer: Sendable {
     try registry.startThread(name: "origin-accept") { acceptor.run() }
   }
 
-  /// Starts a server that answers every request with what `reply` makes of it, and keeps connections alive.
+  /// Starts a server that sends the result of `reply` for each request and keeps connections alive.
   ///
-  /// A request that isn't HTTP is answered with 400. Throws as `init` does.
+  /// It responds to malformed requests with 400. Throws the errors of `init`.
   package static func serving(
     tls: ServerIdentity? = nil, address: String = "127.0.0.1",
     _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply
@@ -42,22 +44,22 @@ package final class OriginServer: Sendable {
   }
 
   deinit {
-    // Without waiting, since the last reference may go on one of the server's own threads.
+    // Doesn't wait, because the last reference may be released on one of the server's threads.
     registry.shutDown()
   }
 
-  /// Closes the listener and all connections, and waits until the threads have ended. Not for handlers, which would
-  /// wait for themselves. Doing it again does nothing.
+  /// Closes the listener and all connections, and waits for the threads to end. Handlers must not call it, because they
+  /// would wait for themselves. Further calls have no effect.
   package func stop() {
     registry.shutDown()
     registry.awaitThreads()
   }
 
-  /// Connections accepted so far, those included whose handshake failed.
+  /// The number of connections accepted so far, including those whose handshake failed.
   package var connectionCount: Int { registry.connectionCount }
-  /// Connections whose handler has neither closed them nor ended.
+  /// The number of connections that aren't closed and whose handler hasn't returned.
   package var openConnectionCount: Int { registry.openConnectionCount }
-  /// Request heads read so far, on all connections.
+  /// The number of request heads read so far on all connections.
   package var requestCount: Int { registry.requestCount }
 }
 
@@ -66,7 +68,7 @@ private struct Acceptor: Sendable {
   let tls: ServerIdentity?
   let handler: @Sendable (Peer) throws -> Void
 
-  /// Before the next try, if the process has no descriptor or thread left for a connection.
+  /// The pause before another attempt if the process has no descriptor or thread for a connection.
   private static let retryPause = Duration.milliseconds(10)
 
   func run() {
@@ -83,7 +85,7 @@ private struct Acceptor: Sendable {
   private func admit(_ socket: Socket) throws {
     guard let index = registry.admit(socket) else { return }
     do {
-      // Captures the index, not the socket: what the thread's closure holds would outlive `stop`.
+      // Captures the index instead of the socket, because a socket in the thread's closure could outlive `stop`.
       try registry.startThread(name: "origin-\(index)") { serve(index) }
     } catch {
       registry.remove(index)
@@ -98,7 +100,7 @@ private struct Acceptor: Sendable {
       if let tls { try peer.startTLS(tls) }
       try handler(peer)
     } catch {
-      // A client that goes away or sends nonsense is nothing to report: what it sees is what a test looks at.
+      // Errors caused by the client aren't reported, because tests check what the client observes.
     }
     peer.close()
   }

@@ -1,16 +1,16 @@
-// Reading a request: head, then body by its framing (RFC 9112 §3, §6.3).
+// Peer+Requests: reads the head and the body of requests (RFC 9112 §3, §6.3).
 
 internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// Bytes of a body that `readRequest` keeps in memory, 256 MiB: more than any test sends, less than a machine has.
+/// The maximum size in bytes of a body that `readRequest` keeps in memory: 256 MiB, more than any test sends.
 private let requestBodyBytesMax = 256 * 1024 * 1024
 
 extension Peer {
-  /// Reads a request with its body; nil if the client has closed the connection in place of another request.
+  /// Reads a request with its body. Returns nil if the client has closed the connection instead.
   ///
-  /// A client that expects it is told to continue. Throws `WireError` or `OriginError` for what isn't a request.
+  /// Sends 100 Continue if the client expects it. Throws `WireError` or `OriginError` for a malformed request.
   package func readRequest() throws -> ReceivedRequest? {
     guard var request = try readHead() else { return nil }
     if request.expectsContinue { try send("HTTP/1.1 100 Continue\r\n\r\n") }
@@ -18,7 +18,7 @@ extension Peer {
     return request
   }
 
-  /// Reads a request's head and leaves its body unread; nil if the client has closed the connection instead.
+  /// Reads a request's head without its body. Returns nil if the client has closed the connection instead.
   package func readHead() throws -> ReceivedRequest? {
     var parser = SectionParser(.request, limits: Limits())
     var raw: [UInt8] = []
@@ -42,7 +42,7 @@ extension Peer {
     }
   }
 
-  /// Reads the body of a request whose head was read last, and puts it there.
+  /// Reads the body of the request whose head was read last, and stores it in `request`.
   package func readBody(of request: inout ReceivedRequest) throws {
     switch try RequestFraming(request.fields) {
     case .length(let length):
@@ -92,12 +92,12 @@ extension Peer {
     unread.removeFirst(count)
   }
 
-  /// Blocks until bytes are there. False if the client is gone between requests; within one, that throws.
+  /// Blocks until bytes arrive. When the connection ends, returns false between requests and throws within one.
   private func fill(isBetweenRequests: Bool) throws -> Bool {
     do {
       unread = try receive()
     } catch {
-      // A client that is through with its connection may reset it, or forget close_notify, without harm.
+      // A client that doesn't need the connection anymore may reset it or omit close_notify; both are harmless.
       guard isBetweenRequests, (error as? SystemError)?.isConnectionReset ?? (error is TLSError) else { throw error }
     }
     guard unread.isEmpty else { return true }
@@ -106,7 +106,7 @@ extension Peer {
   }
 }
 
-/// Where a request's body ends; one without either field has none (RFC 9112 §6.3).
+/// The framing of a request's body. A request without both fields has no body (RFC 9112 §6.3).
 private enum RequestFraming {
   case length(UInt64)
   case chunked
@@ -117,7 +117,7 @@ private enum RequestFraming {
       self = .chunked
       return
     }
-    // Content-Length = 1*DIGIT; several lines make a list, which isn't one.
+    // Content-Length = 1*DIGIT. Several lines form a list, which isn't valid.
     let value = fields.list("content-length") ?? "0"
     guard value.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }), let length = UInt64(value) else {
       throw .malformedContentLength(value)

@@ -1,17 +1,17 @@
-// Well-formed responses (RFC 9112 §4, §6), and the loop that serves one request after another.
+// Peer+Responses: sends well-formed responses (RFC 9112 §4, §6), and serves requests in a loop.
 
 internal import LupineCoding
 internal import LupineReactor
 package import LupineWire
 
 extension Peer {
-  /// Sends a response with Content-Length. To HEAD, and with 204 and 304, the body is left out.
+  /// Sends a response with Content-Length. Omits the body in response to HEAD, and for 204 and 304.
   ///
-  /// Throws `OriginError.invalidResponse` for a status or field that would break the head.
+  /// Throws `OriginError.invalidResponse` if the status or a field would break the head.
   package func respond(status: Int = 200, fields: Fields = Fields(), body: [UInt8] = []) throws {
     let isBodiless = lastMethod == "HEAD" || status == 204 || status == 304
     var fields = fields
-    // 204 must not have one (RFC 9110 §8.6); 304 would need the length that 200 has.
+    // 204 must not have a Content-Length (RFC 9110 §8.6). For 304, it would have to be that of the 200 response.
     if status != 204, status != 304, !fields.contains("content-length") {
       fields.append(name: "Content-Length", value: String(body.count))
     }
@@ -25,14 +25,14 @@ extension Peer {
     try send(head(status, fields))
   }
 
-  /// Sends one chunk; an empty one sends nothing, since it would end the body.
+  /// Sends a chunk. Sends nothing if `bytes` is empty, because an empty chunk would end the body.
   package func chunk(_ bytes: [UInt8]) throws {
     var output: [UInt8] = []
     ChunkedEncoder.append(bytes.span, to: &output)
     try send(output)
   }
 
-  /// Sends text as one chunk.
+  /// Sends text as a chunk, encoded as UTF-8.
   package func chunk(_ text: String) throws {
     try chunk(Array(text.utf8))
   }
@@ -42,8 +42,8 @@ extension Peer {
     try send(Array("0\r\n".utf8) + lines(trailers))
   }
 
-  /// Answers request after request until the client or a reply closes the connection. What isn't a request is
-  /// answered with 400, and an error that `reply` throws with 500.
+  /// Responds to requests until the client or a reply closes the connection. Responds with 400 to malformed requests,
+  /// and with 500 if `reply` throws.
   package func serve(_ reply: (ReceivedRequest) throws -> Reply) throws {
     while let request = try readOrRefuse() {
       let answer: Reply
@@ -58,7 +58,7 @@ extension Peer {
     }
   }
 
-  /// Sends a reply as the request wants it. `.hold` returns once the client has closed the connection.
+  /// Sends a reply, adapted to the request. For `.hold`, returns when the client has closed the connection.
   package func send(_ reply: Reply, to request: ReceivedRequest) throws {
     var fields = reply.fields
     if request.minorVersion == 0, request.isPersistent { fields.append(name: "Connection", value: "keep-alive") }
@@ -69,7 +69,7 @@ extension Peer {
       fields.append(name: "Content-Encoding", value: coding.name)
       try respond(status: reply.status, fields: fields, body: ContentEncoder.encode(bytes, as: coding))
     case .chunks(let chunks, _) where request.minorVersion == 0:
-      // The client doesn't know the chunked coding (9112 §6.1).
+      // HTTP/1.0 clients don't understand the chunked coding (RFC 9112 §6.1).
       try respond(status: reply.status, fields: fields, body: Array(chunks.joined()))
     case .chunks(let chunks, let pause):
       try beginChunked(status: reply.status, fields: fields)
@@ -102,7 +102,7 @@ extension Peer {
       return try readRequest()
     } catch  where error is WireError || (error as? OriginError)?.isClientsFault == true {
       try respond(status: 400, fields: ["Connection": "close"], body: Array("\(error)\n".utf8))
-      // A reset for bytes that nobody read would take the response with it.
+      // Closing the connection with unread bytes would cause a reset, which could discard the response.
       finishSending()
       _ = try awaitClose()
       return nil

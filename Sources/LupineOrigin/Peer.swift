@@ -1,21 +1,21 @@
-// One connection as a handler scripts it, step by step. What is read is in Peer+Requests.swift, well-formed responses are
-// in Peer+Responses.swift.
+// Peer: a client's connection, from the perspective of the server's handler. Peer+Requests.swift reads requests, and
+// Peer+Responses.swift sends well-formed responses.
 
 internal import LupineReactor
 package import LupineTLS
 
-/// A client's connection. Not Sendable: it belongs to the thread of its handler.
+/// The connection of a client. It isn't Sendable; only its handler's thread may use it.
 package final class Peer {
-  /// 0 for the first connection that the server accepted.
+  /// The number of the connection, in the order in which the server accepted them, from 0.
   package let connectionIndex: Int
-  /// Method of the request that was read last; a response to HEAD has no body (RFC 9110 §9.3.2).
+  /// The method of the last request. A response to HEAD has no body (RFC 9110 §9.3.2).
   var lastMethod = ""
-  /// Received, but not used yet.
+  /// Bytes received but not yet consumed.
   var unread: [UInt8] = []
   let registry: ConnectionRegistry
   private var line: (any Line)?
 
-  /// Nil if the connection has been removed.
+  /// Returns nil if the connection has been removed.
   init?(index: Int, registry: ConnectionRegistry) {
     guard let socket = registry.socket(index) else { return nil }
     connectionIndex = index
@@ -23,11 +23,11 @@ package final class Peer {
     line = PlainLine(socket)
   }
 
-  /// What TLS agreed on, or nil without it.
+  /// The negotiated TLS parameters, or nil without TLS.
   package var tlsInfo: TLSInfo? { line?.tlsInfo }
 
-  /// Shakes hands as the server; what follows goes through TLS. For a connection that begins in clear, with a CONNECT.
-  /// Throws why it failed.
+  /// Performs a TLS handshake as the server. All later bytes use TLS. For connections that start without TLS, with a
+  /// CONNECT. Throws if the handshake fails.
   package func startTLS(_ identity: ServerIdentity) throws {
     let socket = try openLine().socket
     let received = unread
@@ -37,22 +37,23 @@ package final class Peer {
 }
 
 extension Peer {
-  /// Sends text as UTF-8, as it is. Blocks until the kernel has taken it; throws if the client is gone.
+  /// Sends text unchanged, as UTF-8. Blocks until the kernel has accepted it. Throws if the connection is lost.
   package func send(_ text: String) throws {
     try send(Array(text.utf8))
   }
 
-  /// Sends bytes as they are. Blocks until the kernel has taken them; throws if the client is gone.
+  /// Sends bytes unchanged. Blocks until the kernel has accepted them. Throws if the connection is lost.
   package func send(_ bytes: [UInt8]) throws {
     try openLine().write(bytes)
   }
 
-  /// Sends bytes past TLS, as if somebody on the way had put them in. Blocks as `send` does.
+  /// Sends bytes without TLS on a TLS connection, as if an attacker on the network had injected them. Blocks like
+  /// `send`.
   package func sendUnencrypted(_ bytes: [UInt8]) throws {
     try openLine().socket.sendAll(bytes)
   }
 
-  /// Blocks until the client sends something, and returns it; empty if it has closed its side.
+  /// Blocks until bytes arrive, and returns them. Returns an empty array if the client has closed its side.
   package func receive() throws -> [UInt8] {
     if unread.isEmpty { return try openLine().read() }
     let bytes = unread
@@ -60,13 +61,13 @@ extension Peer {
     return bytes
   }
 
-  /// Blocks until the gate is open. Throws `OriginError.stopped` if the server is stopped before.
+  /// Blocks until the gate is open. Throws `OriginError.stopped` if the server stops before.
   package func wait(for gate: Gate) throws(OriginError) {
     Gate.waitBlocking(forAnyOf: [gate, registry.stopped])
     if !gate.isOpen { throw .stopped }
   }
 
-  /// Blocks for that long. Throws `OriginError.stopped` if the server is stopped before.
+  /// Blocks for `duration`. Throws `OriginError.stopped` if the server stops before.
   package func pause(for duration: Duration) throws(OriginError) {
     if !registry.pause(for: duration) { throw .stopped }
   }
@@ -78,48 +79,48 @@ extension Peer {
 }
 
 extension Peer {
-  /// How a client left.
+  /// How a client's connection ended.
   package struct Ending: Sendable, Hashable {
     package enum Cause: Sendable, Hashable {
-      /// It closed its side, with TLS after close_notify.
+      /// The client closed its side, with TLS after close_notify.
       case closed
-      /// With TLS: it closed without close_notify.
+      /// The client closed its side of a TLS connection without close_notify.
       case truncated
-      /// It cut the connection.
+      /// The connection was reset.
       case reset
-      /// The server was stopped before.
+      /// The server stopped first.
       case stopped
     }
 
     package let cause: Cause
-    /// Bytes that came before and that the handler hadn't read.
+    /// The number of bytes received before the end that the handler hadn't read.
     package let byteCount: Int
   }
 
-  /// Ends both directions: a FIN, with TLS after close_notify. The kernel lets a reset follow if the client has sent
-  /// what nobody read; `finishSending` and `awaitClose` avoid that.
+  /// Closes both directions with a FIN, with TLS after close_notify. If the client has sent bytes that weren't read,
+  /// the kernel also sends a reset. To avoid it, call `finishSending` and `awaitClose` instead.
   package func close() {
     finishSending()
     drop()
   }
 
-  /// Ends both directions with a reset; what the kernel hasn't sent yet is lost.
+  /// Closes both directions with a reset. Data that the kernel hasn't sent is lost.
   package func reset() {
     line?.socket.resetOnClose()
     drop()
   }
 
-  /// Ends the sending direction only: a FIN, with TLS after close_notify. The client can still be read.
+  /// Closes the sending direction with a FIN, with TLS after close_notify. The client's data can still be read.
   package func finishSending() {
-    // Who is gone needs no goodbye.
+    // Errors are ignored, because a client that has disconnected doesn't need close_notify.
     try? line?.sayGoodbye()
     finishSendingWithoutNotify()
   }
 
-  /// The same without close_notify, as if the response had been cut.
+  /// Closes the sending direction without close_notify, as if the response had been cut off.
   package func finishSendingWithoutNotify() { line?.socket.shutdownSending() }
 
-  /// Blocks until the client has closed its side or the server is stopped; reads and drops what still comes.
+  /// Blocks until the client has closed its side or the server has stopped. Discards the bytes that still arrive.
   package func awaitClose() throws(OriginError) -> Ending {
     let line = try openLine()
     var byteCount = unread.count
@@ -139,7 +140,7 @@ extension Peer {
     return Ending(cause: registry.isStopped ? .stopped : cause, byteCount: byteCount)
   }
 
-  /// The socket closes with the last reference to it.
+  /// Releases the socket, which closes when no other reference to it exists.
   private func drop() {
     line = nil
     registry.remove(connectionIndex)

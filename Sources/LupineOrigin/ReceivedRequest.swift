@@ -1,13 +1,13 @@
-// A request as it came, taken apart as far as handlers need it.
+// ReceivedRequest: a received request, parsed as far as handlers need.
 
 package import LupineWire
 
-/// What a client asked for.
+/// A request from a client.
 package struct ReceivedRequest: Sendable {
-  /// A name and a value of the target's query, or of a body in application/x-www-form-urlencoded; decoded.
+  /// A decoded name and value of the target's query, or of a body in application/x-www-form-urlencoded.
   package struct Item: Sendable, Hashable {
     package let name: String
-    /// Empty if there was no "=".
+    /// The decoded value. Empty if there was no "=".
     package let value: String
 
     package init(name: String, value: String) {
@@ -17,16 +17,16 @@ package struct ReceivedRequest: Sendable {
   }
 
   package let method: String
-  /// The request target as it stood in the request line.
+  /// The request target as received.
   package let target: String
   /// The minor version: 0 for HTTP/1.0.
   package let minorVersion: UInt8
   package let fields: Fields
-  /// The head as it came, with the empty line at its end.
+  /// The head as received, including the empty line at its end.
   package let rawHead: [UInt8]
-  /// Without the chunked coding.
+  /// The body, without the chunked coding.
   package internal(set) var body: [UInt8] = []
-  /// What followed the last chunk.
+  /// The trailer section after the last chunk.
   package internal(set) var trailers = Fields()
 
   // request-line = method SP request-target SP HTTP-version (9112 §3)
@@ -45,7 +45,7 @@ package struct ReceivedRequest: Sendable {
 }
 
 extension ReceivedRequest {
-  /// The target up to the query, still percent-encoded.
+  /// The target's path, percent-encoded.
   package var path: String { String(Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") })) }
 
   /// The items of the target's query, in order.
@@ -55,13 +55,13 @@ extension ReceivedRequest {
     return Item.decode(bytes[mark...].dropFirst())
   }
 
-  /// The items of the body, read as application/x-www-form-urlencoded.
+  /// The items of the body, decoded as application/x-www-form-urlencoded.
   package var form: [Item] { Item.decode(body) }
 
-  /// The value of the first query item of that name, or nil.
+  /// Returns the value of the first query item with this name, or nil if there is none.
   package func query(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-  /// Whether the client will use the connection for another request (RFC 9112 §9.3).
+  /// Whether the client may use the connection for another request (RFC 9112 §9.3).
   package var isPersistent: Bool {
     minorVersion == 0
       ? fields.connectionHas(option: "keep-alive") && !fields.connectionHas(option: "close")
@@ -75,7 +75,7 @@ extension ReceivedRequest {
 }
 
 extension Fields {
-  /// Whether the Connection field (RFC 9110 §7.6.1) has that option, which is given in lower case.
+  /// Returns whether the Connection field (RFC 9110 §7.6.1) has this option, given in lowercase.
   func connectionHas(option: String) -> Bool {
     let isSpace = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
     return (list("connection") ?? "").utf8.split(separator: UInt8(ascii: ",")).contains { part in
@@ -87,7 +87,7 @@ extension Fields {
 }
 
 extension ReceivedRequest.Item {
-  // name "=" value, joined by "&"; "+" is a space (the URL standard's application/x-www-form-urlencoded)
+  // name "=" value, joined by "&"; "+" means a space (the URL standard's application/x-www-form-urlencoded).
   fileprivate static func decode(_ bytes: some Collection<UInt8>) -> [Self] {
     bytes.split(separator: UInt8(ascii: "&")).map { part in
       let name = part.prefix { $0 != UInt8(ascii: "=") }
@@ -95,7 +95,7 @@ extension ReceivedRequest.Item {
     }
   }
 
-  /// What isn't a percent-encoding stays as it is; what isn't UTF-8 becomes U+FFFD.
+  /// Returns the decoded text. Invalid percent-encodings are kept, and bytes that aren't UTF-8 become U+FFFD.
   private static func percentDecoded(_ text: some Collection<UInt8>) -> String {
     let text = Array(text)
     var bytes: [UInt8] = []

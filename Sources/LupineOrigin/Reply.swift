@@ -1,21 +1,21 @@
-// What a well-behaved server answers; Peer+Responses.swift puts it onto the wire.
+// Reply: the response of a well-behaved server, which Peer+Responses.swift serializes.
 
 package import LupineCoding
 package import LupineWire
 
-/// A response, or none.
+/// A response to a request, or none.
 package struct Reply: Sendable {
-  /// What the response carries, and how.
+  /// The body of a response and its framing.
   package enum Content: Sendable {
-    /// With Content-Length.
+    /// Bytes with Content-Length.
     case bytes([UInt8])
-    /// In a content coding, with Content-Encoding and Content-Length.
+    /// Bytes to encode with a content coding, with Content-Encoding and Content-Length.
     case coded([UInt8], ContentCoding)
-    /// Chunked: each piece is sent when the kernel has taken the one before and `pause` has passed.
+    /// Chunks. Each is sent after the kernel has accepted the previous one and `pause` has passed.
     case chunks([[UInt8]], pause: Duration)
-    /// That many bytes of `Pattern`, made as they are sent, with Content-Length.
+    /// `byteCount` bytes of `Pattern` with Content-Length, generated while they are sent.
     case pattern(byteCount: UInt64)
-    /// Nothing is sent, not even a head, until the client closes the connection.
+    /// No response: nothing is sent until the client closes the connection.
     case hold
   }
 
@@ -23,38 +23,38 @@ package struct Reply: Sendable {
   package var fields: Fields
   package var content: Content
 
-  /// Creates a reply. Content-Length, Content-Encoding and Transfer-Encoding are added when it is sent; with
-  /// "Connection: close" among the fields the connection is closed afterwards.
+  /// Creates a reply. Content-Length, Content-Encoding and Transfer-Encoding are added when it is sent. With
+  /// "Connection: close" in `fields`, the server closes the connection afterward.
   package init(status: Int = 200, fields: Fields = Fields(), _ content: Content = .bytes([])) {
     self.status = status
     self.fields = fields
     self.content = content
   }
 
-  /// Text as UTF-8.
+  /// Returns a reply with text, encoded as UTF-8.
   package static func text(_ text: String, status: Int = 200) -> Reply {
     Reply(status: status, fields: ["Content-Type": "text/plain; charset=utf-8"], .bytes(Array(text.utf8)))
   }
 
-  /// A JSON document, coded if a coding is given.
+  /// Returns a reply with a JSON document, with a content coding if one is given.
   package static func json(_ document: JSONValue, status: Int = 200, coding: ContentCoding? = nil) -> Reply {
     let bytes = Array(document.description.utf8)
     return Reply(
       status: status, fields: ["Content-Type": "application/json"], coding.map { .coded(bytes, $0) } ?? .bytes(bytes))
   }
 
-  /// See `Content.hold`.
+  /// A reply with `Content.hold`.
   package static var hold: Reply { Reply(.hold) }
 }
 
-/// Bytes of which each tells its place, so that lost, doubled or moved ones are noticed.
+/// A sequence of bytes that each depend on their offset, so that tests detect lost, duplicated or reordered bytes.
 package enum Pattern {
   // A prime, so that pieces cut at powers of two differ.
   private static let period = 251
 
-  /// The byte at that place.
+  /// Returns the byte at an offset.
   package static func byte(at offset: UInt64) -> UInt8 { UInt8(offset % UInt64(period)) }
 
-  /// What is sent at once: 64,256 bytes, a multiple of the period, so that every piece begins alike.
+  /// The bytes sent per write: 64,256, a multiple of the period, so that all blocks are equal.
   static let block = (0..<256 * period).map { UInt8($0 % period) }
 }

@@ -1,15 +1,23 @@
-// What a TLS origin shows to its clients, and what those have to trust.
+// ServerIdentity: the certificate of a TLS server, and the authority that its clients must trust.
 
 package import LupineTLS
 
-/// A server's certificate, ready for use, with the authority that signed it.
+/// A server's certificate, ready for use, with the authority that issued it.
 package struct ServerIdentity: Sendable {
   let context: TLSContext
-  /// The certificate that clients take as their trust root.
+  /// The authority's certificate, for use as the clients' trust root.
   package let authorityPEM: [UInt8]
 
-  /// Takes a certificate and its key. With `clientAuthorityPEM`, clients must show a certificate of that authority's;
-  /// `stapledResponse` is an OCSP response in DER for clients that ask for one. Throws `TLSError.Code.configuration` if they can't be used together.
+  /// Creates an identity from a certificate and its key.
+  ///
+  /// - Parameters:
+  ///   - identity: The server's certificate and its key.
+  ///   - authorityPEM: The certificate of the issuing authority.
+  ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
+  ///   - versions: The TLS versions allowed.
+  ///   - clientAuthorityPEM: If set, clients must present a certificate of this authority.
+  ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
+  /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
   package init(
     _ identity: ThrowawayAuthority.Identity,
     authorityPEM: [UInt8],
@@ -25,7 +33,7 @@ package struct ServerIdentity: Sendable {
     self.authorityPEM = authorityPEM
   }
 
-  /// Makes an authority that nobody else knows, and a certificate of it; by default a good one for this machine.
+  /// Creates a new authority and a certificate that it issued, by default a valid one for this machine.
   package static func throwaway(
     names: [String] = ["localhost"],
     addresses: [String] = ["127.0.0.1", "::1"],

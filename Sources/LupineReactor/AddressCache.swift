@@ -1,6 +1,6 @@
-// Answers of a resolver, kept for a while. Pure: time comes in as a parameter.
+// AddressCache: keeps a resolver's answers for a limited time. It reads no clock; callers pass the time.
 
-/// The addresses of names, and which names don't exist.
+/// A cache of the addresses of names, and of names that don't exist.
 struct AddressCache: Sendable {
   private struct Entry {
     let answer: NameService.Answer
@@ -11,7 +11,7 @@ struct AddressCache: Sendable {
   private let negativeAge: Duration
   private let entriesMax: Int
   private var entries: [String: Entry] = [:]
-  /// The least recently used name is the earliest; an instant counts uses here, not time.
+  /// The names in order of use, least recently used first. The instants are use counts, not times.
   private var order = DeadlineQueue<String>()
   private var useCount: UInt64 = 0
 
@@ -21,10 +21,10 @@ struct AddressCache: Sendable {
     entriesMax = configuration.cacheEntriesMax
   }
 
-  /// How many names are remembered.
+  /// The number of cached names.
   var count: Int { entries.count }
 
-  /// What is known of a name, or nil.
+  /// Returns the cached answer for a name, or nil if there is none or it has expired.
   mutating func answer(for name: String, now: Instant) -> NameService.Answer? {
     guard let entry = entries[name] else { return nil }
     guard now < entry.end else {
@@ -35,7 +35,8 @@ struct AddressCache: Sendable {
     return entry.answer
   }
 
-  /// Keeps an answer, as long as its kind is kept. Its age counts from the question, when it was certainly true.
+  /// Stores an answer if its kind is cached. Its age counts from `start`, the time of the lookup, when it was certainly
+  /// current.
   mutating func store(_ answer: NameService.Answer, for name: String, askedAt start: Instant) {
     remove(name)
     guard entriesMax > 0, let age = age(of: answer), age > .zero else { return }
@@ -46,7 +47,7 @@ struct AddressCache: Sendable {
     touch(name)
   }
 
-  /// Forgets a name.
+  /// Removes a name from the cache.
   mutating func remove(_ name: String) {
     entries[name] = nil
     order.remove(name)

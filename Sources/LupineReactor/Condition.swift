@@ -1,19 +1,19 @@
-// State that threads block on until it changes. For blocking servers; a loop never waits like this.
+// Condition: a value for whose changes threads can wait. It is for blocking servers; event loops never block.
 
 internal import Glibc
 
-/// A value under a lock, whose every change wakes the threads that wait for it.
+/// A value protected by a lock. Each change wakes all waiting threads.
 package final class Condition<State: Sendable>: Sendable {
-  // SAFETY: read and written only between locking and unlocking `mutex`.
+  // SAFETY: accessed only while `mutex` is locked.
   nonisolated(unsafe) private var value: State
-  // SAFETY: neither pointer changes, and what they point to is made for several threads.
+  // SAFETY: the pointers never change, and several threads may use the objects that they point to.
   nonisolated(unsafe) private let mutex: UnsafeMutablePointer<pthread_mutex_t>
   nonisolated(unsafe) private let changed: UnsafeMutablePointer<pthread_cond_t>
 
-  /// Creates it with the value to begin with.
+  /// Creates a condition with an initial value.
   package init(_ value: State) {
     self.value = value
-    // SAFETY: both must stay at one address while they are in use, so they live on the heap until deinit.
+    // SAFETY: both objects must keep their address while in use, so they are on the heap until deinit.
     mutex = .allocate(capacity: 1)
     mutex.initialize(to: pthread_mutex_t())
     pthread_mutex_init(mutex, nil)
@@ -21,28 +21,28 @@ package final class Condition<State: Sendable>: Sendable {
     changed.initialize(to: pthread_cond_t())
     var attributes = pthread_condattr_t()
     pthread_condattr_init(&attributes)
-    // The clock of `Instant`.
+    // Uses the clock of `Instant`.
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
     pthread_cond_init(changed, &attributes)
     pthread_condattr_destroy(&attributes)
   }
 
   deinit {
-    // SAFETY: a thread that waits holds a reference, so nobody waits any more.
+    // SAFETY: a waiting thread holds a reference, so no thread waits at this point.
     pthread_cond_destroy(changed)
     changed.deallocate()
     pthread_mutex_destroy(mutex)
     mutex.deallocate()
   }
 
-  /// A copy of the present value.
+  /// A copy of the current value.
   package var state: State {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return value
   }
 
-  /// Changes the value, and wakes whoever waits. `body` must not use this object.
+  /// Changes the value and wakes all waiting threads. `body` must not use this object.
   package func update<Result>(_ body: (inout State) -> Result) -> Result {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
@@ -50,7 +50,8 @@ package final class Condition<State: Sendable>: Sendable {
     return body(&value)
   }
 
-  /// Blocks until the value is as wanted, at most until `deadline` (nil: for ever). Returns whether it is.
+  /// Blocks until the value satisfies `isMet` or `deadline` has passed; nil waits without a limit. Returns whether the
+  /// value satisfies `isMet`.
   package func wait(until deadline: Instant? = nil, _ isMet: (State) -> Bool) -> Bool {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }

@@ -1,9 +1,9 @@
-// Deadlines in order: a binary heap whose entries can be moved and removed by their key.
+// DeadlineQueue: deadlines in order, as a binary heap whose entries can be changed and removed by key.
 
-/// Holds one deadline for each key; set, moved and removed in O(log n).
+/// A queue with one deadline per key. Setting, changing and removing a deadline take O(log n).
 ///
-/// Inlinable, so that the compiler makes it for the engine's keys, and public for those who ask for it by `@_spi(Loop)`,
-/// since the compiler doesn't do that with what has package access (Swift 6.3).
+/// The type is inlinable, so that the compiler specializes it for the engine's keys. It is public with `@_spi(Loop)`,
+/// because the compiler doesn't specialize declarations with package access (Swift 6.3).
 @_spi(Loop) public struct DeadlineQueue<Key: Hashable & Sendable>: Sendable {
   @usableFromInline struct Entry: Sendable {
     @usableFromInline var time: Instant
@@ -21,12 +21,12 @@
   /// Creates an empty queue.
   @inlinable public init() {}
 
-  /// The earliest deadline, or nil.
+  /// The earliest deadline, or nil if the queue is empty.
   @inlinable public var earliest: Instant? { heap.first?.time }
-  /// How many deadlines are set.
+  /// The number of deadlines.
   @inlinable public var count: Int { heap.count }
 
-  /// Sets or moves a key's deadline; nil removes it.
+  /// Sets or changes a key's deadline. Nil removes it.
   @inlinable public mutating func set(_ key: Key, to time: Instant?) {
     guard let time else { return remove(key) }
     let entry = Entry(time: time, key: key)
@@ -46,19 +46,19 @@
     settle(last, at: position, before: heap[position].time)
   }
 
-  /// Removes and returns a key whose deadline has passed, the earliest first; nil if there is none.
+  /// Removes the earliest deadline that has passed and returns its key. Returns nil if no deadline has passed.
   @inlinable public mutating func popExpired(now: Instant) -> Key? {
     guard let first = heap.first, first.time <= now else { return nil }
     remove(first.key)
     return first.key
   }
 
-  /// Puts an entry where one with the time `before` stood.
+  /// Moves `entry` from `position`, where the previous entry had the time `before`, to its place in the heap.
   @inlinable mutating func settle(_ entry: Entry, at position: Int, before: Instant) {
     if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }
 
-  // What has to make room is moved, and the entry placed once, which costs half the hashing of exchanging the two.
+  // Sifting moves the other entries and places the sifted entry once, which needs half the hashing of swapping entries.
 
   @inlinable mutating func siftUp(_ entry: Entry, from start: Int) {
     var position = start

@@ -1,15 +1,15 @@
-// Variables of the process's environment.
+// Environment: reads environment variables.
 
 internal import Glibc
 
-/// The environment, read by name.
+/// The process's environment.
 package enum Environment {
-  /// The values of those of the variables that are set.
+  /// Returns the values of the variables that are set, by name.
   package static func values(of names: [String]) -> [String: String] {
     var values: [String: String] = [:]
     for name in names {
-      // SAFETY: the string is copied at once. setenv in another thread meanwhile is the caller's race, as for every
-      // library that reads a variable.
+      // SAFETY: the string is copied immediately. A concurrent setenv in another thread is the caller's race, as with
+      // every library that reads a variable.
       if let value = getenv(name) { values[name] = String(cString: value) }
     }
     return values

@@ -1,47 +1,48 @@
-// One thread with one epoll: it runs its handler, and the actors and tasks that are bound to it.
+// EventLoop: a thread with an epoll instance that runs a handler, and the actors and tasks bound to the loop.
 
 internal import CLupineLinux
 internal import Glibc
 internal import Synchronization
 
-/// The actor that a loop drives. Its executor has to be that loop.
+/// The actor that an event loop runs. Its executor must be that loop.
 package protocol LoopHandler: Actor {
-  /// Called before the poller is asked: takes what was posted by now, to be done in the turn; returns whether there is
-  /// anything.
+  /// Called before the loop polls. Takes the messages posted so far, which this iteration processes, and returns
+  /// whether there are any.
   ///
-  /// So what is done in a turn was asked for before the turn's events were fetched, and can't miss what a peer had sent
-  /// by then.
+  /// The loop fetches events only afterward. So when the handler processes a message, it has already received
+  /// everything that peers sent before the message was posted.
   func gather() -> Bool
 
-  /// Called once for each turn of the loop: with what is ready, after something was posted, or when time has passed.
+  /// Called once in each iteration of the loop: when sockets are ready, after a message was posted, or when a deadline
+  /// has passed.
   ///
-  /// What a peer has done by `fetched` is in the events of this turn or an earlier one. The system may stop the program
-  /// between that and `now`, for any time. Returns when it wants to be called at the latest, or nil.
+  /// All events up to `fetched` are in `events` or were in an earlier iteration. Any amount of time may pass between
+  /// `fetched` and `now`, because the system may suspend the process. Returns the time of the next call at the latest,
+  /// or nil for none.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant?
 }
 
-/// An event loop on a thread of its own.
+/// An event loop with a dedicated thread.
 ///
-/// The loop keeps itself and its handler alive until `stop`. Jobs that are enqueued behind that still run, on a thread
-/// that is started for them. `wake` and `enqueue` may be called from any thread; the
-/// other calls belong to the loop's thread.
+/// The loop retains itself and its handler until `stop`. Jobs enqueued afterward still run, on a thread started for
+/// them. `wake` and `enqueue` may be called from any thread, the other methods only from the loop's thread.
 package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
-  /// What the loop is doing, so that a sender pays for a system call only if the loop sleeps.
+  /// The loop's activity. Senders only make a system call if the loop is asleep.
   private enum Activity {
     static let awake = 0
     static let signalled = 1
     static let asleep = 2
-    /// The thread has ended; a job that comes now needs another.
+    /// The thread has ended. A later job needs another thread.
     static let ended = 3
   }
 
-  /// A job of an actor, or of a task if it has an executor for it.
+  /// A job of an actor, or of a task with a task executor.
   private struct Job {
     let job: UnownedJob
     let taskExecutor: UnownedTaskExecutor?
   }
 
-  // Guarded by: the loop's thread. `poller` is touched by that thread alone once the loop has started.
+  // Guarded by the loop's thread, the only one to access `poller` after the loop has started.
   private var poller: Poller
   let eventDescriptor: FileDescriptor
   private let activity = Atomic<Int>(Activity.awake)
@@ -51,7 +52,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   private static let wakeToken = UInt64.max
 
-  /// Creates a loop that doesn't run yet.
+  /// Creates a loop without starting it.
   package init() throws(SystemError) {
     let poller = try Poller()
     let number = try SystemCall.run("eventfd") { eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC)) }
@@ -60,24 +61,24 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     self.poller = poller
   }
 
-  /// Starts the thread. Call it once.
+  /// Starts the loop's thread. Call it once.
   package func start(name: String, handler: some LoopHandler) throws(SystemError) {
     try Thread.start(name: name) { self.run(handler) }
   }
 
-  /// Ends the loop after its present turn.
+  /// Ends the loop after the current iteration.
   package func stop() {
     isStopped.store(true, ordering: .releasing)
     wake()
   }
 
-  /// Makes the loop take another turn; cheap if it is awake anyway.
+  /// Makes the loop run another iteration. It is cheap if the loop is awake.
   package func wake() {
     let before = activity.exchange(Activity.signalled, ordering: .acquiringAndReleasing)
     switch before {
     case Activity.asleep:
       var one: UInt64 = 1
-      // The counter can't overflow, since each write needs a sleep before it.
+      // The counter can't overflow, because the loop must fall asleep before each write.
       _ = write(eventDescriptor.number, &one, 8)
     case Activity.ended: finishLate()
     default: break
@@ -87,10 +88,10 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   /// Whether the caller runs on the loop's thread.
   package var isCurrent: Bool { threadID.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-  /// The time.
+  /// The current time.
   package var now: Instant { .now }
 
-  /// Starts to connect, without waiting.
+  /// Starts to connect without blocking.
   package func connect(
     to address: SocketAddress, options: SocketOptions
   ) throws(SystemError) -> any StreamSocket {
@@ -103,19 +104,20 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     try poller.add(number, interest, token: token)
   }
 
-  /// Changes what is waited for on a watched descriptor.
+  /// Changes the events to watch for on a watched descriptor.
   package func rewatch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
     try poller.modify(number, interest, token: token)
   }
 
-  /// Stops watching a descriptor, whose errors aren't reported then either.
+  /// Stops watching a descriptor. Its errors aren't reported either.
   package func unwatch(_ number: CInt) throws(SystemError) {
     try poller.remove(number)
   }
 
   private func run(_ handler: some LoopHandler) {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
-    // Once for all turns: the runtime's check costs as much as a part of a request.
+    // Enters the isolation once for all iterations, because the runtime's check would cost a noticeable part of a
+    // request.
     handler.assumeIsolated { takeTurns($0) }
     finish()
   }
@@ -125,37 +127,37 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     var ready: [Job] = []
     var deadline: Instant?
     while !isStopped.load(ordering: .acquiring) {
-      // What the latest turn has resumed, so that what it asks of the handler is part of this turn.
+      // Runs the jobs resumed in the previous iteration, so that their requests to the handler are part of this one.
       runJobs(&ready)
       let isBusy = handler.gather()
       let fetched = poll(until: deadline, mayBlock: !isBusy, into: &events)
-      // What has woken the loop.
+      // Runs the jobs that woke the loop.
       runJobs(&ready)
       deadline = handler.turn(events, fetched: fetched, now: .now)
       if !events.isEmpty { events.removeAll(keepingCapacity: true) }
     }
   }
 
-  /// Runs the jobs that are left, and what they enqueue in turn, since a task that waits for them would hang.
+  /// Runs the remaining jobs and the jobs that they enqueue, because tasks that wait for them would otherwise hang.
   private func finish() {
     var ready: [Job] = []
     repeat {
       activity.store(Activity.awake, ordering: .releasing)
       threadID.store(UInt(pthread_self()), ordering: .relaxed)
       repeat { runJobs(&ready) } while !ready.isEmpty
-      // The system may give the identifier to another thread, which isn't the loop's.
+      // The system may reuse the identifier for a thread that isn't the loop's.
       threadID.store(0, ordering: .relaxed)
     } while !activity.compareExchange(
       expected: Activity.awake, desired: Activity.ended, ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  /// A job has come though the loop has ended; still no two run at a time.
+  /// Runs the jobs enqueued after the loop has ended. At most one thread runs jobs at a time.
   private func finishLate() {
     do {
       try Thread.start(name: "lupine-late") { self.finish() }
     } catch {
-      // Without a thread to be had, here is better than never.
+      // If no thread can be started, the current thread runs the jobs.
       finish()
     }
   }
@@ -171,7 +173,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     }
   }
 
-  /// Fetches what is ready, and waits for it if it may; returns since when.
+  /// Fetches the events, blocking if allowed. Returns the time up to which all events have been fetched.
   private func poll(until deadline: Instant?, mayBlock: Bool, into events: inout [Poller.Event]) -> Instant {
     let now = Instant.now
     let sleeps =
@@ -195,20 +197,20 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   // MARK: Executor
 
-  /// Takes a job of an actor bound to this loop.
+  /// Enqueues a job of an actor bound to this loop.
   package func enqueue(_ job: consuming ExecutorJob) { enqueue(UnownedJob(job), of: nil) }
 
-  // From the loop's own thread it costs no system call. The job runs in the next turn, for which the sockets are
-  // looked at anew, so that jobs which enqueue one another for ever don't keep them waiting.
+  // On the loop's thread, this makes no system call. The job runs in the next iteration, which polls the sockets again,
+  // so jobs that keep enqueuing each other don't starve them.
   func enqueue(_ job: UnownedJob, of taskExecutor: UnownedTaskExecutor?) {
     if jobs.post(Job(job: job, taskExecutor: taskExecutor)) { wake() }
   }
 
-  /// Lets `assumeIsolated` trust the loop's thread.
+  /// Makes `assumeIsolated` accept the loop's thread.
   package func checkIsolated() {
     precondition(isCurrent, "not on the event loop's thread")
   }
 
-  /// Lets the runtime skip a hop for code that is on the loop's thread already.
+  /// Lets the runtime skip a hop for code that already runs on the loop's thread.
   package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }

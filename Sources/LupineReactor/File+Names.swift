@@ -1,22 +1,23 @@
-// The names of files: changed and removed in one step each.
+// File+Names: renames and removes files, each in one atomic step where the file system allows it.
 
 internal import CLupineLinux
 internal import Glibc
 
 extension File {
-  /// Removes a file's name; a directory is EISDIR.
+  /// Removes a file's name. A directory fails with EISDIR.
   package static func remove(_ path: String) throws(SystemError) {
     _ = try SystemCall.run("unlink") { unlink(path) }
   }
 
-  /// Whether something has that name, be it a link to nothing.
+  /// Returns whether the name exists, even as a broken link.
   package static func exists(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// Gives a file another name in the same file system, EXDEV in another. A file that has that name is replaced, without
-  /// a moment in which there is none; with `replaces` false it is EEXIST.
+  /// Renames a file within its file system; a different file system fails with EXDEV.
+  ///
+  /// If `to` exists, it is replaced atomically, or the call fails with EEXIST if `replaces` is false.
   package static func move(_ from: String, to: String, replaces: Bool) throws(SystemError) {
     guard !replaces else {
       _ = try SystemCall.run("rename") { rename(from, to) }
@@ -25,7 +26,7 @@ extension File {
     do {
       _ = try SystemCall.run("rename") { lupine_rename_exclusively(from, to) }
     } catch  where error.isNotSupported {
-      // Some file systems can't do both in one step. Between these two another process could make the file.
+      // Some file systems lack an exclusive rename. Between these two steps, another process could create the file.
       guard !exists(to) else { throw SystemError(call: "rename", code: EEXIST) }
       _ = try SystemCall.run("rename") { rename(from, to) }
     }

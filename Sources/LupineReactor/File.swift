@@ -1,16 +1,16 @@
-// Reading a file that is sent as a body.
+// File: reads a file that is sent as a body.
 
 internal import Glibc
 
 /// A file open for reading.
 package struct File: ~Copyable, Sendable {
-  /// Where it was opened.
+  /// The path at which the file was opened.
   package let path: String
   private let descriptor: FileDescriptor
 
   var number: CInt { descriptor.number }
 
-  /// Opens a regular file; a directory is EISDIR, and anything else, which could block its reader, EINVAL.
+  /// Opens a regular file. A directory fails with EISDIR, and any other kind, which could block reads, with EINVAL.
   package init(reading path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a writer.
     let number = try SystemCall.run("open") { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
@@ -23,7 +23,7 @@ package struct File: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
-  /// Reads up to `countMax` bytes at `offset` and appends them; 0 at the file's end.
+  /// Reads up to `countMax` bytes at `offset` and appends them. Returns their number, 0 at the end of the file.
   package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count
     output += [UInt8](repeating: 0, count: countMax)
@@ -31,7 +31,7 @@ package struct File: ~Copyable, Sendable {
     defer { output.removeLast(countMax - count) }
     count =
       try SystemCall.transfer("read") {
-        // SAFETY: the room behind `start` is `countMax` bytes.
+        // SAFETY: the buffer has room for `countMax` bytes from `start` on.
         output.withUnsafeMutableBytes {
           pread(descriptor.number, $0.baseAddress.map { $0 + start }, countMax, off_t(clamping: offset))
         }
@@ -41,6 +41,6 @@ package struct File: ~Copyable, Sendable {
 }
 
 extension SystemError {
-  /// A file was shorter than it had been said to be.
+  /// The error for a file that is shorter than its announced length.
   package static func fileEnded(_ path: String) -> SystemError { SystemError(call: "read \(path)", code: ENODATA) }
 }

@@ -1,19 +1,19 @@
-// A descriptor with one owner; closed when the owner goes.
+// FileDescriptor: a file descriptor with a single owner, closed when the owner is destroyed.
 
 internal import Glibc
 
 /// A file descriptor that is closed exactly once.
 package struct FileDescriptor: ~Copyable, Sendable {
-  /// The kernel's number for it.
+  /// The descriptor's number in the kernel.
   package let number: CInt
 
-  /// Takes over an open descriptor.
+  /// Takes ownership of an open descriptor.
   package init(owning number: CInt) {
     precondition(number >= 0, "not a descriptor")
     self.number = number
   }
 
-  /// Closes it now, and says what failed: a file's last bytes may find no room only then.
+  /// Closes the descriptor and throws if closing fails, for example because a file's last bytes can't be stored.
   package consuming func close() throws(SystemError) {
     let number = number
     discard self
@@ -21,7 +21,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
   }
 
   deinit {
-    // EINTR from close leaves the descriptor closed on Linux, so it isn't repeated.
+    // Linux closes the descriptor even if close fails with EINTR, so the call isn't repeated.
     _ = Glibc.close(number)
   }
 }

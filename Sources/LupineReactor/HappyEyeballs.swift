@@ -1,38 +1,39 @@
-// Happy Eyeballs version 2 (RFC 8305): which address to try when. Pure: addresses and time in, attempts out.
+// HappyEyeballs: decides which address to try when, by Happy Eyeballs version 2 (RFC 8305). It uses no sockets or
+// clocks.
 
-/// Decides in which order and how far apart addresses are tried.
+/// The order and the timing of the attempts to connect to a host's addresses.
 ///
-/// Families are interleaved, beginning with the first answer's (§4, with a First Address Family Count of 1); the next
-/// attempt starts when one has failed or after the delay, whichever comes first (§5). Whoever connects first has won,
-/// and the owner of the attempts closes the others. With addresses of one family they are tried in their order.
+/// Address families are interleaved, starting with the family of the first address (§4, with a First Address Family
+/// Count of 1). The next attempt starts when one has failed or after the delay, whichever is earlier (§5). The first
+/// attempt to connect wins, and the caller closes the others. Addresses of a single family are tried in their order.
 ///
-/// getaddrinfo answers for both families at once, and has sorted the addresses by RFC 6724, so that the Resolution Delay
-/// for a late answer of the other family (§3) has no place here.
+/// The Resolution Delay for late answers of the other family (§3) doesn't apply, because getaddrinfo returns both
+/// families at once, sorted by RFC 6724.
 package struct HappyEyeballs: Sendable {
-  /// What to do next.
+  /// The next action for the caller.
   package enum Step: Sendable {
-    /// Start to connect to that address, then ask again.
+    /// Start an attempt to connect to the address, then call `step` again.
     case attempt(SocketAddress)
-    /// Wait for an attempt to end, if one is under way, and until that instant at the most; nil if no address is left to try.
+    /// Wait for an attempt in flight to end, but no longer than `until`; nil if there are no more addresses to try.
     case wait(until: Instant?)
-    /// Every address was tried and failed.
+    /// All addresses have been tried, and all attempts have failed.
     case exhausted
   }
 
-  /// The Connection Attempt Delay: 250 ms, as RFC 8305 §5 recommends (between 10 ms and 2 s).
+  /// The Connection Attempt Delay: 250 ms, as RFC 8305 §5 recommends (in the range of 10 ms to 2 s).
   package static let delay = Duration.milliseconds(250)
 
   private var remaining: ArraySlice<SocketAddress>
   private var nextStart: Instant
   private var running = 0
 
-  /// Takes the resolver's answer in its order.
+  /// Starts with the resolver's addresses, in their order.
   package init(_ addresses: [SocketAddress], now: Instant) {
     remaining = Self.order(addresses)[...]
     nextStart = now
   }
 
-  /// What to do now.
+  /// Returns the next action at the time `now`.
   package mutating func step(now: Instant) -> Step {
     guard let address = remaining.first else { return running > 0 ? .wait(until: nil) : .exhausted }
     guard nextStart <= now else { return .wait(until: nextStart) }
@@ -42,14 +43,14 @@ package struct HappyEyeballs: Sendable {
     return .attempt(address)
   }
 
-  /// An attempt failed; the next one may start at once.
+  /// Records a failed attempt. The next one may start immediately.
   package mutating func attemptFailed(now: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1
     nextStart = now
   }
 
-  /// The attempt at that address couldn't be begun yet; it is made anew at that time.
+  /// Postpones an attempt that couldn't start. It is repeated at `time`.
   package mutating func attemptPostponed(_ address: SocketAddress, until time: Instant) {
     precondition(running > 0, "no attempt was running")
     running -= 1
@@ -57,8 +58,9 @@ package struct HappyEyeballs: Sendable {
     nextStart = time
   }
 
-  /// The order of the attempts, of which there are at most `ResolverConfiguration.addressesMax`: each holds a descriptor
-  /// until the connection is made, and a name server may answer with thousands of addresses.
+  /// Returns the addresses in the order of the attempts, at most `ResolverConfiguration.addressesMax`. The limit exists
+  /// because each attempt holds a descriptor until a connection is established, and a name server may return thousands
+  /// of addresses.
   static func order(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let first = addresses.first else { return [] }
     let preferred = addresses.filter { $0.isIPv6 == first.isIPv6 }

@@ -1,36 +1,37 @@
-// How names become addresses: what a resolver of one's own has to do, and why a name has none.
+// HostResolver: the protocol for custom resolvers, and the errors of lookups.
 
-/// Whoever knows the addresses of hosts: the system by default, or one of your own.
+/// Resolves host names to addresses. The default is the system's resolver.
 public protocol HostResolver: Sendable {
-  /// The addresses of a host in the order in which they are to be tried; their port is 0, and isn't looked at.
+  /// Returns the addresses of a host in the order in which to try them. Their ports are ignored.
   ///
-  /// The host is a name in lower case, never a numeric address. It is called on no event loop, for several hosts at a
-  /// time but once for each. It is cancelled when the engine goes, and when another name is looked up after it has taken
-  /// `ResolverConfiguration.lookupTimeMax`. No addresses count as an unknown name; of many, the first
-  /// `ResolverConfiguration.addressesMax` are used, families in turn.
+  /// The host is a name in lowercase, never a numeric address. The engine calls this method outside its event loops,
+  /// possibly for several hosts concurrently but only once per host at a time. It cancels the call when the engine
+  /// shuts down, or at the next lookup of any name after the call has taken `ResolverConfiguration.lookupTimeMax`. An
+  /// empty result counts as an unknown name. The engine uses at most `ResolverConfiguration.addressesMax` addresses,
+  /// with the address families alternating.
   func addresses(of host: String) async throws(ResolveError) -> [SocketAddress]
 }
 
-/// Why a name has no address.
+/// An error of a lookup: why a name has no address.
 public struct ResolveError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// What kind of failure it is.
+  /// The kinds of failures.
   public enum Kind: String, Sendable, Hashable, CaseIterable {
     /// The name doesn't exist, or has no address.
     case unknownName
-    /// The lookup failed, and may work later: a name server is silent, or failed itself.
+    /// The lookup failed but may succeed later, for example because a name server didn't respond or failed.
     case temporary
-    /// This process has no descriptors, threads or memory left for a lookup.
+    /// The process has no descriptors, threads or memory left for a lookup.
     case outOfResources
-    /// Anything else, such as an answer that can't be understood.
+    /// Any other failure, such as a malformed response.
     case other
   }
 
-  /// What kind of failure it is.
+  /// The kind of the failure.
   public let kind: Kind
-  /// The reason in words, such as "Name or service not known".
+  /// The reason as text, such as "Name or service not known".
   public let description: String
 
-  /// Creates an error of a resolver; `description` is shown to people.
+  /// Creates an error for a custom resolver. `description` appears in messages.
   public init(_ kind: Kind, _ description: String) {
     self.kind = kind
     self.description = description

@@ -1,44 +1,46 @@
-// The one clock: CLOCK_MONOTONIC, in nanoseconds. Everything that decides by time takes an instant as a parameter.
+// Instant: points in time on the only clock in use, CLOCK_MONOTONIC. Code that decides by time takes an instant as a
+// parameter.
 
 internal import Glibc
 
 /// A point in time on the monotonic clock.
 public struct Instant: Sendable, Hashable, Comparable {
-  /// Nanoseconds since an arbitrary start, usually the machine's.
+  /// Nanoseconds since an arbitrary origin, usually the start of the machine.
   public let nanoseconds: UInt64
 
-  /// Creates an instant; a virtual clock's start is 0.
+  /// Creates an instant. 0 is the origin of a virtual clock.
   @inlinable public init(nanoseconds: UInt64) {
     self.nanoseconds = nanoseconds
   }
 
-  /// The clock's present reading.
+  /// The current time.
   public static var now: Instant {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return Instant(nanoseconds: UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec))
   }
 
-  /// Compares two readings of the clock.
+  /// Returns whether the left instant is earlier.
   @inlinable public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
 
-  /// The instant that much later. A negative duration counts as none; one beyond the clock's end as the end.
+  /// Returns the instant after a duration. A negative duration counts as zero, and the result is limited to the clock's
+  /// maximum.
   @inlinable public static func + (instant: Instant, duration: Duration) -> Instant {
     let (sum, overflow) = instant.nanoseconds.addingReportingOverflow(duration.wholeNanoseconds)
     return Instant(nanoseconds: overflow ? .max : sum)
   }
 
-  /// How much later the left instant is; zero if it is earlier.
+  /// Returns the time from the right instant to the left one, or zero if the left one is earlier.
   @inlinable public static func - (later: Instant, earlier: Instant) -> Duration {
     later > earlier ? .nanoseconds(Int64(clamping: later.nanoseconds - earlier.nanoseconds)) : .zero
   }
 }
 
 extension Duration {
-  /// At least zero and at most what 64 bits hold, 584 years.
+  /// The duration in nanoseconds, limited to the range of UInt64, which ends at 584 years.
   @inlinable var wholeNanoseconds: UInt64 {
     guard attoseconds > 0 else { return 0 }
-    // 10⁹ is 2⁹ · 5⁹. After a division by the first, which is a shift, up to 2.6 hours fit 64 bits.
+    // 10⁹ is 2⁹ · 5⁹. After a shift for 2⁹, durations up to 2.6 hours fit 64 bits, which divide faster than 128 bits.
     let shifted = attoseconds >> 9
     let divisor = 1_953_125
     if let short = UInt64(exactly: shifted) { return short / UInt64(divisor) }

@@ -1,15 +1,15 @@
-// A loop as an executor of tasks.
+// LoopTaskExecutor: makes an event loop usable as a task executor.
 
 /// Runs tasks on a loop's thread.
 ///
-/// Not the loop itself, whose jobs are isolated to its actors: a task would leave them at each call of a function that
-/// isn't, and come back to the same thread in another turn.
+/// It is separate from the loop, whose jobs are isolated to its actors: a task on the loop itself would leave its
+/// executor at each call of a nonisolated function and return to the same thread in a later iteration.
 package final class LoopTaskExecutor: TaskExecutor {
   private let loop: EventLoop
 
   package init(_ loop: EventLoop) { self.loop = loop }
 
-  /// Takes a task's job, which runs in the loop's next turn.
+  /// Enqueues a task's job, which runs in the loop's next iteration.
   package func enqueue(_ job: consuming ExecutorJob) {
     loop.enqueue(UnownedJob(job), of: asUnownedTaskExecutor())
   }

@@ -1,17 +1,17 @@
-// Messages for a loop, from any thread, in order.
+// Mailbox: ordered messages from any thread to an event loop.
 
 public import Synchronization
 
-/// A queue with many senders and one reader that takes everything at once.
+/// A queue with several senders and one reader, which takes all messages at once.
 ///
-/// Inlinable and public by `@_spi(Loop)` for the reason that `DeadlineQueue` gives.
+/// Inlinable and public with `@_spi(Loop)` for the reason given at `DeadlineQueue`.
 @_spi(Loop) public final class Mailbox<Message: Sendable>: Sendable {
   @usableFromInline let messages = Mutex<[Message]>([])
 
   /// Creates an empty mailbox.
   @inlinable public init() {}
 
-  /// Appends a message; returns whether the mailbox was empty, and its reader has to be woken.
+  /// Appends a message. Returns whether the mailbox was empty, in which case the caller must wake the reader.
   @inlinable public func post(_ message: Message) -> Bool {
     messages.withLock {
       $0.append(message)
@@ -19,10 +19,10 @@ public import Synchronization
     }
   }
 
-  /// Exchanges the messages for an empty array, which keeps both arrays' memory in use.
+  /// Moves all messages to `array`, and its storage to the mailbox, so that neither allocates again.
   @inlinable public func take(into array: inout [Message]) {
     if !array.isEmpty { array.removeAll(keepingCapacity: true) }
-    // Moved out and in again, since a lock's closure can't hold on to an inout array of the caller's.
+    // The array is moved out and back, because the lock's closure can't capture an inout parameter.
     var empty = array
     array = []
     messages.withLock { swap(&$0, &empty) }

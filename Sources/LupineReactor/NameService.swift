@@ -1,21 +1,21 @@
-// Names to addresses for the loops: overrides, then what is remembered, then a lookup that is shared by all who wait.
+// NameService: resolves host names for the event loops with overrides, a cache and shared lookups.
 
 internal import Synchronization
 
-/// Answers what the addresses of a host are, at once or later; shared by all loops.
+/// Resolves host names for all loops, immediately or later.
 ///
-/// Its resolver may be slow, silent or wrong: a lookup that takes too long is given up, and an answer that comes behind
-/// that is dropped. When the service is released, its lookups are given up, and those who wait hear nothing more.
+/// The resolver may be slow, silent or faulty: a lookup that takes too long is abandoned, and its late answer is
+/// ignored. When the service is released, it abandons its lookups and no longer calls their completions.
 package final class NameService: Sendable {
-  /// The addresses, at least one, or why there are none.
+  /// At least one address, or the error of the lookup.
   package typealias Answer = Result<[SocketAddress], ResolveError>
-  /// Takes an answer, on any thread.
+  /// Receives an answer on any thread.
   package typealias Completion = @Sendable (Answer) -> Void
-  /// Starts to look a name up, without waiting for the answer; returns what gives the lookup up.
+  /// Starts a lookup without waiting for its answer. Returns a closure that abandons the lookup.
   package typealias Source = @Sendable (_ name: String, _ completion: @escaping Completion) -> @Sendable () -> Void
 
-  /// How many may wait for one lookup: 10,000. Those who have lost patience are still counted; whoever comes behind them
-  /// is told that the name can't be looked up now.
+  /// The maximum number of waiters of one lookup: 10,000, including waiters whose requests have timed out. Further
+  /// requests fail with a temporary error.
   package static let waitersMax = 10_000
 
   private struct Lookup {
@@ -35,7 +35,7 @@ package final class NameService: Sendable {
   private struct State {
     var cache: AddressCache
     var lookups: [String: Lookup] = [:]
-    /// When to give each lookup up.
+    /// The deadline of each lookup.
     var deadlines = DeadlineQueue<String>()
     var lookupCount: UInt64 = 0
   }
@@ -50,7 +50,7 @@ package final class NameService: Sendable {
   private let source: Source
   private let state: Mutex<State>
 
-  /// Creates a service that asks the configuration's resolver, or the system.
+  /// Creates a service that uses the configuration's resolver, or the system's if there is none.
   package convenience init(_ configuration: ResolverConfiguration = ResolverConfiguration()) {
     if let resolver = configuration.resolver {
       self.init(configuration, source: Self.source(resolver))
@@ -60,7 +60,7 @@ package final class NameService: Sendable {
     }
   }
 
-  /// Creates a service with another source, such as a simulated one; the configuration's resolver isn't asked.
+  /// Creates a service with a different source, such as a simulated one, instead of the configuration's resolver.
   package init(_ configuration: ResolverConfiguration, source: @escaping Source) {
     overrides = configuration.overrides
     self.source = source
@@ -72,8 +72,8 @@ package final class NameService: Sendable {
     for lookup in lookups { lookup.giveUp?() }
   }
 
-  /// The addresses of a name, with the port, if they are known. Otherwise nil, and `completion` is called later: once
-  /// at the most, on any thread, perhaps before this returns.
+  /// Returns the addresses of a host with the port if they are known. Otherwise, returns nil and calls `completion`
+  /// later: at most once, on any thread, possibly before this method returns.
   package func lookUp(
     _ host: String, port: UInt16, now: Instant, completion: @escaping Completion
   ) -> Answer? {
@@ -94,7 +94,7 @@ package final class NameService: Sendable {
     return nil
   }
 
-  /// Forgets a name's addresses, because none of them could be connected to.
+  /// Removes a host's addresses from the cache, because connecting failed for all of them.
   package func forget(_ host: String) {
     state.withLock { $0.cache.remove(host.lowercased()) }
   }
@@ -123,7 +123,7 @@ package final class NameService: Sendable {
 
   private func finish(_ name: String, _ id: UInt64, _ answer: Answer) {
     let waiters: [Waiter] = state.withLock { state in
-      // Answered before, or given up.
+      // The lookup was already answered or abandoned.
       guard let lookup = state.lookups[name], lookup.id == id else { return [] }
       state.lookups[name] = nil
       state.deadlines.remove(name)
@@ -150,7 +150,7 @@ package final class NameService: Sendable {
 
   private static func source(_ resolver: any HostResolver) -> Source {
     { name, completion in
-      // Requests wait for it, whatever their priority.
+      // High priority, because requests of any priority wait for the lookup.
       let task = Task.detached(priority: .high) {
         do throws(ResolveError) {
           completion(.success(try await resolver.addresses(of: name)))
@@ -164,7 +164,8 @@ package final class NameService: Sendable {
 }
 
 extension NameService.Answer {
-  /// No more addresses than are tried, in their order, and an error in place of none.
+  /// The answer with at most as many addresses as are tried, in the order of the attempts. An empty list becomes an
+  /// error.
   fileprivate var checked: Self {
     flatMap { addresses in
       let addresses = HappyEyeballs.order(addresses)

@@ -1,56 +1,56 @@
-// epoll: which descriptors can be read or written.
+// Poller: an epoll instance that reports readable and writable descriptors.
 
 internal import CLupineLinux
 internal import Glibc
 
 /// Watches descriptors, level-triggered.
 ///
-/// Each is registered with a token of the caller's choice that comes back with its events. A token that is never used
-/// twice lets events drop that were fetched before their descriptor was closed.
+/// The caller chooses a token for each descriptor, and the descriptor's events carry it. If tokens are never reused,
+/// the caller can recognize and drop events fetched before their descriptor was closed.
 package struct Poller: ~Copyable, Sendable {
-  /// What to wait for. Errors and hang-ups are always reported.
+  /// The events to watch for. Errors and hang-ups are always reported.
   package struct Interest: OptionSet, Sendable {
-    /// The bits, epoll's.
+    /// The bits of epoll.
     package let rawValue: UInt32
-    /// Creates a set from its bits.
+    /// Creates a set from epoll's bits.
     package init(rawValue: UInt32) { self.rawValue = rawValue }
-    /// Bytes, or the end, can be read.
+    /// Data or the end of data can be read.
     package static let readable = Interest(rawValue: EPOLLIN.rawValue)
-    /// Bytes can be written, or connecting has ended.
+    /// Data can be written, or an attempt to connect has ended.
     package static let writable = Interest(rawValue: EPOLLOUT.rawValue)
   }
 
-  /// What happened to one descriptor.
+  /// The state of a ready descriptor.
   package struct Event: Sendable {
-    /// The token it was registered with.
+    /// The token with which the descriptor was registered.
     package let token: UInt64
-    /// Bytes, the end or an error can be read.
+    /// Data, the end of data or an error can be read.
     package let isReadable: Bool
-    /// Bytes can be written, or connecting has ended, well or not.
+    /// Data can be written, or an attempt to connect has succeeded or failed.
     package let isWritable: Bool
   }
 
   private let descriptor: FileDescriptor
   private var buffer: [epoll_event]
 
-  /// Creates an epoll instance with room for `batchMax` events at first.
+  /// Creates an epoll instance with initial room for `batchMax` events.
   package init(batchMax: Int = 256) throws(SystemError) {
     descriptor = FileDescriptor(
       owning: try SystemCall.run("epoll_create1") { epoll_create1(CInt(EPOLL_CLOEXEC)) })
     buffer = Array(repeating: epoll_event(), count: batchMax)
   }
 
-  /// Starts to watch a descriptor; closing it ends that.
+  /// Starts to watch a descriptor. Closing the descriptor ends the watch.
   package func add(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_ADD, number, interest, token)
   }
 
-  /// Changes what is waited for.
+  /// Changes the events to watch for.
   package func modify(_ number: CInt, _ interest: Interest, token: UInt64) throws(SystemError) {
     try control(EPOLL_CTL_MOD, number, interest, token)
   }
 
-  /// Stops watching a descriptor: then not even its errors are reported.
+  /// Stops watching a descriptor. Its errors aren't reported either.
   package func remove(_ number: CInt) throws(SystemError) {
     try control(EPOLL_CTL_DEL, number, [], 0)
   }
@@ -62,11 +62,12 @@ package struct Poller: ~Copyable, Sendable {
     _ = try SystemCall.run("epoll_ctl") { epoll_ctl(descriptor.number, operation, number, &event) }
   }
 
-  /// Waits for events, at most until `deadline` (nil: for ever), and appends one for each descriptor that is ready by then.
+  /// Waits until a descriptor is ready or `deadline` has passed; nil waits without a limit. Appends one event per ready
+  /// descriptor.
   package mutating func wait(until deadline: Instant?, now: Instant, into events: inout [Event]) throws(SystemError) {
     var count = epoll_wait(descriptor.number, &buffer, CInt(buffer.count), Self.milliseconds(deadline, now))
-    // A signal ends the wait, and so does going on behind a stop. What has come by then is fetched all the same: the time
-    // of somebody whose answer lies there may have passed. For the same reason all of them are fetched at once.
+    // A signal, or resuming a stopped process, interrupts the wait. All available events are fetched even then, so that
+    // a response that has already arrived is processed before its request's deadline.
     while count == buffer.count || (count < 0 && errno == EINTR) {
       if count > 0 { buffer += Array(repeating: epoll_event(), count: buffer.count) }
       count = epoll_wait(descriptor.number, &buffer, CInt(clamping: buffer.count), 0)
@@ -82,7 +83,7 @@ package struct Poller: ~Copyable, Sendable {
     }
   }
 
-  /// Rounded up, so that a deadline has passed when the wait ends.
+  /// Returns the time to wait, rounded up, so that the deadline has passed when the wait ends.
   private static func milliseconds(_ deadline: Instant?, _ now: Instant) -> CInt {
     guard let deadline else { return -1 }
     guard deadline > now else { return 0 }

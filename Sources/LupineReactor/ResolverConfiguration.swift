@@ -1,50 +1,50 @@
-// Who looks names up, and how long an answer holds.
+// ResolverConfiguration: the settings for resolving host names and caching the results.
 
-/// How hosts' names become addresses.
+/// The settings for resolving host names.
 public struct ResolverConfiguration: Sendable {
-  /// Addresses of one host that are kept and tried: 64. At one attempt each 250 ms, more than 60 can't be begun within
-  /// the default connect timeout of 15 s.
+  /// The maximum number of addresses per host that are stored and tried: 64. With one attempt every 250 ms, at most 60
+  /// can start within the default connect timeout of 15 s.
   public static let addressesMax = 64
 
-  /// How long a lookup may take before those who wait for it are told that it failed, and the next asks anew: 60 s.
-  /// glibc asks at most three name servers twice, for 5 s each, which is 30 s.
+  /// The maximum time of a lookup: 60 s. When it has passed, the waiters' requests fail, and the next request starts a
+  /// new lookup. glibc queries at most three name servers twice for 5 s each, which takes 30 s.
   public static let lookupTimeMax = Duration.seconds(60)
 
-  /// Who looks names up; nil, the default: the system, by getaddrinfo (/etc/hosts, DNS, and what else nsswitch.conf
-  /// names).
+  /// The resolver to use. Nil, the default, uses the system's resolver: getaddrinfo with /etc/hosts, DNS and the other
+  /// sources in nsswitch.conf.
   public var resolver: (any HostResolver)?
 
-  /// How long addresses are used before they are asked for again; zero: never twice. 60 s by default, as in curl.
+  /// The time for which addresses are cached. Zero disables caching. 60 s by default, as in curl.
   ///
-  /// getaddrinfo doesn't tell how long a record may be kept. When every address has failed, or none has connected in the time
-  /// that a request gives it, they are asked for again in any case.
+  /// getaddrinfo doesn't report for how long a record is valid. If all addresses fail, or none connects within a
+  /// request's timeout, the next request looks them up again in any case.
   public var cacheAge = Duration.seconds(60)
 
-  /// How long it is remembered that a name doesn't exist; zero: not at all. 5 s by default: half of the JVM's 10 s, so
-  /// that a name that was just made is soon found. Failures that may pass aren't remembered.
+  /// The time for which the nonexistence of a name is cached. Zero disables it. 5 s by default, half of the JVM's 10 s,
+  /// so that a newly created name is found soon. Temporary failures aren't cached.
   public var negativeCacheAge = Duration.seconds(5)
 
-  /// How many names are remembered, the least recently used of which goes first; 1,024 by default, which with one
-  /// address each are about 300 KB. Zero: none. curl allows 29,999.
+  /// The maximum number of cached names. Beyond it, the least recently used name is removed. 1,024 by default, which
+  /// takes about 300 KB with one address per name. Zero disables caching. curl allows 29,999.
   public var cacheEntriesMax = 1_024
 
-  /// Addresses of one's own for some hosts; the first that fits counts. None by default.
+  /// Fixed addresses for some hosts. The first matching override applies. None by default.
   public var overrides: [HostOverride] = []
 
-  /// Creates the default configuration.
+  /// Creates a configuration with the default values.
   public init() {}
 }
 
-/// Addresses to use for a host in place of what would be looked up, as curl's `--resolve`.
+/// Fixed addresses for a host that replace a lookup, like curl's `--resolve`.
 ///
-/// Numeric hosts are never looked up, and so never overridden.
+/// Numeric hosts are never looked up, so they can't be overridden.
 public struct HostOverride: Sendable, Hashable {
-  /// The host's name, in upper or lower case; "*" is any host.
+  /// The host's name, case-insensitive. "*" matches any host.
   public var host: String
-  /// The port that it counts for; nil: every port.
+  /// The port to which the override applies, or nil for any port.
   public var port: UInt16?
-  /// The addresses, in the order in which they are to be tried, whose ports aren't looked at. None: there is no such
-  /// host.
+  /// The addresses in the order in which to try them. Their ports are ignored. An empty array means that the host
+  /// doesn't exist.
   public var addresses: [SocketAddress]
 
   /// Creates an override.
@@ -54,7 +54,7 @@ public struct HostOverride: Sendable, Hashable {
     self.addresses = addresses
   }
 
-  /// Whether it counts for a host, given in lower case, and a port.
+  /// Returns whether the override applies to a host, given in lowercase, and a port.
   func matches(_ name: String, port: UInt16) -> Bool {
     (self.port == nil || self.port == port) && (host == "*" || host.lowercased() == name)
   }

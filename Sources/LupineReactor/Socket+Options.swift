@@ -1,12 +1,14 @@
-// Setting a socket's options: what only costs speed is tried, what was asked for has to be.
+// Socket+Options: sets a socket's options. Failures are ignored for options that only affect speed and thrown for the
+// others.
 
 internal import Glibc
 
 extension Socket {
-  /// Bytes of an interface's name, without its NUL: IFNAMSIZ is 16. The kernel cuts a longer one off.
+  /// The maximum length of an interface's name in bytes, without the NUL (IFNAMSIZ is 16). The kernel would truncate a
+  /// longer name.
   private static let interfaceBytesMax = 15
 
-  /// Sets the options for a connection to `target`; call it before connecting.
+  /// Sets the options for a connection to `target`. Call it before connecting.
   func apply(_ options: SocketOptions, for target: SocketAddress) throws(SystemError) {
     if let count = options.sendBufferBytes { set(SOL_SOCKET, SO_SNDBUF, CInt(clamping: count)) }
     if let count = options.receiveBufferBytes { set(SOL_SOCKET, SO_RCVBUF, CInt(clamping: count)) }
@@ -17,7 +19,7 @@ extension Socket {
       var milliseconds = CUnsignedInt(clamping: timeout.rounded(up: 1_000_000, 1...UInt64(CInt.max)))
       try demand("setsockopt(TCP_USER_TIMEOUT)", CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
     }
-    // Before the local address, since a link-local one needs to know its interface.
+    // The interface is set before the local address, because binding a link-local address requires it.
     if let interface = options.interface { try bind(toInterface: interface) }
     if let local = options.localAddress { try bind(to: local, for: target) }
   }
@@ -34,7 +36,7 @@ extension Socket {
   private func bind(toInterface name: String) throws(SystemError) {
     let call = "setsockopt(SO_BINDTODEVICE, \(name))"
     var bytes = Array(name.utf8)
-    // The kernel takes an empty name for none, and reads up to a NUL.
+    // The kernel interprets an empty name as no interface, and reads only up to a NUL.
     guard (1...Self.interfaceBytesMax).contains(bytes.count), !bytes.contains(0) else {
       throw SystemError(call: call, code: ENODEV)
     }
@@ -45,15 +47,15 @@ extension Socket {
     guard local.family == target.family else {
       throw SystemError(call: "bind to \(local.host) for \(target)", code: EADDRNOTAVAIL)
     }
-    // Otherwise the kernel would choose a port now, which no other connection from this address could share, and there
-    // are only 28,000.
+    // Otherwise, the kernel would choose a port now and reserve it for this connection. Only about 28,000 ports are
+    // available.
     if local.port == 0 { set(CInt(IPPROTO_IP), IP_BIND_ADDRESS_NO_PORT, 1) }
     guard local.withPointer({ Glibc.bind(number, $0, $1) }) == 0 else {
       throw SystemError(call: "bind to \(local.host)", code: errno)
     }
   }
 
-  /// Sets an option whose lack costs speed, not correctness, so that its failure is no error.
+  /// Sets an option that only affects speed, ignoring failures.
   func set(_ level: CInt, _ option: CInt, _ value: CInt) {
     var value = value
     setsockopt(number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
@@ -62,7 +64,7 @@ extension Socket {
   private func demand(
     _ call: String, _ level: CInt, _ option: CInt, _ value: UnsafeRawPointer, _ byteCount: Int
   ) throws(SystemError) {
-    // SAFETY: the callers pass the size of what `value` points to, and the kernel only reads it.
+    // SAFETY: the callers pass the size of the object that `value` points to, and the kernel only reads it.
     guard setsockopt(number, level, option, value, socklen_t(byteCount)) == 0 else {
       throw SystemError(call: call, code: errno)
     }
@@ -70,7 +72,7 @@ extension Socket {
 }
 
 extension Duration {
-  /// How many units of that many nanoseconds it is, rounded up and clamped.
+  /// Returns the duration in units of `unit` nanoseconds, rounded up and limited to `range`.
   fileprivate func rounded(up unit: UInt64, _ range: ClosedRange<UInt64>) -> UInt64 {
     let (whole, rest) = wholeNanoseconds.quotientAndRemainder(dividingBy: unit)
     return min(max(rest > 0 ? whole + 1 : whole, range.lowerBound), range.upperBound)

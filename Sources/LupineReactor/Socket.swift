@@ -1,9 +1,9 @@
-// A stream socket, TCP or Unix: connect, send, receive. Non-blocking unless it was accepted for a blocking server.
+// Socket: a TCP or Unix stream socket. It is non-blocking unless a blocking server accepted it.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// A stream socket; closed when the last reference to it goes.
+/// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {
   private let descriptor: FileDescriptor
 
@@ -11,12 +11,12 @@ package final class Socket: StreamSocket, Sendable {
     self.descriptor = descriptor
   }
 
-  /// The descriptor's number, to be registered with a poller.
+  /// The descriptor's number, which identifies the socket to a poller.
   package var number: CInt { descriptor.number }
 
-  /// Starts to connect, without waiting; the socket becomes writable when that has ended.
+  /// Starts to connect without blocking. The socket becomes writable when the attempt has ended.
   ///
-  /// Throws an option that was asked for and can't be set, too.
+  /// Also throws if a requested option can't be set.
   package static func connect(
     to address: SocketAddress, options: SocketOptions = SocketOptions()
   ) throws(SystemError) -> Socket {
@@ -33,7 +33,7 @@ package final class Socket: StreamSocket, Sendable {
     return result
   }
 
-  /// Throws why connecting failed, once the socket has become writable.
+  /// Throws the error if connecting failed. Call it after the socket has become writable.
   package func finishConnecting() throws(SystemError) {
     var code: CInt = 0
     var length = socklen_t(MemoryLayout<CInt>.size)
@@ -41,30 +41,33 @@ package final class Socket: StreamSocket, Sendable {
     if code != 0 { throw SystemError(call: "connect", code: code) }
   }
 
-  /// Receives into `buffer` from `offset` on. Nil: nothing is there yet. 0: the peer has closed its side.
+  /// Receives into `buffer` from `offset` on. Returns nil if no data is available, and 0 if the peer has closed its
+  /// side.
   package func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < buffer.count, "no room to receive into")
     return try SystemCall.transfer("recv") {
-      // SAFETY: the room behind `offset` is what is passed as the length.
+      // SAFETY: the length passed is that of the buffer from `offset` on.
       buffer.withUnsafeMutableBytes { recv(number, $0.baseAddress.map { $0 + offset }, $0.count - offset, 0) }
     }
   }
 
-  /// Sends from `offset` on; returns how many bytes the kernel took, nil if none fitted.
+  /// Sends `bytes` from `offset` on. Returns the number of bytes accepted, or nil if the socket's buffer is full.
   package func send(_ bytes: [UInt8], from offset: Int) throws(SystemError) -> Int? {
     precondition(offset < bytes.count, "nothing to send")
     return try SystemCall.transfer("send") {
-      // SAFETY: the bytes behind `offset` are what is passed as the length. MSG_NOSIGNAL: EPIPE in place of SIGPIPE.
+      // SAFETY: the length passed is that of the bytes from `offset` on. MSG_NOSIGNAL: EPIPE instead of SIGPIPE.
       bytes.withUnsafeBytes {
         Glibc.send(number, $0.baseAddress.map { $0 + offset }, $0.count - offset, CInt(MSG_NOSIGNAL))
       }
     }
   }
 
-  /// Sends `count` bytes of a file from `offset` on, without a copy of them in this process; returns how many the kernel
-  /// took, nil if none fitted. A file that ends before `offset` is `SystemError.fileEnded`.
+  /// Sends `count` bytes of a file from `offset` on, without copying them into this process. Returns the number of
+  /// bytes accepted, or nil if the socket's buffer is full. Throws `SystemError.fileEnded` if the file ends before
+  /// `offset`.
   ///
-  /// EINVAL: the file lies where the kernel can't send from, such as in /proc, and has to be read instead.
+  /// Fails with EINVAL if the kernel can't send from the file's location, such as /proc. The caller must then read the
+  /// file instead.
   package func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     precondition(count > 0, "nothing to send")
     var position = off_t(clamping: offset)
@@ -76,25 +79,26 @@ package final class Socket: StreamSocket, Sendable {
     return sent
   }
 
-  /// Ends the sending side; the peer reads an end of file.
+  /// Closes the sending side. The peer then reads the end of the data.
   package func shutdownSending() {
     _ = shutdown(number, CInt(SHUT_WR))
   }
 
-  /// Makes close send a reset in place of a FIN, and drop what wasn't sent.
+  /// Makes close send a reset instead of a FIN and discard unsent data.
   package func resetOnClose() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
   }
 
-  /// The own address, or nil if the socket isn't bound.
+  /// The socket's local address, or nil if it isn't bound.
   package var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
   /// The peer's address, or nil if the socket isn't connected.
   package var peerAddress: SocketAddress? { SocketAddress { getpeername(number, $0, $1) } }
 }
 
 extension Socket {
-  /// Listens on an address; port 0 lets the kernel choose. The socket blocks, and so do those that it accepts.
+  /// Listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it accepts are
+  /// blocking.
   package static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
     let number = try SystemCall.run("socket") {
       socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -106,7 +110,7 @@ extension Socket {
     return result
   }
 
-  /// Waits for a connection.
+  /// Waits for a connection and returns its socket.
   package func accept() throws(SystemError) -> Socket {
     let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
     let result = Socket(FileDescriptor(owning: number))
@@ -114,7 +118,7 @@ extension Socket {
     return result
   }
 
-  /// Ends both directions; whoever waits in `accept` or `receive` on this socket returns.
+  /// Closes both directions. Threads blocked in `accept` or `receive` on this socket return.
   package func shutdownBoth() {
     _ = shutdown(number, CInt(SHUT_RDWR))
   }

@@ -1,22 +1,23 @@
-// An address that a socket can be connected or bound to.
+// SocketAddress: an address to which a socket can be connected or bound.
 
 internal import CLupineLinux
 internal import Glibc
 
-/// An IPv4 or IPv6 address with its port, or the name of a Unix domain socket.
+/// An IPv4 or IPv6 address with a port, or the name of a Unix domain socket.
 ///
-/// Two addresses are equal if the kernel takes them for the same.
+/// Two addresses are equal if they are the same to the kernel.
 public struct SocketAddress: Sendable, Hashable {
-  /// What the kernel's structures hold, in the order of the wire, and without what is always zero.
+  /// The values of the kernel's structures, in network byte order, except for the port. Fields that are always zero are
+  /// omitted.
   private enum Content: Sendable, Hashable {
     case ipv4(UInt32, port: UInt16)
     case ipv6(UInt64, UInt64, scope: UInt32, port: UInt16)
-    /// The bytes of sun_path without the NUL behind a path; the name of an abstract socket has one in front.
+    /// The bytes of sun_path without the NUL that ends a path. The name of an abstract socket starts with a NUL.
     case unix([UInt8])
   }
 
-  /// Bytes of a Unix socket's path, or of an abstract name behind its "@": 107. Linux has 108 (unix(7)), of which a
-  /// NUL takes one.
+  /// The maximum length in bytes of a Unix socket's path, or of an abstract name after its "@": 107. Linux has room for
+  /// 108 (unix(7)), including a NUL.
   public static let socketPathBytesMax = 107
 
   private let content: Content
@@ -25,9 +26,9 @@ public struct SocketAddress: Sendable, Hashable {
     self.content = content
   }
 
-  /// Reads a numeric address such as "127.0.0.1" or "::1"; nil if it isn't one.
+  /// Parses a numeric address such as "127.0.0.1" or "::1". Returns nil for any other text.
   public init?(numeric host: String, port: UInt16) {
-    // C would read up to the NUL, and take what stands in front of it for the whole.
+    // C would only read up to the NUL and accept the text before it.
     guard !host.utf8.contains(0) else { return nil }
     var v4: UInt32 = 0
     var v6: (UInt64, UInt64) = (0, 0)
@@ -40,10 +41,10 @@ public struct SocketAddress: Sendable, Hashable {
     }
   }
 
-  /// The address of a Unix domain socket: a path, or "@" and the name of an abstract socket.
+  /// Creates the address of a Unix domain socket from a path, or from "@" and the name of an abstract socket.
   ///
-  /// Nil if the path, or the name behind the "@", is empty, has more than `socketPathBytesMax` bytes, or a NUL in it. A
-  /// file whose name begins with "@" is reached as "./@name".
+  /// Returns nil if the path, or the name after "@", is empty, longer than `socketPathBytesMax` bytes or contains a
+  /// NUL. For a file whose name starts with "@", use "./@name".
   public init?(socketPath: String) {
     var bytes = Array(socketPath.utf8)
     guard !bytes.contains(0) else { return nil }
@@ -54,7 +55,7 @@ public struct SocketAddress: Sendable, Hashable {
     content = .unix(bytes)
   }
 
-  /// The same address with another port; a Unix socket's has none, and stays as it is.
+  /// Returns the address with another port. A Unix socket's address is returned unchanged.
   public func withPort(_ port: UInt16) -> SocketAddress {
     switch content {
     case .ipv4(let bits, _): SocketAddress(.ipv4(bits, port: port))
@@ -63,17 +64,17 @@ public struct SocketAddress: Sendable, Hashable {
     }
   }
 
-  /// Whether it is an IPv6 address.
+  /// Whether the address is an IPv6 address.
   public var isIPv6: Bool { family == AF_INET6 }
 
-  /// The path of a Unix socket, or "@" and its abstract name; nil for an address with a port.
+  /// The path of a Unix socket, or "@" and its abstract name, or nil for an IP address.
   public var socketPath: String? {
     guard case .unix(let bytes) = content else { return nil }
     let name = String(decoding: bytes.drop { $0 == 0 }, as: UTF8.self)
     return bytes.first == 0 ? "@\(name)" : name
   }
 
-  /// The port, 0...65535; 0 for a Unix socket.
+  /// The port, 0...65535. 0 for a Unix socket.
   public var port: UInt16 {
     switch content {
     case .ipv4(_, let port), .ipv6(_, _, _, let port): port
@@ -81,7 +82,7 @@ public struct SocketAddress: Sendable, Hashable {
     }
   }
 
-  /// The address without its port, in numbers; the path of a Unix socket.
+  /// The numeric address without its port, or the path of a Unix socket.
   public var host: String {
     switch content {
     case .ipv4(let bits, _): Self.text(AF_INET, bits)
@@ -91,7 +92,8 @@ public struct SocketAddress: Sendable, Hashable {
   }
 
   private static func text(_ family: CInt, _ bits: some BitwiseCopyable) -> String {
-    // SAFETY: inet_ntop reads 4 or 16 bytes, which is the size of `bits`, and writes at most 46, NUL included.
+    // SAFETY: inet_ntop reads 4 or 16 bytes, which is the size of `bits`, and writes at most 46 bytes, including the
+    // NUL.
     withUnsafeBytes(of: bits) { bytes in
       withUnsafeTemporaryAllocation(of: CChar.self, capacity: 46) { text in
         guard let base = text.baseAddress, let address = bytes.baseAddress else { return "" }
@@ -103,7 +105,7 @@ public struct SocketAddress: Sendable, Hashable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-  /// The address and the port, such as "127.0.0.1:80" or "[::1]:80"; "unix:" and the path of a Unix socket.
+  /// The address and port, such as "127.0.0.1:80" or "[::1]:80", or "unix:" and the path of a Unix socket.
   public var description: String {
     switch content {
     case .ipv4: "\(host):\(port)"
@@ -113,13 +115,13 @@ extension SocketAddress: CustomStringConvertible {
   }
 }
 
-// MARK: The kernel's form
+// MARK: Kernel representation
 
 extension SocketAddress {
-  /// Where sun_path begins in sockaddr_un.
+  /// The offset of sun_path in sockaddr_un.
   private static let pathOffset = MemoryLayout<sa_family_t>.size
 
-  /// AF_INET, AF_INET6 or AF_UNIX.
+  /// The address family: AF_INET, AF_INET6 or AF_UNIX.
   var family: CInt {
     switch content {
     case .ipv4: AF_INET
@@ -128,9 +130,10 @@ extension SocketAddress {
     }
   }
 
-  /// Takes an address as the C library gives it; nil if it is of another family, or the name of a socket without one.
+  /// Converts an address of the C library. Returns nil for other families and for the address of an unnamed Unix
+  /// socket.
   init?(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
-    // SAFETY: `length` bytes are valid at `address` by the caller's word, and nothing behind them is read.
+    // SAFETY: the caller guarantees that `length` bytes are valid at `address`, and only those are read.
     let bytes = UnsafeRawBufferPointer(start: address, count: Int(length))
     guard bytes.count >= Self.pathOffset else { return nil }
     switch CInt(bytes.loadUnaligned(as: sa_family_t.self)) {
@@ -146,18 +149,19 @@ extension SocketAddress {
       content = .ipv6(high, low, scope: v6.sin6_scope_id, port: UInt16(bigEndian: v6.sin6_port))
     case AF_UNIX where bytes.count > Self.pathOffset:
       let name = bytes[Self.pathOffset...].prefix(MemoryLayout.size(ofValue: sockaddr_un().sun_path))
-      // A path ends at its NUL; an abstract name begins with one, and ends with the address.
+      // A path ends at its NUL. An abstract name starts with a NUL and ends with the structure.
       content = .unix(Array(name.first == 0 ? name[...] : name.prefix { $0 != 0 }))
     default:
       return nil
     }
   }
 
-  /// Asks the kernel for a socket's own or its peer's address.
+  /// Reads a socket's local or peer address from the kernel, by `getsockname` or `getpeername`.
   init?(reading call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt) {
     var address = sockaddr_storage()
     var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-    // SAFETY: the kernel writes at most `length` bytes, which is the storage's size, and then `length` of them are set.
+    // SAFETY: the kernel writes at most `length` bytes, the storage's size, and then sets `length` to the bytes that
+    // are valid.
     let own = withUnsafeMutablePointer(to: &address) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
         call(pointer, &length) == 0 ? SocketAddress(pointer, length: length) : nil
@@ -167,7 +171,7 @@ extension SocketAddress {
     self = own
   }
 
-  /// Hands the address to a system call.
+  /// Calls `body` with the address in the kernel's representation.
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     switch content {
     case .ipv4(let bits, let port):
@@ -190,8 +194,8 @@ extension SocketAddress {
     case .unix(let bytes):
       var unix = sockaddr_un()
       unix.sun_family = sa_family_t(AF_UNIX)
-      // SAFETY: both initialisers see to it that sun_path has room for all of them. It was zero before, so that a NUL
-      // stands behind a path.
+      // SAFETY: both initializers ensure that sun_path has room for all bytes. The structure was zeroed, so a path ends
+      // with a NUL.
       withUnsafeMutableBytes(of: &unix.sun_path) { $0.copyBytes(from: bytes) }
       let count = bytes.first == 0 ? bytes.count : min(bytes.count + 1, MemoryLayout.size(ofValue: unix.sun_path))
       return Self.lend(unix, length: Self.pathOffset + count, body)

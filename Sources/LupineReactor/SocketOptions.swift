@@ -1,23 +1,24 @@
-// What can be set for a connection's socket before it connects.
+// SocketOptions: the options of a connection's socket, set before it connects.
 
-/// How a connection's socket is set up.
+/// The options of a connection's socket.
 ///
-/// The TCP options don't concern Unix domain sockets, nor do the local address and the interface.
+/// The TCP options, the local address and the interface don't apply to Unix domain sockets.
 public struct SocketOptions: Sendable, Hashable {
-  /// Probes on a connection on which nothing moves, so that a peer that has vanished is noticed, and that firewalls on
-  /// the way don't forget the connection (RFC 9293 §3.8.4).
+  /// Keep-alive probes on idle connections (RFC 9293 §3.8.4). They detect a peer that has disappeared, and prevent
+  /// firewalls on the path from dropping the connection's state.
   ///
-  /// The defaults are Go's (net.KeepAliveConfig): a dead peer is noticed after 150 s. Linux's own first probe comes
-  /// after two hours.
+  /// The defaults are those of Go (net.KeepAliveConfig) and detect a dead peer after 150 s. Linux by default sends its
+  /// first probe after two hours.
   public struct KeepAlive: Sendable, Hashable {
-    /// How long nothing has moved when the first probe is sent: 15 s; whole seconds, 1...32,767, others are clamped.
+    /// The idle time before the first probe. 15 s by default. Rounded up to whole seconds, limited to 1...32,767.
     public var idle: Duration
-    /// The time between two probes: 15 s; whole seconds, 1...32,767, others are clamped.
+    /// The time between two probes. 15 s by default. Rounded up to whole seconds, limited to 1...32,767.
     public var interval: Duration
-    /// How many probes in succession go unanswered before the connection is cut: 9; 1...127, others are clamped.
+    /// The number of consecutive unanswered probes after which the kernel closes the connection. 9 by default, limited
+    /// to 1...127.
     public var count: Int
 
-    /// Creates the settings of the probes.
+    /// Creates settings of keep-alive probes.
     public init(idle: Duration = .seconds(15), interval: Duration = .seconds(15), count: Int = 9) {
       self.idle = idle
       self.interval = interval
@@ -25,37 +26,38 @@ public struct SocketOptions: Sendable, Hashable {
     }
   }
 
-  /// Whether small writes leave at once (TCP_NODELAY): true, as in Go and curl. Otherwise Nagle's algorithm holds a
-  /// second write back until the first is acknowledged.
+  /// Whether small writes are sent immediately (TCP_NODELAY). True by default, as in Go and curl. If false, Nagle's
+  /// algorithm holds back a small write until the previous one is acknowledged.
   public var noDelay = true
 
-  /// Probes on idle connections (SO_KEEPALIVE); on by default, as in Go. Nil: none, as in libcurl.
+  /// The probes on idle connections (SO_KEEPALIVE), or nil for none, as in libcurl. Enabled by default, as in Go.
   public var keepAlive: KeepAlive? = KeepAlive()
 
-  /// How long sent bytes may stay unacknowledged before the connection is cut (TCP_USER_TIMEOUT, RFC 5482);
-  /// milliseconds, at least 1. Nil, the default: the kernel's, about 15 minutes (net.ipv4.tcp_retries2).
+  /// The time for which sent data may remain unacknowledged before the kernel closes the connection (TCP_USER_TIMEOUT,
+  /// RFC 5482). Rounded up to whole milliseconds, at least 1. Nil, the default, uses the kernel's time of about 15
+  /// minutes (net.ipv4.tcp_retries2).
   ///
-  /// It also bounds how long probes go unanswered, in place of `KeepAlive.count` (tcp(7)).
+  /// It also limits the time for which probes may remain unanswered, instead of `KeepAlive.count` (tcp(7)).
   public var userTimeout: Duration?
 
-  /// The address that connections come from; port 0 lets the kernel choose one for each. Nil, the default: the kernel
-  /// chooses by the route.
+  /// The local address of connections. With port 0, the kernel chooses a port for each. Nil, the default, lets the
+  /// kernel choose the address by the route.
   ///
-  /// Targets of the other family then fail with EADDRNOTAVAIL, and so does an address that isn't this machine's.
+  /// Connections fail with EADDRNOTAVAIL if the target is of the other family or the address isn't one of this machine.
   public var localAddress: SocketAddress?
 
-  /// The network interface that connections leave through, such as "eth0" (SO_BINDTODEVICE); nil, the default: the
-  /// route's. One that doesn't exist is ENODEV.
+  /// The network interface of connections, such as "eth0" (SO_BINDTODEVICE), or nil, the default, for that of the
+  /// route. Connections fail with ENODEV if it doesn't exist.
   public var interface: String?
 
-  /// Bytes of the kernel's buffer for what is to be sent (SO_SNDBUF), which is doubled and bounded by
-  /// net.core.wmem_max. Nil, the default: the kernel tunes it by the connection.
+  /// The size of the kernel's send buffer in bytes (SO_SNDBUF). The kernel doubles it and limits it by
+  /// net.core.wmem_max. Nil, the default, lets the kernel tune it per connection.
   public var sendBufferBytes: Int?
 
-  /// Bytes of the kernel's buffer for what has been received (SO_RCVBUF), which is doubled and bounded by
-  /// net.core.rmem_max. Nil, the default: the kernel tunes it by the connection.
+  /// The size of the kernel's receive buffer in bytes (SO_RCVBUF). The kernel doubles it and limits it by
+  /// net.core.rmem_max. Nil, the default, lets the kernel tune it per connection.
   public var receiveBufferBytes: Int?
 
-  /// Creates the default options.
+  /// Creates options with the default values.
   public init() {}
 }

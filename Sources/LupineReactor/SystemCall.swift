@@ -1,9 +1,9 @@
-// errno and EINTR, in one place.
+// SystemCall: runs system calls, retries them after signals and converts errno to errors.
 
 internal import Glibc
 
 enum SystemCall {
-  /// Runs a call that answers -1 on failure; repeats it when a signal interrupted it.
+  /// Runs a call that returns -1 on failure. Repeats it if a signal interrupted it.
   @inline(__always)
   static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
     while true {
@@ -13,7 +13,7 @@ enum SystemCall {
     }
   }
 
-  /// Runs a call that transfers bytes; nil when it would block.
+  /// Runs a call that transfers bytes. Returns nil if the call would block.
   @inline(__always)
   static func transfer(_ name: StaticString, _ body: () -> Int) throws(SystemError) -> Int? {
     while true {
@@ -27,8 +27,8 @@ enum SystemCall {
     }
   }
 
-  /// Runs a call that is to transfer `count` bytes. For a closed socket it answers -1 with EPIPE, or how many went out before
-  /// the socket was closed, but would also raise SIGPIPE, which ends the process.
+  /// Runs a call that transfers `count` bytes, without raising SIGPIPE, which would end the process. On a closed
+  /// socket, the call returns -1 with EPIPE, or the number of bytes sent before the socket was closed.
   static func withoutBrokenPipeSignal(count: Int, _ body: () -> Int) -> Int {
     var brokenPipe = sigset_t()
     sigemptyset(&brokenPipe)
@@ -37,8 +37,8 @@ enum SystemCall {
     pthread_sigmask(SIG_BLOCK, &brokenPipe, &before)
     let result = body()
     let code = errno
-    // The signal goes to this thread, and has to be taken before it is let through. If it was blocked before, whoever
-    // did that lives with a pending one.
+    // SIGPIPE is sent to this thread and must be consumed before it is unblocked. If the caller had blocked it, it
+    // stays pending.
     let isSuspect = result < 0 ? code == EPIPE : result < count
     if isSuspect, sigismember(&before, SIGPIPE) == 0 {
       var none = timespec()

@@ -1,14 +1,14 @@
-// Names to addresses, by getaddrinfo on threads of its own, so that a slow name server never stops a loop.
+// SystemResolver: calls getaddrinfo on dedicated threads, so that slow name servers don't block event loops.
 
 internal import Glibc
 internal import Synchronization
 
-/// The system's resolver: /etc/hosts, DNS, and what else nsswitch.conf names.
+/// The system's resolver: /etc/hosts, DNS and the other sources in nsswitch.conf.
 ///
-/// Lookups beyond `threadsMax` at a time wait for their turn.
+/// Up to `threadsMax` lookups run concurrently; further lookups are queued.
 public final class SystemResolver: HostResolver {
-  /// How many lookups run at once: 16. glibc waits 5 s for a name server that is silent, and a thread does nothing else
-  /// meanwhile. They end when nothing is left to look up.
+  /// The maximum number of concurrent lookups, each with a thread: 16. While glibc waits for a name server, up to 5 s,
+  /// it blocks the thread. Threads end when no lookups are queued.
   public static let threadsMax = 16
 
   private struct Lookup: Sendable {
@@ -17,11 +17,11 @@ public final class SystemResolver: HostResolver {
   }
 
   private struct State {
-    /// Those that have not been begun, by their number.
+    /// The lookups that haven't started, by number.
     var waiting: [UInt64: Lookup] = [:]
-    /// No waiting lookup has a lower number.
+    /// A lower bound of the numbers of queued lookups.
     var first: UInt64 = 0
-    /// The next lookup's number.
+    /// The number of the next lookup.
     var next: UInt64 = 0
     var threads = 0
 
@@ -36,10 +36,11 @@ public final class SystemResolver: HostResolver {
 
   private let state = Mutex(State())
 
-  /// Creates a resolver that has no threads yet.
+  /// Creates a resolver without threads.
   public init() {}
 
-  /// The addresses of a host, with port 0, in the order of RFC 6724. A lookup that has begun can't be cancelled.
+  /// Returns the addresses of a host with port 0, in the order of RFC 6724. A lookup that has started can't be
+  /// cancelled.
   public func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
     let answer = await withCheckedContinuation { continuation in
       _ = start(host) { continuation.resume(returning: $0) }
@@ -47,8 +48,8 @@ public final class SystemResolver: HostResolver {
     return try answer.get()
   }
 
-  /// Looks a name up and calls `completion` once, on another thread. What is returned takes a lookup back that hasn't
-  /// begun; `completion` is not called then.
+  /// Looks up a name and calls `completion` once, on another thread. Returns a closure that removes the lookup from the
+  /// queue; if the lookup hadn't started, `completion` isn't called.
   package func start(_ host: String, completion: @escaping NameService.Completion) -> @Sendable () -> Void {
     let (number, needsThread) = state.withLock { state in
       let number = state.next
@@ -68,7 +69,7 @@ public final class SystemResolver: HostResolver {
     } catch {
       let stranded = state.withLock { state -> [Lookup] in
         state.threads -= 1
-        // The other threads see to what waits; without any, nobody would.
+        // Running threads take the queued lookups. Without any, the lookups must fail here.
         guard state.threads == 0 else { return [] }
         var lookups: [Lookup] = []
         while let lookup = state.takeFirst() { lookups.append(lookup) }
@@ -91,10 +92,10 @@ public final class SystemResolver: HostResolver {
   }
 
   private static func lookUp(_ host: String) -> NameService.Answer {
-    // C would look up what stands in front of the NUL.
+    // C would look up the text before the NUL.
     guard !host.utf8.contains(0) else { return .failure(ResolveError(.unknownName, "the name contains a NUL")) }
     var hints = addrinfo()
-    // Without a socket type, each address would come once for TCP, UDP and raw sockets.
+    // Without a socket type, getaddrinfo would return each address for TCP, UDP and raw sockets.
     hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
     hints.ai_flags = AI_ADDRCONFIG
     var list: UnsafeMutablePointer<addrinfo>?
@@ -106,7 +107,7 @@ public final class SystemResolver: HostResolver {
     var addresses: [SocketAddress] = []
     var next = list
     while let entry = next {
-      // SAFETY: ai_addr points to ai_addrlen bytes, which live until freeaddrinfo.
+      // SAFETY: ai_addr points to ai_addrlen bytes, which are valid until freeaddrinfo.
       if let address = entry.pointee.ai_addr, let own = SocketAddress(address, length: entry.pointee.ai_addrlen) {
         addresses.append(own)
       }
@@ -115,15 +116,15 @@ public final class SystemResolver: HostResolver {
     return .success(addresses)
   }
 
-  /// What getaddrinfo's answer means, given what it has left in errno.
+  /// Converts a result of getaddrinfo and the errno that it left to an error.
   static func error(_ code: CInt, errno reason: CInt) -> ResolveError {
-    // glibc says that the name doesn't exist if it has no descriptor left to ask with.
+    // glibc reports an unknown name if it has no descriptor left for the query.
     if [EMFILE, ENFILE, ENOMEM].contains(reason) {
       return ResolveError(.outOfResources, "\(SystemError(call: "getaddrinfo", code: reason))")
     }
     let kind: ResolveError.Kind =
       switch code {
-      case EAI_NONAME, -5: .unknownName  // -5 is EAI_NODATA, which netdb.h shows only with _GNU_SOURCE
+      case EAI_NONAME, -5: .unknownName  // -5 is EAI_NODATA, which netdb.h declares only with _GNU_SOURCE
       case EAI_AGAIN: .temporary
       case EAI_MEMORY: .outOfResources
       default: .other

@@ -1,20 +1,20 @@
-// Starting a thread. The function is nonisolated, so that the body never inherits an actor from where it is written.
+// Thread: starts threads. `start` is nonisolated, so its closure never inherits the isolation of the calling code.
 
 internal import CLupineLinux
 internal import Glibc
 
 /// Operating system threads.
 package enum Thread {
-  /// Bytes of a thread's name that Linux keeps: 15; it refuses a longer one (pthread_setname_np(3)).
+  /// The maximum length of a thread's name in bytes: 15. Linux refuses longer names (pthread_setname_np(3)).
   private static let nameBytesMax = 15
 
-  /// Starts a detached thread; of its name only as many characters as fit 15 bytes are kept.
+  /// Starts a detached thread. The name is truncated to 15 bytes at a character boundary.
   package static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
     var name = name
     while name.utf8.count > nameBytesMax { name.removeLast() }
     let box = Unmanaged.passRetained(Start(name: name, body: body))
     var thread = pthread_t()
-    // SAFETY: the retained box is taken over by the thread, or released here if none was started.
+    // SAFETY: the thread takes over the retained box; it is released here if no thread was started.
     let code = pthread_create(
       &thread, nil,
       { argument in

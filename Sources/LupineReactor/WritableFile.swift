@@ -1,33 +1,35 @@
-// Writing what a peer sends to a file.
+// WritableFile: writes received data to a file.
 
 internal import Glibc
 
-/// A regular file open for writing at offsets. The caller says where, so nothing here depends on a position.
+/// A regular file open for writing at explicit offsets. It has no current position.
 package struct WritableFile: ~Copyable, Sendable {
-  /// Where it was opened.
+  /// The path at which the file was opened.
   package let path: String
   private let descriptor: FileDescriptor
-  /// The process's limit (RLIMIT_FSIZE). The kernel would raise SIGXFSZ beyond it, which ends the process.
+  /// The process's file size limit (RLIMIT_FSIZE). Beyond it, the kernel would raise SIGXFSZ, which ends the process.
   private let byteCountMax: UInt64
 
-  /// Takes over an open descriptor. More than `byteCountMax` bytes are EFBIG.
+  /// Takes ownership of an open descriptor. Writes beyond `byteCountMax` bytes fail with EFBIG.
   package init(owning descriptor: consuming FileDescriptor, path: String, byteCountMax: UInt64 = .max) {
     self.path = path
     self.descriptor = descriptor
     self.byteCountMax = byteCountMax
   }
 
-  /// Makes a file that only its owner can read and write; what exists already, even as a broken link, is EEXIST.
+  /// Creates a file that only its owner can read and write. Fails with EEXIST if the path exists, even as a broken
+  /// link.
   package init(creating path: String) throws(SystemError) {
     let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
     let number = try SystemCall.run("open") { open(path, flags, 0o600) }
     self.init(owning: FileDescriptor(owning: number), path: path, byteCountMax: try Self.sizeLimit())
   }
 
-  /// Opens an existing file to go on with it.
+  /// Opens an existing file to continue writing it.
   ///
-  /// It has to be one that this user made and nobody else has a name for: a link is ELOOP, another user's file or one
-  /// with several names EPERM, and what isn't a regular file EINVAL. A directory for temporary files is everybody's.
+  /// Anyone can create files in a directory for temporary files, so the file must belong to this user and have a single
+  /// name. Fails with ELOOP for a symbolic link, with EPERM for another user's file or a file with several names, and
+  /// with EINVAL for anything other than a regular file.
   package init(reopening path: String) throws(SystemError) {
     // Without O_NONBLOCK, opening a FIFO waits for a reader.
     let number = try SystemCall.run("open") { open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
@@ -38,12 +40,12 @@ package struct WritableFile: ~Copyable, Sendable {
     self.init(owning: descriptor, path: path, byteCountMax: try Self.sizeLimit())
   }
 
-  /// How many bytes the file has.
+  /// Returns the size of the file in bytes.
   package func byteCount() throws(SystemError) -> UInt64 {
     UInt64(clamping: try Self.status(of: descriptor).st_size)
   }
 
-  /// Writes all of `bytes` at `offset`, or throws; then any number of them may have been written.
+  /// Writes all of `bytes` at `offset`. If it throws, part of them may have been written.
   package func write(_ bytes: borrowing Span<UInt8>, at offset: UInt64) throws(SystemError) {
     let (end, overflow) = offset.addingReportingOverflow(UInt64(bytes.count))
     guard !overflow, end <= byteCountMax, off_t(exactly: end) != nil else {
@@ -51,7 +53,7 @@ package struct WritableFile: ~Copyable, Sendable {
     }
     let number = descriptor.number
     try Self.writeAll(bytes.count) { done throws(SystemError) in
-      // SAFETY: `done` is below the count, so what is written lies within the span.
+      // SAFETY: `done` is less than the count, so the written bytes are within the span.
       try SystemCall.transfer("write") {
         bytes.withUnsafeBytes { raw in
           pwrite(number, raw.baseAddress.map { $0 + done }, raw.count - done, off_t(offset) + off_t(done))
@@ -60,22 +62,22 @@ package struct WritableFile: ~Copyable, Sendable {
     }
   }
 
-  /// Calls `step` with how many bytes are done, until all are; it answers how many more it wrote.
+  /// Calls `step` with the number of bytes done until all are. `step` returns how many more it wrote.
   static func writeAll(_ count: Int, step: (_ done: Int) throws(SystemError) -> Int?) throws(SystemError) {
     var done = 0
     while done < count {
-      // A regular file never blocks, and never takes nothing of something.
+      // A regular file never blocks, and a write to it never accepts zero bytes.
       guard let more = try step(done), more > 0 else { throw SystemError(call: "write", code: EIO) }
       done += more
     }
   }
 
-  /// Cuts the file off, or fills it up with zeros, so that it has that many bytes.
+  /// Truncates the file to `byteCount` bytes, or extends it with zeros.
   package func truncate(to byteCount: UInt64) throws(SystemError) {
     _ = try SystemCall.run("ftruncate") { ftruncate(descriptor.number, off_t(clamping: byteCount)) }
   }
 
-  /// Closes the file; bytes that the kernel had put off may fail only now.
+  /// Closes the file. Throws if data that the kernel had buffered can't be stored.
   package consuming func close() throws(SystemError) {
     try descriptor.close()
   }

@@ -1,27 +1,27 @@
-// An X.509 certificate that outlives the session it came with.
+// Certificate: an X.509 certificate that outlives the session from which it was copied.
 
 import CLupineOpenSSL
 
-/// One reference to a certificate, which is never changed.
+/// An owned reference to an immutable certificate.
 final class Certificate: Sendable {
-  // SAFETY: OpenSSL counts references atomically, and guards what it computes of a certificate with a lock of its own.
+  // SAFETY: OpenSSL counts references atomically, and guards the values that it derives from a certificate with a lock.
   nonisolated(unsafe) let pointer: OpaquePointer
 
-  /// Takes a reference of its own.
+  /// Retains the certificate. The caller keeps its own reference.
   init(retaining pointer: OpaquePointer) {
     X509_up_ref(pointer)
     self.pointer = pointer
   }
 
   deinit {
-    // SAFETY: gives back the reference that `init` took.
+    // SAFETY: releases the reference that `init` took.
     X509_free(pointer)
   }
 
-  /// Nil if the bytes aren't exactly one certificate.
+  /// Parses a certificate in DER. Returns nil if the bytes aren't exactly one certificate.
   convenience init?(der: [UInt8]) {
     let read = der.withUnsafeBufferPointer { bytes -> OpaquePointer? in
-      // SAFETY: OpenSSL reads at most `count` bytes, and moves `next` behind what it read.
+      // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
       var next = bytes.baseAddress
       let certificate = d2i_X509(nil, &next, bytes.count)
       guard next == bytes.baseAddress?.advanced(by: bytes.count) else {
@@ -36,25 +36,26 @@ final class Certificate: Sendable {
 
   var der: [UInt8] { LupineTLS.der(of: pointer, i2d_X509) }
 
-  /// Its key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
+  /// The certificate's public key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
   var publicKey: [UInt8] {
-    // SAFETY: the key belongs to the certificate; writing only reads it.
+    // SAFETY: the key belongs to the certificate, and encoding only reads it.
     X509_get_X509_PUBKEY(pointer).map { LupineTLS.der(of: $0, i2d_X509_PUBKEY) } ?? []
   }
 
-  /// Whether the key of `issuer` signed it.
+  /// Returns whether the key of `issuer` signed the certificate.
   func isSigned(by issuer: Certificate) -> Bool {
-    // SAFETY: the key belongs to the issuer, which lives during the call.
+    // SAFETY: the key belongs to `issuer`, which is alive during the call.
     X509_verify(pointer, X509_get0_pubkey(issuer.pointer)) == 1
   }
 
-  /// RFC 2253's form.
+  /// The subject in the form of RFC 2253.
   var subject: String { describe(name: X509_get_subject_name(pointer)) }
 
-  /// Whether it asks for a stapled response: a TLS feature extension with status_request, 5 (RFC 7633 §4.2.3).
+  /// Whether the certificate requires a stapled response: its TLS feature extension contains status_request, 5 (RFC
+  /// 7633 §4.2.3).
   var mustStaple: Bool {
     guard let raw = X509_get_ext_d2i(pointer, NID_tlsfeature, nil, nil) else { return false }
-    // SAFETY: the decoded list of integers is ours; it is freed below, and only read before.
+    // SAFETY: the decoded list of integers is ours. It is only read, and freed below.
     let features = OpaquePointer(raw)
     defer { TLS_FEATURE_free(features) }
     return (0..<max(OPENSSL_sk_num(features), 0)).contains { index in
@@ -63,7 +64,7 @@ final class Certificate: Sendable {
   }
 }
 
-/// The SubjectPublicKeyInfo of a certificate, both in DER; nil if the bytes aren't exactly one certificate.
+/// Returns the SubjectPublicKeyInfo in DER of a certificate in DER, or nil if the bytes aren't exactly one certificate.
 package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
   OpenSSL.setUp()
   defer { ERR_clear_error() }
@@ -80,7 +81,7 @@ extension Certificate: Hashable {
   }
 }
 
-/// What an `i2d` function of OpenSSL's writes.
+/// Returns the encoding that an `i2d` function of OpenSSL writes.
 func der(
   of object: OpaquePointer, _ encode: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 )
@@ -89,17 +90,17 @@ func der(
   let count = Int(encode(object, nil))
   guard count > 0 else { return [] }
   return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-    // SAFETY: the first call said how many bytes the second one writes.
+    // SAFETY: the first call returned the number of bytes that the second call writes.
     var next = buffer.baseAddress
     filled = max(Int(encode(object, &next)), 0)
   }
 }
 
-/// The certificates of a STACK_OF(X509), which keeps its own references; none of a null pointer.
+/// Returns the certificates of a STACK_OF(X509), which keeps its references. A null pointer counts as an empty stack.
 func certificates(in stack: OpaquePointer?) -> [Certificate] {
   guard let stack else { return [] }
   return (0..<max(OPENSSL_sk_num(stack), 0)).compactMap { index in
-    // SAFETY: the caller names a stack of certificates, which lives during this call.
+    // SAFETY: the caller passes a stack of certificates that is alive during this call.
     OPENSSL_sk_value(stack, index).map { Certificate(retaining: OpaquePointer($0)) }
   }
 }

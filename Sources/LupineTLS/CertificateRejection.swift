@@ -1,17 +1,17 @@
-// Why a chain was refused. OpenSSL drops the certificate with the failed handshake, so that what a message needs is
-// taken in the verify callback, which sees it last.
+// CertificateRejection: why OpenSSL refused a certificate chain. OpenSSL frees the certificate when the handshake
+// fails, so the verify callback copies the values that the error message needs.
 
 import CLupineOpenSSL
 import Glibc
 
-/// The first failed check, and what the certificate says of itself; all of it unverified.
+/// The first failed check and values of the certificate that failed it. The values are unverified.
 struct CertificateRejection {
-  /// Names; a certificate for a content network carries hundreds.
+  /// The maximum number of names in an error message. Certificates of content networks have hundreds.
   static let namesShownMax = 8
 
   /// OpenSSL's `X509_V_ERR` code.
   let verifyCode: Int32
-  /// 0 for the server's own certificate; its issuers follow.
+  /// The position in the chain: 0 for the server's own certificate, followed by its issuers.
   let depth: Int32
   let subject: String
   let issuer: String
@@ -20,9 +20,10 @@ struct CertificateRejection {
   /// The subject alternative names.
   let names: [String]
 
-  /// Reads the check that failed just now.
+  /// Copies the state of the check that has just failed.
   init(_ store: OpaquePointer) {
-    // SAFETY: called from the verify callback, for whose length `store` and the certificate live; all is copied.
+    // SAFETY: called from the verify callback, during which `store` and the certificate are alive; everything is
+    // copied.
     let certificate = X509_STORE_CTX_get_current_cert(store)
     verifyCode = X509_STORE_CTX_get_error(store)
     depth = X509_STORE_CTX_get_error_depth(store)
@@ -66,7 +67,7 @@ extension TLSError {
     }
   }
 
-  /// A verification that failed without having come to a certificate.
+  /// Returns the error for a verification that failed before it reached a certificate.
   static func verificationFailed(_ verifyCode: Int32, host: String) -> TLSError {
     TLSError(
       code: .certificateInvalid(verifyCode: Int(verifyCode)),
@@ -93,23 +94,23 @@ extension TLSError {
 }
 
 private func verifyReason(_ verifyCode: Int32) -> String {
-  // SAFETY: the string is a static of OpenSSL's.
+  // SAFETY: the string is static in OpenSSL.
   String(cString: X509_verify_cert_error_string(Int(verifyCode)))
 }
 
-/// RFC 2253's form, which escapes control characters.
+/// Returns a name in the form of RFC 2253, which escapes control characters.
 func describe(name: OpaquePointer?) -> String {
-  // SAFETY: the BIO is freed on every path, after the bytes it owns are copied.
+  // SAFETY: the BIO is freed on every path, after its bytes are copied.
   guard let name, let bio = BIO_new(BIO_s_mem()) else { return "?" }
   defer { BIO_free(bio) }
   lupine_name_print(bio, name)
   return printable(drain(bio))
 }
 
-/// As "2026-01-31 23:59:59 UTC".
+/// Returns a time such as "2026-01-31 23:59:59 UTC".
 func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
   var parts = tm()
-  // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or answers 0.
+  // SAFETY: OpenSSL checks the encoding and fills every field of `parts`, or returns 0.
   guard let time, ASN1_TIME_to_tm(time, &parts) == 1 else { return "an unreadable date" }
   func two(_ value: Int32) -> String { value < 10 ? "0\(value)" : "\(value)" }
   return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
@@ -117,7 +118,7 @@ func describe(time: UnsafePointer<ASN1_TIME>?) -> String {
 }
 
 private func alternativeNames(_ certificate: OpaquePointer) -> [String] {
-  // SAFETY: the decoded list is ours and freed below; its elements are only read meanwhile, and their text is copied.
+  // SAFETY: the decoded list is ours and freed below. Its elements are only read before that, and their text is copied.
   guard let raw = X509_get_ext_d2i(certificate, NID_subject_alt_name, nil, nil) else { return [] }
   let list = OpaquePointer(raw)
   defer { GENERAL_NAMES_free(list) }
@@ -137,17 +138,17 @@ private func alternativeNames(_ certificate: OpaquePointer) -> [String] {
   return shown
 }
 
-/// Nil for the kinds of name that don't name a host.
+/// Returns nil for kinds of names other than DNS names and IP addresses.
 private func describe(value: UnsafeMutableRawPointer, type: Int32) -> String? {
   guard type == GEN_DNS || type == GEN_IPADD else { return nil }
-  // SAFETY: both kinds hold an ASN1_STRING, whose data is as long as it says.
+  // SAFETY: both kinds hold an ASN1_STRING, which states the length of its data.
   let string = value.assumingMemoryBound(to: ASN1_STRING.self)
   let bytes = UnsafeBufferPointer(start: ASN1_STRING_get0_data(string), count: Int(ASN1_STRING_length(string)))
   if type == GEN_DNS { return printable(bytes) }
 
   guard bytes.count == 4 || bytes.count == 16 else { return nil }
   var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-  // SAFETY: the count was checked against the family, and `text` holds the longest form with its final zero.
+  // SAFETY: the count was checked against the family, and `text` has room for the longest form with its final NUL.
   let family = bytes.count == 4 ? AF_INET : AF_INET6
   guard inet_ntop(family, bytes.baseAddress, &text, socklen_t(text.count)) != nil else { return nil }
   return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

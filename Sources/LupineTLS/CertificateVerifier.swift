@@ -1,71 +1,76 @@
-// The application's own word on a server's certificate.
+// CertificateVerifier: a closure of the application that decides on a server's certificate.
 
 import CLupineOpenSSL
 
-/// Decides on a server's certificate after OpenSSL has looked at it: to pin keys, or to accept a certificate that OpenSSL
-/// doesn't. Two verifiers are equal only if they are the same object.
+/// Decides on a server's certificate after OpenSSL's verification, for example to pin keys or to accept a certificate
+/// that OpenSSL refuses. Two verifiers are equal only if they are the same object.
 ///
-/// It is called on the engine's loop in the middle of a handshake, so that every other connection of the loop waits for
-/// it: it must return quickly, and wait for nothing. It isn't called for a resumed session, whose certificate the same
-/// verifier accepted before: sessions are resumed only under an equal configuration.
+/// The verifier is called on the engine's event loop during the handshake. It blocks every other connection of the
+/// loop, so it must return quickly and must not wait. It isn't called for a resumed session: the same verifier accepted
+/// the session's certificate before, because sessions are only resumed under an equal configuration.
 public final class CertificateVerifier: Sendable {
-  /// What there is to decide on.
+  /// The input of a decision.
   public struct Evidence: Sendable {
     /// The host of the URL, or `TLSConfiguration.serverName`.
     public let host: String
-    /// The certificates in DER as the server sent them, its own first; nothing of them is verified.
+    /// The certificates in DER as received, the server's own first. They are unverified.
     public let sentChain: [[UInt8]]
-    /// The chain in DER that OpenSSL built, from the server's own to a trust root, or as far as it came before it failed.
+    /// The chain in DER that OpenSSL built, from the server's own certificate to a trust root. It ends early if the
+    /// verification failed.
     public let builtChain: [[UInt8]]
-    /// Why OpenSSL refuses the certificate; nil if it accepts it. Only the first reason is found.
+    /// Why OpenSSL refuses the certificate, or nil if OpenSSL accepts it. OpenSSL reports only the first reason.
     public let problem: TLSError?
-    /// The certificates of `sentChain`.
+    /// The parsed certificates of `sentChain`.
     let certificates: [Certificate]
     let terms: VerificationTerms
   }
 
-  /// What is to be done.
+  /// The verifier's decision.
   public enum Decision: Sendable, Hashable {
-    /// Goes on, also with a certificate that OpenSSL refuses.
+    /// Continues the handshake, even if OpenSSL refuses the certificate.
     case accept
-    /// Ends the handshake with `TLSError.Code.refusedByVerifier`, whose message has the reason.
+    /// Ends the handshake with `TLSError.Code.refusedByVerifier`. The error's message contains the reason.
     case refuse(reason: String)
-    /// Does what OpenSSL found: goes on if there is no problem, and ends with that problem if there is.
+    /// Follows OpenSSL: continues if there is no problem; otherwise, ends the handshake with the problem.
     case asFound
   }
 
   package let decide: @Sendable (Evidence) throws -> Decision
 
-  /// Makes a verifier of a closure, which several loops may call at the same time. What it throws refuses the certificate
-  /// as `Decision.refuse` does, and is kept as the `verifierError` of the `TLSError`.
+  /// Creates a verifier from a closure. Several event loops may call the closure at the same time.
+  ///
+  /// An error that the closure throws refuses the certificate, as `Decision.refuse` does. It becomes the
+  /// `verifierError` of the `TLSError`.
   public init(_ decide: @escaping @Sendable (Evidence) throws -> Decision) {
     self.decide = decide
   }
 }
 
 extension CertificateVerifier.Evidence {
-  /// What another verification of the certificates came to.
+  /// The result of a verification.
   public struct Verification: Sendable {
-    /// The chain in DER, the server's own certificate first, as far as each is signed by the next one. Without a problem
-    /// it ends in a trusted certificate.
+    /// The chain in DER, the server's own certificate first, up to the last certificate whose key signed its
+    /// predecessor. Without a problem, it ends in a trusted certificate.
     public let chain: [[UInt8]]
-    /// Why the certificates are refused; nil if they are accepted. Only the first reason is found.
+    /// Why the certificates are refused, or nil if they are accepted. Only the first reason is reported.
     public let problem: TLSError?
   }
 
-  /// What OpenSSL found, with the part of `builtChain` that its signatures hold together.
+  /// OpenSSL's result during the handshake, with the part of `builtChain` that is linked by valid signatures.
   public var verification: Verification {
     guard problem != nil else { return Verification(chain: builtChain, problem: nil) }
     return Verification(chain: linked(builtChain.compactMap { Certificate(der: $0) }).map(\.der), problem: problem)
   }
 
-  /// Verifies the certificates again, now. OpenSSL compares the host before it looks at signatures and dates: that
-  /// `problem` is `.hostMismatch` doesn't say that the rest is in order.
+  /// Verifies the certificates again with the current time.
+  ///
+  /// OpenSSL compares the host before it checks signatures and dates. A `problem` with `.hostMismatch` therefore
+  /// doesn't mean that the other checks would succeed.
   ///
   /// - Parameters:
-  ///   - host: the name or address that the certificate must have; nil if any will do.
-  ///   - anchors: certificates in DER that are trusted as they are, in place of the configuration's trust roots; nil for
-  ///     those.
+  ///   - host: The name or address that the certificate must match, or nil to accept any.
+  ///   - anchors: Certificates in DER that are trusted in place of the configuration's trust roots, including
+  ///     intermediate certificates, or nil to use the trust roots.
   public func verify(host: String?, anchors: [[UInt8]]? = nil) -> Verification {
     do throws(TLSError) {
       return try terms.verify(
@@ -88,9 +93,9 @@ extension CertificateVerifier.Evidence {
 }
 
 extension CertificateVerifier: Hashable {
-  /// Whether both are the same object.
+  /// Returns whether both are the same object.
   public static func == (left: CertificateVerifier, right: CertificateVerifier) -> Bool { left === right }
 
-  /// Takes the object's identity.
+  /// Hashes the object's identity.
   public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,8 +1,8 @@
-// What OpenSSL calls back while a session's call runs, on that call's thread.
+// ContextCallbacks: the functions that OpenSSL calls during a call on a session, on the thread of that call.
 
 import CLupineOpenSSL
 
-/// What all sessions of a client's context share.
+/// The settings that all sessions of a client's context share.
 final class ClientSettings: Sendable {
   let configuration: TLSConfiguration
   let sessions: TLSSessionStore
@@ -15,11 +15,11 @@ final class ClientSettings: Sendable {
   }
 }
 
-/// What a server's callbacks answer.
+/// The data that a server's callbacks send.
 final class ServerAnswers: Sendable {
-  /// The protocols that are spoken, encoded as in ALPN.
+  /// The supported protocols, in ALPN's encoding.
   let protocols: [UInt8]
-  /// The OCSP response in DER that is stapled to handshakes; empty for none.
+  /// The OCSP response in DER that the server staples to handshakes. Empty for none.
   let staple: [UInt8]
 
   init(protocols: [UInt8], staple: [UInt8]) {
@@ -28,18 +28,19 @@ final class ServerAnswers: Sendable {
   }
 }
 
-/// What the callbacks of a client's session read and write; the session holds it, and the SSL points at it.
+/// The state of a client's session that the callbacks read and write. The session owns it, and the SSL points to it.
 final class ClientAttachment {
-  /// The name that is asked for and verified.
+  /// The name that is sent as SNI and verified.
   let host: String
   let port: UInt16
   let settings: ClientSettings
-  /// Set by a handshake that failed on the certificate, what vouches for it, or the verifier.
+  /// The reason to refuse the server, set by a handshake that failed on the certificate, the OCSP response or the
+  /// verifier.
   var refusal: TLSError?
   var staple = TLSInfo.StapledOCSP.notAsked
-  /// Once the handshake is done, messages that belong to one are counted.
+  /// Whether the handshake is complete. After it, the session counts handshake messages.
   private(set) var isEstablished = false
-  /// Handshake messages since the last application data.
+  /// The number of handshake messages since the last application data.
   var messagesSinceData = 0
 
   init(host: String, port: UInt16, settings: ClientSettings) {
@@ -48,13 +49,14 @@ final class ClientAttachment {
     self.settings = settings
   }
 
-  /// The handshake is done. With TLS 1.2 nobody is called back about a resumed session's missing response.
+  /// Records that the handshake is complete. It also sets `staple` for a resumed session, because with TLS 1.2 OpenSSL
+  /// calls no callback for one.
   func establish(isResumed: Bool) {
     isEstablished = true
     if isResumed, settings.configuration.ocspStapling != .ignored { staple = .checkedEarlier }
   }
 
-  /// The slot of application data that OpenSSL leaves to its user.
+  /// The ex_data index that OpenSSL reserves for applications.
   private static let slot: Int32 = 0
 
   func attach(to ssl: OpaquePointer) throws(TLSError) {
@@ -64,13 +66,14 @@ final class ClientAttachment {
   }
 
   static func attached(to ssl: OpaquePointer?) -> ClientAttachment? {
-    // SAFETY: only `attach` fills the slot, and the session holds the object until after its SSL's last call.
+    // SAFETY: only `attach` sets this index, and the session keeps the object alive until after the last call on its
+    // SSL.
     ssl.flatMap { SSL_get_ex_data($0, slot) }.map { Unmanaged<ClientAttachment>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// The session's that a chain is verified for.
+  /// Returns the attachment of the session whose chain is verified.
   fileprivate static func attached(toVerification store: OpaquePointer) -> ClientAttachment? {
-    // SAFETY: OpenSSL keeps the SSL that it verifies for in this slot of the store's context.
+    // SAFETY: OpenSSL stores the SSL of the verification at this index of the store's context.
     attached(
       to: X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
   }
@@ -78,7 +81,7 @@ final class ClientAttachment {
 
 // MARK: Clients
 
-/// Notes why a certificate is refused, and leaves OpenSSL's verdict as it is.
+/// Records why OpenSSL refuses a certificate, and returns OpenSSL's verdict unchanged.
 let recordRejection: SSL_verify_cb = { verdict, store in
   guard verdict == 0, let store, let attachment = ClientAttachment.attached(toVerification: store) else {
     return verdict
@@ -87,7 +90,7 @@ let recordRejection: SSL_verify_cb = { verdict, store in
   return verdict
 }
 
-/// Verifies the chain, and gives the configuration's verifier the last word.
+/// Verifies the chain, then lets the configuration's verifier decide.
 let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> Int32 = { store, _ in
   guard let store, let attachment = ClientAttachment.attached(toVerification: store),
     let verifier = attachment.settings.configuration.verifier
@@ -98,7 +101,7 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
   }
   let isGood = X509_verify_cert(store) == 1
   let sent = certificates(in: X509_STORE_CTX_get0_untrusted(store))
-  // SAFETY: both stacks belong to the store's context, which lives during this call.
+  // SAFETY: both stacks belong to the store's context, which is alive during this call.
   let evidence = CertificateVerifier.Evidence(
     host: attachment.host,
     sentChain: sent.map(\.der),
@@ -133,7 +136,7 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
   }
 }
 
-/// Looks at the stapled OCSP response once the chain is verified; 0 ends the handshake with an alert.
+/// Checks the stapled OCSP response after the chain is verified. Returning 0 ends the handshake with an alert.
 let checkStaple: lupine_staple_callback = { ssl, _ in
   guard let ssl, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   do throws(TLSError) {
@@ -147,20 +150,20 @@ let checkStaple: lupine_staple_callback = { ssl, _ in
   }
 }
 
-/// Keeps a session that the server offers to resume; 1 says that its reference was taken over.
+/// Stores a session that the server offers to resume. Returning 1 takes ownership of the reference.
 let keepSession: @convention(c) (OpaquePointer?, OpaquePointer?) -> Int32 = { ssl, session in
   guard let session, let attachment = ClientAttachment.attached(to: ssl) else { return 0 }
   attachment.settings.sessions.keep(session, for: attachment)
   return 1
 }
 
-/// Appends a secret to the configuration's file.
+/// Appends a secret to the configuration's key log file.
 let logKey: SSL_CTX_keylog_cb_func = { ssl, line in
   guard let line, let keyLog = ClientAttachment.attached(to: ssl)?.settings.keyLog else { return }
   keyLog.append(line)
 }
 
-/// Counts the handshake messages that come after the handshake.
+/// Counts the handshake messages received after the handshake.
 let countMessages:
   @convention(c) (Int32, Int32, Int32, UnsafeRawPointer?, Int, OpaquePointer?, UnsafeMutableRawPointer?) -> Void = {
     isSent, _, contentType, _, _, ssl, _ in
@@ -172,19 +175,20 @@ let countMessages:
 
 // MARK: Servers
 
-/// Staples the response that the context has.
+/// Staples the context's OCSP response.
 let serveStaple: lupine_staple_callback = { ssl, argument in
   guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
-  // SAFETY: the argument is the context's ServerAnswers; OpenSSL copies the bytes.
+  // SAFETY: the argument is the context's ServerAnswers, and OpenSSL copies the bytes.
   let staple = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().staple
   return lupine_ssl_set_staple(ssl, staple, staple.count) == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
 }
 
-/// RFC 7301 §3.2: the server's first choice among what the client offers, or a no_application_protocol alert.
+/// Selects the server's most preferred protocol that the client offers. If there is none, sends a
+/// no_application_protocol alert (RFC 7301 §3.2).
 let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offered, offeredCount, argument in
   guard let chosen, let chosenCount, let offered, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-  // SAFETY: the argument is the context's ServerAnswers; `offered` has `offeredCount` bytes, whose form OpenSSL has
-  // checked, and lives until OpenSSL has copied the choice.
+  // SAFETY: the argument is the context's ServerAnswers. `offered` has `offeredCount` bytes in the form that OpenSSL
+  // has checked, and lives until OpenSSL has copied the choice.
   let served = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().protocols
   let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
   for choice in alpnNames(served) {
@@ -197,7 +201,7 @@ let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offe
   return SSL_TLSEXT_ERR_ALERT_FATAL
 }
 
-/// Where the names of a protocol_name_list lie; ends at the first that doesn't fit.
+/// Returns the ranges of the names in a protocol_name_list, up to the first name that exceeds the list.
 private func alpnNames(_ list: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
   let bytes = Array(list)
   var ranges: [Range<Int>] = []

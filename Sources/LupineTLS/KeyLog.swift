@@ -1,15 +1,15 @@
-// The secrets of sessions for debuggers, in the format that NSS introduced and Wireshark reads.
+// KeyLog: writes the secrets of sessions for debugging, in NSS's key log format, which Wireshark reads.
 
 import Glibc
 
-/// A file that lines are appended to. Several may stand for one file, also in several processes: each line is one write
-/// at the file's end.
+/// A file to which lines are appended. Several objects, also in several processes, may write to the same file, because
+/// each line is appended by a single write.
 final class KeyLog: Sendable {
   private let descriptor: Int32
 
-  /// Throws `TLSError.Code.configuration` if the file can't be opened or made.
+  /// Opens or creates the file. Throws `TLSError.Code.configuration` if that fails.
   init(path: String) throws(TLSError) {
-    // Who reads the file can decrypt the traffic, hence only its owner.
+    // Only the owner may read the file, because its readers can decrypt the traffic.
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
     guard descriptor >= 0 else {
       throw .configuration("The keyLogFile \(path) can't be opened: \(lastSystemError()). Check the path and its mode.")
@@ -18,13 +18,13 @@ final class KeyLog: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Appends a line. A full disk must not end connections, so that what can't be written is lost.
+  /// Appends a line. Ignores errors, because a full disk must not end connections.
   func append(_ line: UnsafePointer<CChar>) {
     var bytes = Array(String(cString: line).utf8)
     bytes.append(UInt8(ascii: "\n"))
     var rest = bytes[...]
     while !rest.isEmpty {
-      // SAFETY: `rest` lives during the call, which reads `count` bytes of it.
+      // SAFETY: `rest` is alive during the call, which reads `count` bytes of it.
       let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
       if written < 0, errno == EINTR { continue }
       guard written > 0 else { return }
@@ -33,8 +33,8 @@ final class KeyLog: Sendable {
   }
 }
 
-/// What errno says.
+/// Returns the description of errno.
 func lastSystemError() -> String {
-  // SAFETY: the string belongs to the C library, and is copied before this thread's next call.
+  // SAFETY: the string belongs to the C library and is copied before this thread's next call.
   strerror(errno).map { String(cString: $0) } ?? "error \(errno)"
 }

@@ -1,23 +1,24 @@
-// The memory BIOs that ciphertext and PEM text pass through.
+// MemoryBIO: reads and writes OpenSSL's memory BIOs, through which ciphertext and PEM text pass.
 
 import CLupineOpenSSL
 
-/// Takes everything that a memory BIO holds.
+/// Removes and returns all bytes of a memory BIO.
 func drain(_ bio: OpaquePointer) -> [UInt8] {
   var bytes: [UInt8] = []
   drain(bio, into: &bytes)
   return bytes
 }
 
-/// Appends everything that a memory BIO holds.
+/// Removes all bytes of a memory BIO and appends them to `output`.
 func drain(_ bio: OpaquePointer, into output: inout [UInt8]) {
   defer { lupine_bio_shrink(bio, TLSLimits.emptyBufferBytesMax) }
-  // Read, rather than copied and reset: resetting a memory BIO clears all it ever grew to.
+  // Reads the bytes instead of copying them and resetting the BIO, because a reset clears all memory that the BIO ever
+  // allocated.
   while case let pending = BIO_ctrl_pending(bio), pending > 0 {
     let start = output.count
     let count = Int(Int32(clamping: pending))
     output += [UInt8](repeating: 0, count: count)
-    // SAFETY: exactly `count` bytes from `start` on were appended just now.
+    // SAFETY: exactly `count` bytes from `start` on were appended above.
     let read = output.withUnsafeMutableBytes { BIO_read(bio, $0.baseAddress?.advanced(by: start), Int32(count)) }
     guard read == count else {
       output.removeLast(count - max(Int(read), 0))
@@ -26,12 +27,12 @@ func drain(_ bio: OpaquePointer, into output: inout [UInt8]) {
   }
 }
 
-/// Feeds a memory BIO; false if memory ran out.
+/// Appends bytes to a memory BIO. Returns false if OpenSSL runs out of memory.
 func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   var rest = bytes[...]
   while !rest.isEmpty {
     let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Int(Int32.max)))
-    // SAFETY: `piece` lies within the caller's buffer; OpenSSL copies it.
+    // SAFETY: `piece` is within the caller's buffer, and OpenSSL copies it.
     let written = BIO_write(bio, piece.baseAddress, Int32(piece.count))
     guard written > 0 else { return false }
     rest = rest.dropFirst(Int(written))
@@ -39,7 +40,7 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
   return true
 }
 
-/// What OpenSSL gave us to free.
+/// An object of OpenSSL that this side must free.
 struct Owned: ~Copyable {
   let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void
@@ -51,7 +52,7 @@ struct Owned: ~Copyable {
   }
 
   deinit {
-    // SAFETY: the only owner, and the type can't be copied, so that this runs once.
+    // SAFETY: this is the only owner and the type can't be copied, so this runs once.
     free(pointer)
   }
 }

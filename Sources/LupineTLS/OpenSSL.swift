@@ -1,13 +1,13 @@
-// OpenSSL's state in this process.
+// OpenSSL: the library's initialization in this process.
 
 import CLupineOpenSSL
 
 enum OpenSSL {
-  /// Whatever may be a process's first call of OpenSSL has this in front of it.
+  /// Initializes the library. Every function that may be the process's first to call OpenSSL calls this before.
   ///
-  /// By default the library frees all that it has when the process ends, though threads still use it: a program that
-  /// returned from `main` with requests under way crashed. The kernel frees it in any case. If another library has set
-  /// OpenSSL up before, it is that one's default that holds.
+  /// By default, OpenSSL frees all of its state when the process exits, even if threads still use it: programs that
+  /// returned from `main` with requests in flight crashed. The option leaves the memory to the kernel. It has no effect
+  /// if another library has initialized OpenSSL before.
   static func setUp() { _ = isKeptToTheEnd }
 
   private static let isKeptToTheEnd = OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil) == 1

@@ -1,9 +1,9 @@
-// The peer's first bytes. OpenSSL reports a peer that doesn't speak TLS as "wrong version number", which sends people
-// looking for a version; the bytes themselves tell what is there.
+// OpeningBytes: recognizes peers that don't speak TLS by their first bytes. OpenSSL reports them as "wrong version
+// number", which misleads people into looking for a TLS version.
 
-/// The start of the peer's first record header (RFC 8446 §5.1).
+/// The first bytes from the peer: the start of the first record header (RFC 8446 §5.1).
 struct OpeningBytes {
-  /// Bytes; the length of a record header.
+  /// The number of bytes to keep: the length of a record header.
   static let countMax = 5
 
   private var bytes: [UInt8] = []
@@ -14,13 +14,14 @@ struct OpeningBytes {
     bytes.append(contentsOf: received.prefix(Self.countMax - bytes.count))
   }
 
-  /// False if what came so far can't open a TLS connection: a content type of 20 to 23, then major version 3.
+  /// Whether the bytes may be the start of a TLS connection: a content type of 20 to 23, then the major version 3. Also
+  /// true while the bytes are too few to decide.
   var mayBeTLS: Bool {
     guard let type = bytes.first else { return true }
     return (20...23).contains(type) && (bytes.count < 2 || bytes[1] == 3)
   }
 
-  /// What seems to be there instead.
+  /// The protocol that the peer probably speaks, or nil if it isn't recognized.
   var guess: String? {
     let known: [(start: String, meaning: String)] = [
       ("HTTP", "it answered in plain HTTP"),

@@ -1,9 +1,9 @@
-// Certificates and keys from PEM text in memory (RFC 7468).
+// PEM: reads certificates and keys from PEM text in memory (RFC 7468), and writes it.
 
 import CLupineOpenSSL
 
 enum PEM {
-  /// Calls `body` with each certificate of the text, and answers how many there were.
+  /// Calls `body` with each certificate of the text, and returns their number.
   static func forEachCertificate(
     in text: [UInt8], _ body: (OpaquePointer) throws(TLSError) -> Void
   ) throws(TLSError) -> Int {
@@ -16,7 +16,7 @@ enum PEM {
       try body(certificate.pointer)
       count += 1
     }
-    // The text's end reads as "no start line"; anything else is a broken certificate.
+    // OpenSSL reports the end of the text as "no start line". Any other error means a malformed certificate.
     let end = ERR_peek_last_error()
     guard ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
       throw .configurationFromQueue("Certificate \(count + 1) of the PEM text can't be read.")
@@ -25,12 +25,12 @@ enum PEM {
     return count
   }
 
-  /// The first key of the text, in PKCS#8, PKCS#1 or SEC1; `password` opens an encrypted one.
+  /// Returns the first private key of the text, in PKCS#8, PKCS#1 or SEC1. `password` decrypts an encrypted key.
   static func privateKey(in text: [UInt8], password: String? = nil) throws(TLSError) -> Owned {
     let bio = try open(text)
     let answer = PasswordAnswer(password)
     ERR_clear_error()
-    // SAFETY: `answer` lives until after the call, which alone uses the pointer.
+    // SAFETY: `answer` is alive until after the call, and only the call uses the pointer.
     let read = PEM_read_bio_PrivateKey(
       bio.pointer, nil, answerPassword, Unmanaged.passUnretained(answer).toOpaque())
     if let key = Owned(read, freeing: EVP_PKEY_free) { return key }
@@ -44,7 +44,7 @@ enum PEM {
     throw .configurationFromQueue("The password doesn't open the private key.")
   }
 
-  /// The text that `write` puts into a memory BIO.
+  /// Returns the text that `write` writes to a memory BIO.
   static func text(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
     guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
       throw .configurationFromQueue("PEM text can't be written.")
@@ -62,7 +62,7 @@ enum PEM {
   }
 }
 
-/// What OpenSSL is told when it wants a password; without a callback it would ask on the terminal.
+/// The password for OpenSSL's callback. Without a callback, OpenSSL would prompt on the terminal.
 private final class PasswordAnswer {
   let password: [UInt8]?
   var wasAsked = false
@@ -72,12 +72,12 @@ private final class PasswordAnswer {
   }
 }
 
-/// The password's length, or -1 for "there is none".
+/// Copies the password into OpenSSL's buffer. Returns its length, or -1 if there is none or it doesn't fit.
 private func answerPassword(
   _ buffer: UnsafeMutablePointer<CChar>?, _ room: Int32, _: Int32, _ argument: UnsafeMutableRawPointer?
 ) -> Int32 {
   guard let buffer, let argument else { return -1 }
-  // SAFETY: the argument is the PasswordAnswer of the call that runs; the buffer has `room` bytes.
+  // SAFETY: the argument is the PasswordAnswer of the running call, and the buffer has `room` bytes.
   let answer = Unmanaged<PasswordAnswer>.fromOpaque(argument).takeUnretainedValue()
   answer.wasAsked = true
   guard let password = answer.password, password.count <= Int(room) else { return -1 }
@@ -85,7 +85,7 @@ private func answerPassword(
   return Int32(password.count)
 }
 
-/// No certificate has a password.
+/// Refuses to supply a password, because certificates aren't encrypted.
 private func refusePassphrase(
   _: UnsafeMutablePointer<CChar>?, _: Int32, _: Int32, _: UnsafeMutableRawPointer?
 ) -> Int32 {

@@ -1,10 +1,10 @@
-// Certificate and key from a PKCS#12 archive (RFC 7292).
+// PKCS12Archive: reads a certificate and its key from a PKCS#12 archive (RFC 7292).
 
 import CLupineOpenSSL
 
 enum PKCS12Archive {
   static func open(_ bytes: [UInt8], password: String) throws(TLSError) -> KeyMaterial {
-    // OpenSSL takes a password up to its first zero.
+    // OpenSSL would ignore the part of a password after its first NUL.
     guard !password.utf8.contains(0) else {
       throw .configuration("The PKCS#12 archive's password holds a NUL character, which no password can.")
     }
@@ -19,7 +19,8 @@ enum PKCS12Archive {
     return try encoded.material()
   }
 
-  /// Runs with algorithms that OpenSSL 3 no longer loads by itself, such as RC2, without loading them for the process.
+  /// Runs `body` with algorithms that OpenSSL 3 doesn't load by default, such as RC2. They are loaded into a separate
+  /// library context, not for the process.
   private static func withLegacyAlgorithms(
     _ body: () throws(ArchiveError) -> Encoded
   ) throws(TLSError) -> Encoded {
@@ -27,7 +28,7 @@ enum PKCS12Archive {
     guard let library = Owned(OSSL_LIB_CTX_new(), freeing: OSSL_LIB_CTX_free) else {
       throw .outOfMemory("a library context")
     }
-    // Providers hold their context, so that it would outlive its owner with them.
+    // Providers retain the context, so they must be unloaded for it to be freed.
     let standard = OSSL_PROVIDER_load(library.pointer, "default")
     defer { OSSL_PROVIDER_unload(standard) }
     let legacy = OSSL_PROVIDER_load(library.pointer, "legacy")
@@ -38,8 +39,8 @@ enum PKCS12Archive {
           + "loaded. Install it (legacy.so), or convert the archive where it is: openssl pkcs12 -legacy -in OLD -nodes "
           + "-out ALL.pem; openssl pkcs12 -export -in ALL.pem -out NEW.")
     }
-    // SAFETY: the default is this thread's alone, and is put back before the context goes; what `body` made in it is gone
-    // by then, but for plain bytes.
+    // SAFETY: the default context set here is that of this thread only and is restored before the library context is
+    // freed. All objects that `body` creates in it are freed by then; `body` returns only plain bytes.
     let previous = OSSL_LIB_CTX_set0_default(library.pointer)
     defer { OSSL_LIB_CTX_set0_default(previous) }
     do throws(ArchiveError) {
@@ -49,7 +50,7 @@ enum PKCS12Archive {
     }
   }
 
-  /// What an archive holds, in DER, so that it belongs to no library context.
+  /// The contents of an archive in DER, so that they don't depend on a library context.
   private struct Encoded {
     let leaf: [UInt8]
     let others: [[UInt8]]
@@ -72,7 +73,8 @@ enum PKCS12Archive {
       }
     }
 
-    /// An archive's certificates have no order, but those of a handshake have (RFC 8446 §4.4.2).
+    /// Orders the certificates from the leaf's issuer upward, as a handshake requires (RFC 8446 §4.4.2). An archive's
+    /// certificates have no order.
     private func issuers(of leaf: Certificate, among others: [Certificate]) -> [Certificate] {
       var rest = others
       var chain: [Certificate] = []
@@ -96,7 +98,7 @@ enum PKCS12Archive {
       throw ArchiveError("The \(bytes.count) bytes of the identity are no PKCS#12 archive.")
     }
     if PKCS12_mac_present(archive.pointer) == 1 {
-      // RFC 7292 has two kinds of no password: none, and an empty one.
+      // In PKCS#12, an absent password and an empty password are different, so an empty one is tried as both.
       guard
         PKCS12_verify_mac(archive.pointer, password, Int32(password.utf8.count)) == 1
           || (password.isEmpty && PKCS12_verify_mac(archive.pointer, nil, 0) == 1)
@@ -109,7 +111,7 @@ enum PKCS12Archive {
     guard PKCS12_parse(archive.pointer, password, &key, &certificate, &others) == 1 else {
       throw ArchiveError("The PKCS#12 archive can't be decrypted.")
     }
-    // SAFETY: the three are ours, and freed here on every path.
+    // SAFETY: the three objects are ours and freed here on every path.
     defer {
       lupine_free_certificates(others)
       X509_free(certificate)
@@ -124,13 +126,13 @@ enum PKCS12Archive {
   }
 }
 
-/// Why an archive wasn't opened, with what OpenSSL said.
+/// The reason why an archive can't be opened, with OpenSSL's error.
 private struct ArchiveError: Error {
   let shown: TLSError
-  /// Whether an algorithm is missing.
+  /// Whether OpenSSL lacks an algorithm of the archive.
   let isUnsupported: Bool
 
-  /// Empties the queue.
+  /// Creates an error with the first entry of OpenSSL's error queue, and empties the queue.
   init(_ message: String) {
     var texts: [String] = []
     var isUnsupported = false

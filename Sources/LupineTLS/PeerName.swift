@@ -1,27 +1,27 @@
-// The host that a client asks for, and how it is put to OpenSSL: server name indication (RFC 6066 §3), and the
-// identity that the certificate must prove (RFC 9110 §4.3.4, RFC 9525).
+// PeerName: the name of the server for server name indication (RFC 6066 §3) and for the verification of its certificate
+// (RFC 9110 §4.3.4, RFC 9525).
 
 import CLupineOpenSSL
 import Glibc
 
-/// Whom the certificate must name.
+/// The identity that the server's certificate must have.
 enum PeerName {
-  /// Without the root's trailing dot, which neither certificates nor SNI have.
+  /// A DNS name, without the trailing dot of the root, which neither certificates nor SNI have.
   case dns(String)
-  /// 4 or 16 bytes, in network order.
+  /// An IP address of 4 or 16 bytes in network byte order.
   case address([UInt8])
 
-  /// Bytes (RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text).
+  /// The maximum length of a name in bytes. RFC 1035 §2.3.4 allows 255 on the wire, which is 253 in text.
   static let nameBytesMax = 253
 
-  /// Takes a name, an IPv4 address, or an IPv6 address with or without brackets and zone.
+  /// Parses a name, an IPv4 address, or an IPv6 address with or without brackets and zone.
   init(host: String) throws(TLSError) {
     if let address = Self.address(host) {
       self = .address(address)
       return
     }
     let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    // OpenSSL takes a leading dot for "any subdomain of", and an empty name for "don't check".
+    // OpenSSL interprets a leading dot as "any subdomain of" and an empty name as "don't check".
     guard !name.isEmpty, !name.hasPrefix("."), name.utf8.count <= Self.nameBytesMax,
       name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else {
@@ -32,7 +32,7 @@ enum PeerName {
     self = .dns(name)
   }
 
-  /// Sets what is sent as SNI, and what the certificate is compared with.
+  /// Sets the SNI name and the identity that the certificate must match.
   func apply(to ssl: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // RFC 6066 §3: literal addresses aren't permitted as a server name.
@@ -43,10 +43,10 @@ enum PeerName {
     try require(in: SSL_get0_param(ssl))
   }
 
-  /// Sets what the certificate is compared with.
+  /// Sets the identity that the certificate must match.
   func require(in parameters: OpaquePointer?) throws(TLSError) {
     ERR_clear_error()
-    // SAFETY: the caller owns the parameters; OpenSSL copies the name and the address.
+    // SAFETY: the caller owns the parameters, and OpenSSL copies the name or address.
     X509_VERIFY_PARAM_set_hostflags(
       parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT))
     let isSet =
@@ -57,27 +57,28 @@ enum PeerName {
     guard isSet else { throw .configurationFromQueue("The host name can't be set.") }
   }
 
-  /// Takes away what `require` has set.
+  /// Removes the identity set by `require`.
   static func requireNone(in parameters: OpaquePointer?) {
-    // SAFETY: the caller owns the parameters; nothing is read.
+    // SAFETY: the caller owns the parameters, and nothing is read.
     X509_VERIFY_PARAM_set1_host(parameters, nil, 0)
     X509_VERIFY_PARAM_set1_ip(parameters, nil, 0)
   }
 
   private static func address(_ host: String) -> [UInt8]? {
-    // A certificate can't name a zone: it only means something on this machine (RFC 6874).
+    // The zone is dropped: certificates can't contain one, because it only has meaning on this machine (RFC 6874).
     let literal = host.hasPrefix("[") && host.hasSuffix("]") ? host.dropFirst().dropLast() : host[...]
     let zoneless = literal.prefix { $0 != "%" }
     var four = in_addr()
     var sixteen = in6_addr()
-    // SAFETY: inet_pton writes exactly the structure that its family names; both are plain bytes.
+    // SAFETY: inet_pton writes exactly the structure of its family, and both structures are plain bytes.
     if inet_pton(AF_INET, host, &four) == 1 { return withUnsafeBytes(of: four) { Array($0) } }
     if inet_pton(AF_INET6, String(zoneless), &sixteen) == 1 { return withUnsafeBytes(of: sixteen) { Array($0) } }
     return nil
   }
 }
 
-/// Text for a message: whatever isn't printable ASCII becomes a question mark, since it may come from the peer.
+/// Returns text for a message. Bytes that aren't printable ASCII become question marks, because they may come from the
+/// peer.
 func printable(_ bytes: some Sequence<UInt8>) -> String {
   String(decoding: bytes.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
 }

@@ -1,16 +1,16 @@
-// The OCSP response that a server staples to its handshake (RFC 6066 §8): who signed it, whether it is about the server's
-// certificate, what it says, and whether it is fresh (RFC 6960 §3.2).
+// StapledResponse: checks the OCSP response that a server staples to its handshake (RFC 6066 §8): its signer, its
+// certificate, its status and its age (RFC 6960 §3.2).
 
 import CLupineOpenSSL
 import Glibc
 
 enum StapledResponse {
-  /// Looks at what came with a handshake whose chain is verified.
+  /// Checks the stapled response of a handshake whose chain is verified.
   static func check(
     _ ssl: OpaquePointer, host: String, isRequired: Bool
   ) throws(TLSError) -> TLSInfo.StapledOCSP {
-    // A resumed handshake has neither certificate nor response: both were looked at when the session was made.
-    guard SSL_session_reused(ssl) == 0 else { return .checkedEarlier }  // only TLS 1.3 comes here
+    // A resumed handshake has neither a certificate nor a response. Both were checked when the session was created.
+    guard SSL_session_reused(ssl) == 0 else { return .checkedEarlier }  // only with TLS 1.3
     let chain = certificates(in: SSL_get0_verified_chain(ssl))
     guard let leaf = chain.first else { throw .ocsp(.untrusted, host, "the server's chain is unknown") }
     var bytes: UnsafePointer<UInt8>?
@@ -20,7 +20,7 @@ enum StapledResponse {
       guard !leaf.mustStaple else { throw .ocsp(.missing, host, "its certificate says that one must come (RFC 7633)") }
       return .absent
     }
-    // SAFETY: the bytes belong to the session, and are read during this call only.
+    // SAFETY: the bytes belong to the session and are only read during this call.
     let basic = try read(UnsafeBufferPointer(start: bytes, count: count), host: host)
     guard let issuer = issuer(of: leaf, in: chain) else {
       throw .ocsp(.untrusted, host, "the certificate's issuer isn't in its chain, so that nobody can vouch for it")
@@ -30,17 +30,17 @@ enum StapledResponse {
     return .good
   }
 
-  /// OCSPResponse and the BasicOCSPResponse in it (RFC 6960 §4.2.1).
+  /// Parses an OCSPResponse and its BasicOCSPResponse (RFC 6960 §4.2.1).
   private static func read(_ bytes: UnsafeBufferPointer<UInt8>, host: String) throws(TLSError) -> Owned {
     ERR_clear_error()
-    // SAFETY: OpenSSL reads at most `count` bytes, and moves `next` behind what it read.
+    // SAFETY: OpenSSL reads at most `count` bytes and moves `next` to the first byte that it didn't read.
     var next = bytes.baseAddress
     guard let response = Owned(d2i_OCSP_RESPONSE(nil, &next, bytes.count), freeing: OCSP_RESPONSE_free),
       next == bytes.baseAddress?.advanced(by: bytes.count)
     else { throw .ocsp(.malformed, host, "it isn't an OCSP response in DER") }
     let status = OCSP_response_status(response.pointer)
     guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
-      // SAFETY: the string is a static of OpenSSL's.
+      // SAFETY: the string is static in OpenSSL.
       let name = String(cString: OCSP_response_status_str(Int(status)))
       throw .ocsp(.refused(status: Int(status)), host, "the responder answered with status \(status) (\(name))")
     }
@@ -55,10 +55,10 @@ enum StapledResponse {
     return X509_check_issued(leaf.pointer, leaf.pointer) == X509_V_OK ? leaf : nil
   }
 
-  /// RFC 6960 §4.2.2.2: the signer is the certificate's issuer, or one that the issuer certified for this purpose.
+  /// Verifies the signer: the certificate's issuer, or a responder that the issuer certified (RFC 6960 §4.2.2.2).
   private static func verifySigner(_ basic: OpaquePointer, _ ssl: OpaquePointer, host: String) throws(TLSError) {
     ERR_clear_error()
-    // SAFETY: chain and store belong to the session and its context; OpenSSL changes neither.
+    // SAFETY: the chain and the store belong to the session and its context, and OpenSSL doesn't change them.
     let result = OCSP_basic_verify(
       basic, SSL_get0_verified_chain(ssl), SSL_CTX_get_cert_store(SSL_get_SSL_CTX(ssl)),
       UInt(OCSP_PARTIAL_CHAIN | OCSP_NOEXPLICIT))
@@ -70,7 +70,7 @@ enum StapledResponse {
     }
   }
 
-  /// Looks at every answer about the certificate: each must be good.
+  /// Checks every single response about the certificate. There must be at least one, and all must be good.
   private static func checkStatus(
     _ basic: OpaquePointer, of leaf: Certificate, from issuer: Certificate, host: String
   ) throws(TLSError) {
@@ -83,9 +83,10 @@ enum StapledResponse {
     guard isFound else { throw .ocsp(.otherCertificate, host, "it is about another certificate") }
   }
 
-  /// CertID: the issuer's name and key, hashed as the responder chose, and the serial number (RFC 6960 §4.1.1).
+  /// Returns whether a CertID identifies the certificate: by the issuer's name and key, with the responder's hash
+  /// algorithm, and by the serial number (RFC 6960 §4.1.1).
   private static func isAbout(_ single: OpaquePointer, _ leaf: Certificate, _ issuer: Certificate) -> Bool {
-    // SAFETY: the identifier belongs to the single response, and the algorithm to the identifier; `expected` is ours.
+    // SAFETY: the identifier belongs to the single response, the algorithm to the identifier, and `expected` is ours.
     guard let identifier = OCSP_SINGLERESP_get0_id(single) else { return false }
     var algorithm: OpaquePointer?
     OCSP_id_get0_info(nil, &algorithm, nil, nil, identifier)
@@ -100,7 +101,7 @@ enum StapledResponse {
     var revoked: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
     var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
-    // SAFETY: the times belong to the single response, which lives during this call.
+    // SAFETY: the times belong to the single response, which is alive during this call.
     switch OCSP_single_get0_status(single, &reason, &revoked, &thisUpdate, &nextUpdate) {
     case V_OCSP_CERTSTATUS_GOOD: break
     case V_OCSP_CERTSTATUS_REVOKED:

@@ -1,78 +1,81 @@
-// What a client asks of TLS: whom it trusts, which versions and ciphers it speaks, who it is, what it offers.
+// TLSConfiguration: a client's TLS settings: trust, versions, ciphers, identity and protocols.
 
-/// A client's TLS settings; connections with different settings never share a pool entry, nor a session to resume.
+/// The TLS settings of a client. Connections with different settings share neither a pool entry nor sessions to resume.
 public struct TLSConfiguration: Sendable, Hashable {
-  /// Where certificates that a chain may end in come from.
+  /// A source of trusted certificates, in which a chain may end.
   public enum TrustSource: Sendable, Hashable {
-    /// The system's store; OpenSSL's `SSL_CERT_FILE` and `SSL_CERT_DIR` variables move it.
+    /// The system's store. OpenSSL's variables `SSL_CERT_FILE` and `SSL_CERT_DIR` override its location.
     case system
-    /// A PEM file of certificates, read once, when the configuration is used first.
+    /// A PEM file of certificates. It is read once, when the configuration is first used.
     case file(String)
-    /// A directory that `openssl rehash` prepared; OpenSSL looks into it whenever it needs an issuer.
+    /// A directory prepared by `openssl rehash`. OpenSSL searches it each time it needs an issuer.
     case directory(String)
-    /// PEM text in memory, one certificate or more.
+    /// PEM text in memory with one or more certificates.
     case pem([UInt8])
-    /// One certificate in DER.
+    /// A single certificate in DER.
     case der([UInt8])
   }
 
-  /// How much of the server's certificate is checked.
+  /// The extent of the verification of a server's certificate.
   public enum Verification: Sendable, Hashable {
-    /// The chain, the dates and the host name.
+    /// Verifies the chain, the validity period and the host name.
     case full
-    /// Nothing: anybody on the path can read and change what is sent. Meant for tests.
+    /// Verifies nothing: an attacker on the network can read and change all data. Intended for tests.
     case none
   }
 
-  /// What is asked of an OCSP response that the server staples to its handshake (RFC 6066 §8, RFC 6960).
+  /// The requirements for an OCSP response that a server staples to its handshake (RFC 6066 §8, RFC 6960).
   public enum OCSPStapling: Sendable, Hashable {
-    /// None is asked for, not even if the certificate says that one must come.
+    /// The client requests no response, even if the certificate has the must-staple extension.
     case ignored
-    /// One is asked for, and if it comes it must be good. If the certificate has the must-staple extension (RFC 7633),
-    /// it must come.
+    /// The client requests a response. If the server staples one, it must be good. If the certificate has the
+    /// must-staple extension (RFC 7633), the server must staple one.
     case checked
-    /// One must come and be good.
+    /// The server must staple a response, and it must be good.
     case required
   }
 
-  /// Whom to trust: all of these together, by default the system's store alone. A list without `.system` is used in its
-  /// place, one with it besides it; an empty list is refused. Not read with `Verification.none`.
+  /// The trusted certificates: those of all sources together. The default is the system's store only.
   ///
-  /// With any other source than `.system`, an intermediate certificate or a server's own is trusted as it is if one of
-  /// the sources holds it.
+  /// A list without `.system` replaces the system's store. An empty list is refused. With a source other than
+  /// `.system`, any certificate in a source is trusted, including an intermediate certificate or the server's own. The
+  /// list isn't read with `Verification.none`.
   public var trustRoots: [TrustSource]
-  /// What is checked.
+  /// The extent of the verification of the server's certificate.
   public var verification: Verification
-  /// The oldest version that is spoken.
+  /// The oldest TLS version allowed.
   public var minimumVersion: TLSVersion
-  /// The newest version that is spoken; nil for the newest that OpenSSL has.
+  /// The newest TLS version allowed, or nil for the newest that OpenSSL supports.
   public var maximumVersion: TLSVersion?
-  /// TLS 1.2's ciphers in OpenSSL's syntax (`man openssl-ciphers`), such as "ECDHE+AESGCM:!aNULL"; nil for OpenSSL's
-  /// default, which the system's openssl.cnf sets.
+  /// The ciphers of TLS 1.2 in OpenSSL's syntax (`man openssl-ciphers`), such as "ECDHE+AESGCM:!aNULL", or nil for
+  /// OpenSSL's default, which the system's openssl.cnf sets.
   public var cipherList: String?
-  /// TLS 1.3's cipher suites, best first, such as "TLS_AES_128_GCM_SHA256"; nil for OpenSSL's default.
+  /// The cipher suites of TLS 1.3, most preferred first, such as "TLS_AES_128_GCM_SHA256", or nil for OpenSSL's
+  /// default.
   public var cipherSuites: [String]?
-  /// The key exchange's groups, best first, such as "X25519" or "P-256"; nil for OpenSSL's default.
+  /// The groups of the key exchange, most preferred first, such as "X25519" or "P-256", or nil for OpenSSL's default.
   public var groups: [String]?
-  /// What ALPN offers, best first (RFC 7301): each of 1 to 255 bytes; none offers no ALPN.
+  /// The protocols that the client offers with ALPN, most preferred first (RFC 7301). Each name has 1 to 255 bytes. If
+  /// empty, the client doesn't use ALPN.
   public var applicationProtocols: [String]
-  /// The name or address that is asked for by SNI and that the certificate must have, in place of the URL's host; nil
-  /// for the URL's host. An address is never sent as SNI (RFC 6066 §3).
+  /// The name or address that is sent as SNI and that the certificate must match, or nil for the URL's host. An address
+  /// is never sent as SNI (RFC 6066 §3).
   public var serverName: String?
-  /// The certificate that is shown to servers that ask for one; nil for none.
+  /// The certificate to present to servers that request one, or nil for none.
   public var identity: TLSIdentity?
-  /// What is asked of a stapled OCSP response; anything but `.ignored` needs `Verification.full`.
+  /// The requirements for a stapled OCSP response. Values other than `.ignored` require `Verification.full`.
   public var ocspStapling: OCSPStapling
-  /// Has the last word on the server's certificate; needs `Verification.full`. Nil leaves it to OpenSSL.
+  /// The verifier that decides on the server's certificate, or nil to follow OpenSSL. It requires `Verification.full`.
   public var verifier: CertificateVerifier?
-  /// Whether earlier sessions are resumed: on by default. A resumed handshake sends no certificate, so that nothing is
-  /// verified anew but the certificate's last day.
+  /// Whether the client resumes earlier sessions. True by default. A resumed handshake sends no certificate, so only
+  /// the certificate's expiry is checked again.
   public var resumesSessions: Bool
-  /// A file to which every session's secrets are appended in the format that Wireshark reads, for debugging; nil for none.
-  /// Who reads it can decrypt all that was sent. It is made with mode 0600; no environment variable sets it.
+  /// The path of a file to which the secrets of every session are appended for debugging, in the format that Wireshark
+  /// reads, or nil for none. Readers of the file can decrypt all traffic. It is created with mode 0600. No environment
+  /// variable sets it.
   public var keyLogFile: String?
 
-  /// Makes a configuration; the defaults check everything and speak TLS 1.2 and later.
+  /// Creates a configuration. The defaults verify everything and allow TLS 1.2 and later.
   public init(
     trustRoots: [TrustSource] = [.system],
     verification: Verification = .full,
@@ -105,8 +108,8 @@ public struct TLSConfiguration: Sendable, Hashable {
     self.keyLogFile = keyLogFile
   }
 
-  /// Takes what is quick to hash: a trust source may be a whole bundle of certificates, and a configuration is looked up
-  /// for each connection. Equality compares everything.
+  /// Hashes only the settings that are quick to hash, because a trust source may be a large bundle of certificates and
+  /// each connection looks up its configuration. Equality compares all settings.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(trustRoots.count)
     hasher.combine(verification)
@@ -120,14 +123,14 @@ public struct TLSConfiguration: Sendable, Hashable {
   }
 }
 
-/// A version of TLS; the ones before 1.2 are not spoken (RFC 8996).
+/// A TLS version. Versions before 1.2 aren't supported (RFC 8996).
 public enum TLSVersion: UInt16, Sendable, Hashable, Comparable {
   /// TLS 1.2 (RFC 5246).
   case v1_2 = 0x0303
   /// TLS 1.3 (RFC 8446).
   case v1_3 = 0x0304
 
-  /// Older versions come first.
+  /// Orders versions from older to newer.
   public static func < (left: TLSVersion, right: TLSVersion) -> Bool {
     left.rawValue < right.rawValue
   }

@@ -1,5 +1,5 @@
-// Cipher lists, cipher suites and groups. OpenSSL skips what it doesn't know, so that a misspelt name would go unnoticed:
-// each part is tried on its own first.
+// TLSContext+Ciphers: sets cipher lists, cipher suites and groups. OpenSSL silently skips unknown names in a list, so
+// each name is first tried separately to report a misspelling.
 
 import CLupineOpenSSL
 
@@ -10,12 +10,12 @@ extension TLSContext {
     if let groups = configuration.groups { try setGroups(groups, context) }
   }
 
-  /// TLS 1.2's.
+  /// Sets the ciphers of TLS 1.2.
   private static func setCipherList(_ list: String, _ context: OpaquePointer) throws(TLSError) {
     let parts = list.utf8.split { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: " ") }
     let scratch = try scratch()
     for part in parts.map({ String($0) ?? "" }) {
-      // "!" and "-" take away, which may well find nothing; "+" moves; "@" gives a command.
+      // "!" and "-" remove ciphers and may match none; "+" moves ciphers; "@" is a command.
       if part.hasPrefix("!") || part.hasPrefix("-") || part.hasPrefix("@") { continue }
       let name = part.hasPrefix("+") ? String(part.dropFirst()) : part
       guard !name.utf8.contains(0), SSL_CTX_set_cipher_list(scratch.pointer, name) == 1 else {
@@ -27,7 +27,7 @@ extension TLSContext {
     }
   }
 
-  /// TLS 1.3's.
+  /// Sets the cipher suites of TLS 1.3.
   private static func setCipherSuites(_ suites: [String], _ context: OpaquePointer) throws(TLSError) {
     guard !suites.isEmpty else {
       throw .configuration(
@@ -35,7 +35,7 @@ extension TLSContext {
     }
     let scratch = try scratch()
     for suite in suites {
-      // A name that OpenSSL doesn't know gives an empty list, and no error.
+      // For an unknown name, OpenSSL sets an empty list and reports no error.
       guard isName(suite), SSL_CTX_set_ciphersuites(scratch.pointer, suite) == 1, has(suite, scratch.pointer) else {
         throw .configurationFromQueue(
           "cipherSuites: OpenSSL has no TLS 1.3 suite \"\(suite)\"; see `openssl ciphers -s -tls1_3`.")
@@ -61,7 +61,7 @@ extension TLSContext {
     }
   }
 
-  /// One name and not a list of them, which OpenSSL would take as well.
+  /// Returns whether the text is a single name. OpenSSL would also accept a list.
   private static func isName(_ text: String) -> Bool {
     !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: ":") }
   }
@@ -69,7 +69,7 @@ extension TLSContext {
   private static func has(_ suite: String, _ context: OpaquePointer) -> Bool {
     guard let ciphers = SSL_CTX_get_ciphers(context) else { return false }
     return (0..<max(OPENSSL_sk_num(ciphers), 0)).contains { index in
-      // SAFETY: the stack of ciphers belongs to the context; names are OpenSSL's statics.
+      // SAFETY: the stack of ciphers belongs to the context, and the names are static in OpenSSL.
       guard let cipher = OPENSSL_sk_value(ciphers, index), let name = SSL_CIPHER_get_name(OpaquePointer(cipher)) else {
         return false
       }
@@ -77,7 +77,7 @@ extension TLSContext {
     }
   }
 
-  /// A context that parts of lists are tried on.
+  /// Returns a temporary context on which single names are tried.
   private static func scratch() throws(TLSError) -> Owned {
     ERR_clear_error()
     guard let context = Owned(SSL_CTX_new(TLS_client_method()), freeing: SSL_CTX_free) else {

@@ -1,4 +1,4 @@
-// The certificates that a chain may end in.
+// TLSContext+Trust: loads the trusted certificates, in which a chain may end.
 
 import CLupineOpenSSL
 import Glibc
@@ -11,7 +11,7 @@ extension TLSContext {
     }
     for source in sources { try trust(source, context) }
     guard sources.contains(where: { $0 != .system }) else { return }
-    // What was named on purpose is trusted as it is, also an intermediate or a server's own certificate.
+    // Certificates that the caller names explicitly are trusted, even an intermediate certificate or the server's own.
     X509_VERIFY_PARAM_set_flags(SSL_CTX_get0_param(context), UInt(X509_V_FLAG_PARTIAL_CHAIN))
   }
 
@@ -27,7 +27,8 @@ extension TLSContext {
         throw .configurationFromQueue("The trust roots can't be read from \(path); it must be a PEM file.")
       }
     case .directory(let path):
-      // OpenSSL looks into the directory only once it needs an issuer, and then a wrong path looks like an unknown CA.
+      // OpenSSL opens the directory only when it needs an issuer and would then report a wrong path as an unknown
+      // authority.
       guard let directory = opendir(path) else {
         throw .configuration(
           "The directory of trust roots \(path) can't be opened: \(lastSystemError()). Check the path.")
@@ -53,7 +54,7 @@ extension TLSContext {
   }
 
   private static func add(_ certificate: OpaquePointer, _ context: OpaquePointer) throws(TLSError) {
-    // SAFETY: the store belongs to the context and takes a reference of its own.
+    // SAFETY: the store belongs to the context and takes another reference to the certificate.
     guard X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate) == 1 else {
       throw .configurationFromQueue("A trust root can't be added.")
     }

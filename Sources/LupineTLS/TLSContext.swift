@@ -1,22 +1,24 @@
-// What sessions with the same settings share: OpenSSL's SSL_CTX, configured once and never changed after.
+// TLSContext: OpenSSL's SSL_CTX, which sessions with the same settings share. It is configured once and then immutable.
 
 import CLupineOpenSSL
 
-/// One per configuration. Safe to use from several threads; loading the trust roots takes milliseconds, so keep it.
+/// The context of a configuration. It is thread-safe. Loading the trust roots takes milliseconds, so contexts are
+/// reused.
 package final class TLSContext: Sendable {
   enum Role: Sendable {
     case client(ClientSettings)
-    /// The callbacks' argument, which must live as long as the context.
+    /// The argument of the callbacks. It must live as long as the context.
     case server(ServerAnswers)
   }
 
-  // SAFETY: OpenSSL counts an SSL_CTX's references atomically, and allows several threads to make sessions from one
-  // that nobody configures any more; `init` is the only place that does.
+  // SAFETY: OpenSSL counts the references of an SSL_CTX atomically and lets several threads create sessions from one
+  // that is no longer configured. Only `init` configures it.
   nonisolated(unsafe) let pointer: OpaquePointer
   let role: Role
 
-  /// Makes the context of clients, which resume what `sessions` holds. Throws `TLSError.Code.configuration` for settings
-  /// that can't be used, such as trust roots that can't be read.
+  /// Creates the context of a client, whose sessions can resume those in `sessions`.
+  ///
+  /// - Throws: `TLSError.Code.configuration` if a setting can't be used, such as trust roots that can't be read.
   package init(client configuration: TLSConfiguration, sessions: TLSSessionStore = TLSSessionStore()) throws(TLSError) {
     let context = try Self.make(
       TLS_client_method(), from: configuration.minimumVersion, upTo: configuration.maximumVersion)
@@ -25,7 +27,7 @@ package final class TLSContext: Sendable {
     if let identity = configuration.identity { try Self.use(identity, context.pointer) }
     try Self.checkServerName(configuration.serverName)
     let offered = try Self.encode(configuration.applicationProtocols)
-    // Alone among its siblings, this call answers 0 for success.
+    // Unlike its siblings, this function returns 0 for success.
     if !offered.isEmpty, SSL_CTX_set_alpn_protos(context.pointer, offered, UInt32(offered.count)) != 0 {
       throw .configurationFromQueue("The application protocols can't be set.")
     }
@@ -41,11 +43,16 @@ package final class TLSContext: Sendable {
     role = .client(settings)
   }
 
-  /// Makes the context of servers, for the origin that tests and the demo talk to. Further certificates of the text
-  /// are sent as the chain. With `clientAuthorityPEM`, clients must show a certificate of that authority's;
-  /// `stapledResponse` is an OCSP response in DER, sent to clients that ask for one.
+  /// Creates the context of a server, for the origin server of tests and the demo.
   ///
-  /// Throws `TLSError.Code.configuration` if certificate and key can't be used together.
+  /// - Parameters:
+  ///   - serverCertificatePEM: The server's certificate. Further certificates in the text are sent as its chain.
+  ///   - privateKeyPEM: The key of the server's certificate.
+  ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
+  ///   - versions: The TLS versions allowed.
+  ///   - clientAuthorityPEM: If set, clients must present a certificate of this authority.
+  ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
+  /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
   package init(
     serverCertificatePEM: [UInt8],
     privateKeyPEM: [UInt8],
@@ -59,7 +66,7 @@ package final class TLSContext: Sendable {
       TLSIdentity(certificatePEM: serverCertificatePEM, privateKeyPEM: privateKeyPEM), context.pointer)
     if let clientAuthorityPEM { try Self.demandClientCertificate(from: clientAuthorityPEM, context.pointer) }
     let answers = ServerAnswers(protocols: try Self.encode(applicationProtocols), staple: stapledResponse)
-    // SAFETY: `answers` lives as long as this object, which every session of the context holds.
+    // SAFETY: `answers` lives as long as this object, which every session of the context retains.
     let argument = Unmanaged.passUnretained(answers).toOpaque()
     if !answers.protocols.isEmpty { SSL_CTX_set_alpn_select_cb(context.pointer, chooseProtocol, argument) }
     if !answers.staple.isEmpty { lupine_ctx_serve_staple(context.pointer, serveStaple, argument) }
@@ -68,7 +75,7 @@ package final class TLSContext: Sendable {
   }
 
   deinit {
-    // SAFETY: gives back the reference that `init` took; sessions have their own.
+    // SAFETY: releases the reference that `init` took; sessions have their own references.
     SSL_CTX_free(pointer)
   }
 }
@@ -93,7 +100,7 @@ extension TLSContext {
     return context
   }
 
-  /// The context outlives the local owner, which gives its reference back also when `init` throws.
+  /// Retains the context, because the local owner releases its reference at the end of `init`, also when `init` throws.
   private static func retained(_ context: OpaquePointer) -> OpaquePointer {
     SSL_CTX_up_ref(context)
     return context
@@ -101,7 +108,7 @@ extension TLSContext {
 
   private static func verify(_ configuration: TLSConfiguration, _ context: OpaquePointer) throws(TLSError) {
     guard configuration.verification == .full else {
-      // Without a verified chain there is nothing to ask a verifier or an OCSP response about.
+      // A verifier and an OCSP response need a verified chain.
       guard configuration.verifier == nil, configuration.ocspStapling == .ignored else {
         throw .configuration(
           "verifier and ocspStapling need verification to be .full: with .none nobody would look at them. A verifier "
@@ -120,10 +127,10 @@ extension TLSContext {
     if let name { _ = try PeerName(host: name) }
   }
 
-  /// The certificate with its chain and its key.
+  /// Sets the certificate with its chain and its key.
   private static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
-    // SAFETY: each of these calls takes a reference of its own.
+    // SAFETY: each of these calls takes another reference.
     let isUsed =
       SSL_CTX_use_certificate(context, identity.material.leaf.pointer) == 1
       && identity.material.issuers.allSatisfy { lupine_ctx_add_chain_certificate(context, $0.pointer) == 1 }
@@ -144,12 +151,12 @@ extension TLSContext {
       }
     }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-    // OpenSSL resumes sessions with client certificates only where a context says whose they are.
+    // OpenSSL resumes sessions with client certificates only if the context has a session ID context.
     let name = Array("lupine".utf8)
     SSL_CTX_set_session_id_context(context, name, UInt32(name.count))
   }
 
-  /// protocol_name_list: each name after its length in one byte (RFC 7301 §3.1).
+  /// Encodes a protocol_name_list: each name is preceded by one byte with its length (RFC 7301 §3.1).
   private static func encode(_ protocols: [String]) throws(TLSError) -> [UInt8] {
     var encoded: [UInt8] = []
     for name in protocols {

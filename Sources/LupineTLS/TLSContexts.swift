@@ -1,26 +1,28 @@
-// The contexts that an engine's loops share.
+// TLSContexts: the TLS contexts that an engine's event loops share.
 
 import Synchronization
 
-/// Makes each configuration's context once, and keeps the sessions to resume for all of them. Safe to use from several
-/// threads: making a context reads files and may take milliseconds, so do it before a loop needs it.
+/// Creates one context per configuration and owns the session store that all contexts share. It is thread-safe.
+/// Creating a context reads files and may take milliseconds, so it should happen before an event loop needs it.
 package final class TLSContexts: Sendable {
-  /// Configurations; a program has a few, and one more is made anew whenever it is needed.
+  /// The maximum number of cached contexts. Programs have a few; beyond the limit, an arbitrary context is evicted.
   static let contextsMax = 64
 
-  /// What all contexts resume.
+  /// The sessions that all contexts can resume.
   package let sessions: TLSSessionStore
   private let contexts = Mutex<[TLSConfiguration: TLSContext]>([:])
 
-  /// Makes an empty set over a store of sessions.
+  /// Creates an empty cache with a session store.
   package init(sessions: TLSSessionStore = TLSSessionStore()) {
     self.sessions = sessions
   }
 
-  /// The configuration's context, made now if it is new. Throws `TLSError.Code.configuration` for one that can't be used.
+  /// Returns the configuration's context and creates it if necessary. Throws `TLSError.Code.configuration` if a setting
+  /// can't be used.
   package func context(for configuration: TLSConfiguration) throws(TLSError) -> TLSContext {
     if let known = contexts.withLock({ $0[configuration] }) { return known }
-    // Not under the lock, which other loops would wait for; of two that are made at once, the first is kept.
+    // The context is created without holding the lock, so that other loops don't wait. If two are created concurrently,
+    // the first one stored is used.
     let made = try TLSContext(client: configuration, sessions: sessions)
     return contexts.withLock { contexts in
       if let known = contexts[configuration] { return known }

@@ -1,22 +1,22 @@
-// From OpenSSL's error queue to a TLSError. The queue belongs to the thread: it is cleared before each call that may
-// fail, and read right after it.
+// TLSError+OpenSSL: converts OpenSSL's error queue to a TLSError. Each thread has its own queue. Callers clear it
+// before each call that may fail and read it immediately afterward.
 
 import CLupineOpenSSL
 import Glibc
 
-/// The first error of the thread's queue, which is the cause; the ones after it only say who passed it on.
+/// The first error of the thread's queue, which is the cause. Later entries only name the functions that passed it on.
 struct QueuedError {
   let reason: Int32
   let isFromTLS: Bool
   let text: String
 
-  /// Nil if OpenSSL reported nothing. The queue is empty afterwards.
+  /// Removes all errors from the queue. Returns the first one, or nil if the queue is empty.
   static func take() -> QueuedError? {
     defer { ERR_clear_error() }
     return next()
   }
 
-  /// Takes the first error off the queue.
+  /// Removes and returns the first error of the queue, or nil if the queue is empty.
   static func next() -> QueuedError? {
     let packed = ERR_get_error()
     guard packed != 0 else { return nil }
@@ -25,14 +25,14 @@ struct QueuedError {
       text: text(packed) ?? "error \(packed)")
   }
 
-  // A system call's failure is packed as its errno, for which OpenSSL has no text.
+  // A failed system call is queued as its errno, for which OpenSSL has no text.
   private static func text(_ packed: UInt) -> String? {
-    // SAFETY: either string is a static of the library's, or nil.
+    // SAFETY: both strings are static in their libraries, or nil.
     if lupine_err_is_system(packed) != 0 { return strerror(ERR_GET_REASON(packed)).map { String(cString: $0) } }
     return ERR_reason_error_string(packed).map { String(cString: $0) }
   }
 
-  /// RFC 8446 §6.2: a fatal alert that the peer sent.
+  /// The code of a fatal alert that the peer sent (RFC 8446 §6.2), or nil for other errors.
   var alert: UInt8? {
     isFromTLS ? UInt8(exactly: reason - SSL_AD_REASON_OFFSET) : nil
   }
@@ -42,16 +42,16 @@ struct QueuedError {
   }
 }
 
-/// What a session knows when one of its calls fails.
+/// The state of a session when one of its calls fails.
 struct FailureContext {
-  /// The host that was asked for; nil in a server.
+  /// The server's host, or nil in a server's session.
   let host: String?
   let wasEstablished: Bool
   let opening: OpeningBytes
-  /// What a callback found wrong.
+  /// The reason that a callback recorded to refuse the peer.
   let refusal: TLSError?
 
-  /// How the peer is named in a message.
+  /// The name of the peer for messages.
   var peer: String { host ?? "the client" }
 }
 
@@ -60,16 +60,16 @@ extension TLSError {
     .configuration("OpenSSL could not allocate \(what).")
   }
 
-  /// Adds what OpenSSL says to a configuration's error, and empties the queue.
+  /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
   static func configurationFromQueue(_ message: String) -> TLSError {
     .configuration("\(message) OpenSSL says: \(QueuedError.take()?.text ?? "nothing").")
   }
 
-  /// Reads the queue after a call of a session failed.
+  /// Returns the error of a failed call on a session, and empties the queue.
   static func fromQueue(_ context: FailureContext) -> TLSError {
     let queued = QueuedError.take()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
-    // A wrong signature comes first in the queue, so that the refusal and not the queue tells a refused certificate.
+    // A wrong signature precedes the refusal in the queue, so the recorded refusal takes precedence over the queue.
     if let refusal = context.refusal { return refusal }
     guard let queued, !queued.isTLS(SSL_R_UNEXPECTED_EOF_WHILE_READING) else { return truncated(context) }
     if let alert = queued.alert { return refused(alert, context) }
@@ -118,7 +118,7 @@ extension TLSError {
 
   private static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
     if Int32(alert) == SSL_AD_PROTOCOL_VERSION { return noCommonVersion(context) }
-    // SAFETY: the string is a static of OpenSSL's.
+    // SAFETY: the string is static in OpenSSL.
     let name = String(cString: SSL_alert_desc_string_long(Int32(alert)))
     return TLSError(
       code: .alert(alert),

@@ -1,90 +1,90 @@
-// The one error of this target. How OpenSSL's error queue becomes one is in TLSError+OpenSSL.swift.
+// TLSError: the error of this module. TLSError+OpenSSL.swift creates it from OpenSSL's error queue.
 
-/// Why TLS failed: a code to branch on and a message that names the host, the cause and the remedy.
+/// An error of TLS: a code to branch on, and a message that names the host, the cause and the remedy.
 public struct TLSError: Error, Sendable, CustomStringConvertible {
-  /// What to branch on.
+  /// The kinds of errors.
   public enum Code: Sendable, Hashable {
-    /// A certificate of the chain is past its last day.
+    /// A certificate of the chain has expired.
     case certificateExpired
-    /// A certificate of the chain is before its first day.
+    /// A certificate of the chain isn't valid yet.
     case certificateNotYetValid
-    /// The certificate doesn't name the host that was asked for.
+    /// The certificate doesn't name the requested host.
     case hostMismatch
-    /// The server's certificate is signed by itself and isn't a trust root.
+    /// The server's certificate is self-signed and isn't a trust root.
     case selfSigned
-    /// The chain ends in an issuer that isn't a trust root, or misses an intermediate certificate.
+    /// The chain ends in an issuer that isn't a trust root, or lacks an intermediate certificate.
     case unknownAuthority
-    /// Another check failed; the number is OpenSSL's `X509_V_ERR` code.
+    /// Another check of a certificate failed. `verifyCode` is OpenSSL's `X509_V_ERR` code.
     case certificateInvalid(verifyCode: Int)
     /// The configuration's verifier refused the certificate.
     case refusedByVerifier
-    /// The stapled OCSP response isn't there, or doesn't vouch for the certificate.
+    /// The stapled OCSP response is missing or doesn't confirm the certificate.
     case ocsp(OCSPProblem)
-    /// The two sides have no TLS version in common.
+    /// The peer and this side have no common TLS version.
     case protocolVersion
-    /// The peer refused with this alert (RFC 8446 §6.2).
+    /// The peer refused the connection with this alert (RFC 8446 §6.2).
     case alert(UInt8)
-    /// The connection ended without close_notify, so what was received may be cut short.
+    /// The connection ended without close_notify, so the received data may be incomplete.
     case truncated
     /// The peer's first bytes aren't TLS.
     case notTLS
-    /// The handshake failed in another way.
+    /// The handshake failed for another reason.
     case handshakeFailed
-    /// After the handshake, the peer sent what TLS doesn't allow or what was changed on the way.
+    /// After the handshake, the peer violated the protocol, or its data was changed in transit.
     case protocolViolation
-    /// The session was used after this side closed it.
+    /// The session was used after this side had closed it.
     case closed
-    /// The settings, a certificate file or the host name can't be used.
+    /// A setting, a certificate file or the host name can't be used.
     case configuration
   }
 
-  /// What is wrong with a stapled OCSP response (RFC 6960).
+  /// The problems of stapled OCSP responses (RFC 6960).
   public enum OCSPProblem: Sendable, Hashable {
-    /// None came, though the configuration or the certificate's must-staple extension requires one.
+    /// The server stapled none, although the configuration or the certificate's must-staple extension requires one.
     case missing
-    /// It can't be read.
+    /// The response can't be parsed.
     case malformed
-    /// The responder answered with an error in place of a response; the number is OCSPResponseStatus.
+    /// The responder returned an error instead of a response. `status` is its OCSPResponseStatus.
     case refused(status: Int)
-    /// Its signature is wrong, or its signer isn't one that may speak for the certificate's issuer.
+    /// The signature is wrong, or the signer isn't authorized by the certificate's issuer.
     case untrusted
-    /// It is about other certificates.
+    /// The response is about other certificates.
     case otherCertificate
     /// The certificate is revoked.
     case revoked
     /// The responder doesn't know the certificate.
     case unknownCertificate
-    /// Its thisUpdate lies in the future.
+    /// The response's thisUpdate is in the future.
     case notYetValid
-    /// Its nextUpdate has passed; or it has none, and is 10 days old.
+    /// The response's nextUpdate has passed, or the response has no nextUpdate and is older than 10 days.
     case expired
   }
 
-  /// What to branch on.
+  /// The kind of the error, to branch on.
   public let code: Code
-  /// The cause, the host and the remedy, in a sentence or two.
+  /// The cause, the host and the remedy, in one or two sentences.
   public let message: String
-  /// What the verifier threw to refuse the certificate; nil if it threw nothing. Equality doesn't look at it.
+  /// The error with which the verifier refused the certificate, or nil if the verifier threw none. Equality ignores it.
   public let verifierError: (any Error)?
 
-  /// Makes an error of its parts.
+  /// Creates an error.
   public init(code: Code, message: String, verifierError: (any Error)? = nil) {
     self.code = code
     self.message = message
     self.verifierError = verifierError
   }
 
-  /// The message.
+  /// The error's message.
   public var description: String { message }
 }
 
 extension TLSError: Hashable {
-  /// Whether code and message are the same.
+  /// Returns whether code and message are equal.
   public static func == (left: TLSError, right: TLSError) -> Bool {
     left.code == right.code && left.message == right.message
   }
 
-  /// Takes code and message.
+  /// Hashes code and message.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(code)
     hasher.combine(message)

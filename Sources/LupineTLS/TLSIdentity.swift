@@ -1,12 +1,12 @@
-// Who a client is: a certificate with its chain, and its private key.
+// TLSIdentity: a client's certificate with its chain and its private key.
 
 import CLupineOpenSSL
 import Glibc
 
-/// A client's certificate and private key, read and checked when it is made.
+/// A client's certificate and private key, parsed and checked on creation.
 ///
-/// Neither the key nor a password is ever printed; the password isn't kept, and the key is in OpenSSL's memory. Two
-/// identities are equal if their certificates and keys are.
+/// The key and the password are never printed. The password isn't stored, and the key is stored in OpenSSL's memory.
+/// Two identities are equal if their certificates and keys are equal.
 public struct TLSIdentity: Sendable, Hashable {
   let material: KeyMaterial
 
@@ -14,10 +14,13 @@ public struct TLSIdentity: Sendable, Hashable {
     self.material = material
   }
 
-  /// Takes PEM text (RFC 7468): the certificate, followed by the intermediate ones that are sent with it, and the key in
-  /// PKCS#8, PKCS#1 (RSA) or SEC1 (EC). `password` opens an encrypted key, and isn't read for one that isn't.
+  /// Creates an identity from PEM text (RFC 7468).
   ///
-  /// Throws `TLSError.Code.configuration` if a part can't be read, or if the key isn't the certificate's.
+  /// - Parameters:
+  ///   - certificatePEM: The certificate, followed by the intermediate certificates to send with it.
+  ///   - privateKeyPEM: The key in PKCS#8, PKCS#1 (RSA) or SEC1 (EC).
+  ///   - password: The password of an encrypted key. It is ignored if the key isn't encrypted.
+  /// - Throws: `TLSError.Code.configuration` if a part can't be parsed, or if the key doesn't match the certificate.
   public init(certificatePEM: [UInt8], privateKeyPEM: [UInt8], password: String? = nil) throws(TLSError) {
     var chain: [Certificate] = []
     _ = try PEM.forEachCertificate(in: certificatePEM) { chain.append(Certificate(retaining: $0)) }
@@ -28,47 +31,54 @@ public struct TLSIdentity: Sendable, Hashable {
     material = try KeyMaterial(leaf: leaf, issuers: Array(chain.dropFirst()), key: key.pointer)
   }
 
-  /// Reads PEM files of at most 1 MiB each; without `privateKeyFile` the key stands in the certificate's file.
+  /// Creates an identity from PEM files of at most 1 MiB each. Without `privateKeyFile`, the certificate's file must
+  /// contain the key.
   ///
-  /// Throws `TLSError.Code.configuration` as the initialiser for text does, and if a file can't be read. It waits for the
-  /// disk.
+  /// Blocks while it reads the files.
+  ///
+  /// - Throws: `TLSError.Code.configuration` as `init(certificatePEM:privateKeyPEM:password:)` does, and if a file
+  ///   can't be read.
   public init(certificateFile: String, privateKeyFile: String? = nil, password: String? = nil) throws(TLSError) {
     let certificate = try readIdentityFile(certificateFile)
     let key: [UInt8] = if let privateKeyFile { try readIdentityFile(privateKeyFile) } else { certificate }
     try self.init(certificatePEM: certificate, privateKeyPEM: key, password: password)
   }
 
-  /// Takes a PKCS#12 archive (RFC 7292), also one with RC2 if OpenSSL's legacy provider is installed. An archive without
-  /// a password opens with "".
+  /// Creates an identity from a PKCS#12 archive (RFC 7292). An archive encrypted with RC2 requires OpenSSL's legacy
+  /// provider. The password "" opens an archive without a password.
   ///
-  /// Throws `TLSError.Code.configuration` if it can't be read, the password is wrong, or it has no key with a certificate.
+  /// - Throws: `TLSError.Code.configuration` if the archive can't be parsed, the password is wrong, or the archive has
+  ///   no key with a certificate.
   public init(pkcs12: [UInt8], password: String) throws(TLSError) {
     material = try PKCS12Archive.open(pkcs12, password: password)
   }
 
-  /// Reads a PKCS#12 file of at most 1 MiB. Throws as the initialiser for bytes does, and if the file can't be read.
+  /// Creates an identity from a PKCS#12 file of at most 1 MiB. Blocks while it reads the file.
+  ///
+  /// - Throws: `TLSError.Code.configuration` as `init(pkcs12:password:)` does, and if the file can't be read.
   public init(pkcs12File: String, password: String) throws(TLSError) {
     try self.init(pkcs12: readIdentityFile(pkcs12File), password: password)
   }
 }
 
 extension TLSIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The certificate's subject; nothing of the key.
+  /// The certificate's subject, without the key.
   public var description: String { "TLSIdentity(\(material.leaf.subject))" }
-  /// The certificate's subject; nothing of the key.
+  /// The certificate's subject, without the key.
   public var debugDescription: String { description }
-  /// The certificate's subject; nothing of the key.
+  /// A mirror with the certificate's subject, without the key.
   public var customMirror: Mirror { Mirror(self, children: ["subject": material.leaf.subject]) }
 }
 
-/// A certificate, those that are sent with it, and the key that belongs to it.
+/// A certificate, the intermediate certificates to send with it, and its key.
 final class KeyMaterial: Sendable {
   let leaf: Certificate
   let issuers: [Certificate]
-  // SAFETY: OpenSSL counts a key's references atomically, and guards what it derives of a key with a lock of its own.
+  // SAFETY: OpenSSL counts the key's references atomically, and guards the values that it derives from a key with a
+  // lock.
   nonisolated(unsafe) let key: OpaquePointer
 
-  /// Takes a reference of the key of its own.
+  /// Retains the key. Throws an error if the key doesn't match the certificate.
   init(leaf: Certificate, issuers: [Certificate], key: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     guard X509_check_private_key(leaf.pointer, key) == 1 else {
@@ -82,12 +92,12 @@ final class KeyMaterial: Sendable {
   }
 
   deinit {
-    // SAFETY: gives back the reference that `init` took.
+    // SAFETY: releases the reference that `init` took.
     EVP_PKEY_free(key)
   }
 }
 
-// The key is its certificate's, so that equal certificates have equal keys.
+// Equality compares only certificates: the key matches its certificate, so equal certificates have equal keys.
 extension KeyMaterial: Hashable {
   static func == (left: KeyMaterial, right: KeyMaterial) -> Bool {
     left === right || left.leaf == right.leaf && left.issuers == right.issuers
@@ -99,17 +109,17 @@ extension KeyMaterial: Hashable {
   }
 }
 
-/// The whole of a file that holds a certificate or a key.
+/// Returns the contents of a certificate or key file.
 private func readIdentityFile(_ path: String) throws(TLSError) -> [UInt8] {
   guard let file = fopen(path, "re") else {
     throw .configuration(
       "The identity's file \(path) can't be opened: \(lastSystemError()). Check the path and its mode.")
   }
   defer { fclose(file) }
-  // A byte more than is allowed tells a file that is too long.
+  // Reads one byte more than allowed to detect a file that is too long.
   let room = TLSLimits.identityFileBytesMax + 1
   let bytes = [UInt8](unsafeUninitializedCapacity: room) { buffer, count in
-    // SAFETY: the buffer has `room` bytes, and fread says how many of them it wrote.
+    // SAFETY: the buffer has `room` bytes, and fread returns the number of bytes that it wrote.
     count = fread(buffer.baseAddress, 1, room, file)
   }
   guard ferror(file) == 0 else {

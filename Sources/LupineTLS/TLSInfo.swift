@@ -1,53 +1,54 @@
-// What a handshake agreed on, for metrics and for the command line's verbose output.
+// TLSInfo: the parameters that a handshake negotiated, for metrics and the command's verbose output.
 
 import CLupineOpenSSL
 
-/// What both sides agreed on; empty strings and a zero code before the handshake is done.
+/// The negotiated parameters of a TLS connection. Before the handshake is complete, strings are empty and the code is
+/// zero.
 public struct TLSInfo: Sendable, Hashable {
-  /// What is known of the server's certificate from a stapled OCSP response.
+  /// The result of the check of a stapled OCSP response.
   public enum StapledOCSP: Sendable, Hashable {
-    /// `ocspStapling` is `.ignored`.
+    /// The client didn't request one, because `ocspStapling` is `.ignored`.
     case notAsked
-    /// The server stapled none, and needn't.
+    /// The server stapled none and wasn't required to.
     case absent
-    /// The response says that the certificate is good.
+    /// The response confirms that the certificate is good.
     case good
-    /// The session was resumed: what it said was checked when the session was made.
+    /// The session was resumed. The response was checked when the session was created.
     case checkedEarlier
   }
 
-  /// The version's name, such as "TLSv1.3".
+  /// The name of the TLS version, such as "TLSv1.3".
   public let protocolVersion: String
   /// The cipher suite's IANA name, such as "TLS_AES_256_GCM_SHA384".
   public let cipherSuite: String
   /// The cipher suite's IANA number.
   public let cipherSuiteCode: UInt16
-  /// The key exchange's group as OpenSSL names it, such as "x25519"; nil if there was none.
+  /// The key exchange's group in OpenSSL's naming, such as "x25519", or nil if there was none.
   public let group: String?
-  /// What ALPN chose; nil if the server chose nothing.
+  /// The protocol that ALPN selected, or nil if the server selected none.
   public let applicationProtocol: String?
-  /// Whether an earlier session was resumed, in which case no certificate was sent.
+  /// Whether an earlier session was resumed. A resumed handshake sends no certificate.
   public let isResumed: Bool
-  /// What a stapled OCSP response says.
+  /// The result of the check of a stapled OCSP response.
   public let stapledOCSP: StapledOCSP
   private let peerCertificates: [Certificate]
 
-  /// The peer's certificates in DER as it sent them, its own first; for a resumed session, those of the handshake that
-  /// made it. Unverified with `Verification.none`. Encoded at each call.
+  /// The peer's certificates in DER as received, the peer's own first. For a resumed session, the certificates of the
+  /// original handshake. They are unverified with `Verification.none`. Each access encodes them anew.
   public var certificateChain: [[UInt8]] { peerCertificates.map(\.der) }
 
-  /// Whom the peer's own certificate names as its subject, in the form of RFC 2253; nil without a certificate.
+  /// The subject of the peer's own certificate in the form of RFC 2253, or nil without a certificate.
   package var peerSubject: String? { peerCertificates.first?.subject }
 }
 
 extension TLSInfo {
-  /// Before the handshake is done nothing is agreed on, whatever OpenSSL already holds.
+  /// The value before the handshake is complete. Parameters that OpenSSL already holds don't count.
   static let none = TLSInfo(
     protocolVersion: "", cipherSuite: "", cipherSuiteCode: 0, group: nil, applicationProtocol: nil, isResumed: false,
     stapledOCSP: .notAsked, peerCertificates: [])
 
   init(established ssl: OpaquePointer, stapledOCSP: StapledOCSP) {
-    // SAFETY: the cipher and the strings are OpenSSL's statics; the ALPN bytes belong to `ssl` and are copied here.
+    // SAFETY: the cipher and the strings are static in OpenSSL. The ALPN bytes belong to `ssl` and are copied here.
     let cipher = SSL_get_current_cipher(ssl)
     var chosen: UnsafePointer<UInt8>?
     var count: UInt32 = 0
@@ -61,7 +62,8 @@ extension TLSInfo {
     applicationProtocol = alpn.isEmpty ? nil : String(decoding: alpn, as: UTF8.self)
     isResumed = SSL_session_reused(ssl) == 1
     self.stapledOCSP = stapledOCSP
-    // A server's chain leaves out the client's own certificate, a client's has the server's.
+    // On a server's side, OpenSSL's peer chain lacks the client's own certificate. On a client's side, it includes the
+    // server's.
     let own = SSL_is_server(ssl) == 1 ? SSL_get0_peer_certificate(ssl).map { [Certificate(retaining: $0)] } ?? [] : []
     peerCertificates = own + certificates(in: SSL_get_peer_cert_chain(ssl))
   }

@@ -1,25 +1,31 @@
-// What this target takes of a peer or of a file, at most.
+// TLSLimits: the limits for data from peers and files.
 
 enum TLSLimits {
-  /// Bytes of the server's certificates in its handshake; OpenSSL's default. A chain of 4 RSA certificates has about 8 KB.
+  /// The maximum size of the server's certificates in a handshake in bytes, which is OpenSSL's default. A chain of four
+  /// RSA certificates has about 8 KB.
   static let certificateChainBytesMax = 100 * 1024
-  /// Handshake messages (session tickets, key updates, requests to renegotiate) that a peer may send between two pieces
-  /// of application data. Servers send 1 to 4 tickets, and a key update each 2^24 records or so.
+  /// The maximum number of handshake messages (session tickets, key updates, requests to renegotiate) that a peer may
+  /// send between two pieces of application data. Servers send 1 to 4 tickets, and a key update about every 2^24
+  /// records.
   static let handshakeMessagesBetweenDataMax = 64
-  /// Bytes that a session may have to answer (key updates, alerts) before its user sends them; a key update has 27.
+  /// The maximum size in bytes of a session's answers (key updates, alerts) that the caller hasn't sent yet. A key
+  /// update has 27 bytes.
   static let answerBytesMax = 16 * 1024
-  /// Bytes that an empty buffer of a session keeps for what comes next; a larger one is given back. 64 KiB at a time need
-  /// 87 KB, as OpenSSL rounds up, and giving them back each time would cost a tenth of a download's time.
+  /// The capacity in bytes that an empty buffer of a session may keep. A larger buffer is freed. Receiving 64 KiB at a
+  /// time needs 87 KB, because OpenSSL rounds up. Freeing the buffer each time would add a tenth to the time of a
+  /// download.
   static let emptyBufferBytesMax = 128 * 1024
-  /// The same once `releaseIdleMemory` was called: room for a handshake's or a short answer's bytes.
+  /// The same limit after `releaseIdleMemory`: enough for a handshake or a short response.
   static let idleBufferBytesMax = 4096
-  /// Bytes of a certificate, key or PKCS#12 file; the system's whole bundle of authorities has 220 KB.
+  /// The maximum size of a certificate, key or PKCS#12 file in bytes. The system's entire bundle of authorities has 220
+  /// KB.
   static let identityFileBytesMax = 1024 * 1024
-  /// Seconds that this machine's clock and an OCSP responder's may be apart.
+  /// The accepted difference between the clocks of this machine and an OCSP responder, in seconds.
   static let clockSkewSeconds = 5 * 60
-  /// Seconds that an OCSP response without nextUpdate serves. RFC 6960 sets none; authorities renew theirs within 10 days
-  /// (CA/Browser Forum, Baseline Requirements 4.9.10).
+  /// The maximum age of an OCSP response without nextUpdate, in seconds. RFC 6960 sets no limit; authorities renew
+  /// their responses within 10 days (CA/Browser Forum, Baseline Requirements 4.9.10).
   static let undatedStapleSeconds = 10 * 24 * 3600
-  /// Seconds that a session may be resumed for, whatever the server says: 7 days (RFC 8446 §4.6.1).
+  /// The maximum time for which a session may be resumed, in seconds, even if the server allows more: 7 days (RFC 8446
+  /// §4.6.1).
   static let sessionLifetimeSecondsMax: UInt = 7 * 24 * 3600
 }

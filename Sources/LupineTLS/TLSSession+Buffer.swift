@@ -1,10 +1,11 @@
-// Reading into an array, for callers that keep their memory safe.
+// TLSSession+Buffer: decrypts into an array, for callers without unsafe code.
 
 extension TLSSession {
-  /// Decrypts into the array's elements, which must not be none. Throws as `read(into:)` with a pointer does.
+  /// Decrypts into the array's elements; the array must not be empty. Throws the same errors as `read(into:)` with a
+  /// pointer.
   package mutating func read(into buffer: inout [UInt8]) throws(TLSError) -> ReadStep {
     var span = buffer.mutableSpan
-    // SAFETY: the pointer lives only inside the closure, and the array's bytes are initialised.
+    // SAFETY: the pointer is only used inside the closure, and the array's bytes are initialized.
     return try span.withUnsafeMutableBytes { (bytes) throws(TLSError) -> ReadStep in try self.read(into: bytes) }
   }
 }

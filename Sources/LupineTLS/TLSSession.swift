@@ -1,54 +1,56 @@
-// One TLS connection as bytes in and bytes out. It knows no socket and no clock: what the peer sent goes into one memory
-// BIO, what is to be sent comes out of the other.
+// TLSSession: a TLS connection without sockets or clocks. Received bytes enter one memory BIO, and bytes to send leave
+// another.
 
 import CLupineOpenSSL
 
-/// A TLS connection over memory. Not Sendable: one thread at a time.
+/// A TLS connection over memory. It isn't Sendable; only one thread may use it at a time.
 ///
-/// After each call, send what `drainOutput` gives; after one that threw, too, since the alert for the peer is in it.
-/// A session whose call threw is over: every later call throws the same error.
+/// After each call, the caller sends the bytes of `drainOutput`, also after a call that threw, because they contain the
+/// alert for the peer. When a call throws, the session has failed, and every later call throws the same error.
 package struct TLSSession: ~Copyable {
-  /// How far a handshake got.
+  /// The progress of a handshake.
   package enum HandshakeStep: Sendable, Hashable {
-    /// Send the output, then feed what the peer answers.
+    /// The caller must send the output, then receive more bytes from the peer.
     case needMoreBytes
-    /// Data may be read and written. The output may still hold the last message, which must be sent.
+    /// The handshake is complete, and data may be read and written. The output may contain the last handshake message,
+    /// which the caller must still send.
     case done
   }
 
-  /// What a read gave.
+  /// The result of a read.
   package enum ReadStep: Sendable, Hashable {
-    /// So many bytes of the buffer are filled: at least 1, at most one record of 16 KiB. There may be more.
+    /// The number of bytes written to the buffer: at least 1, at most one record of 16 KiB. More may be available.
     case bytes(Int)
-    /// Everything received so far is read.
+    /// All received data has been read.
     case needMoreBytes
-    /// The peer sent close_notify: what came before it is complete.
+    /// The peer sent close_notify. All data before it is complete.
     case closed
   }
 
   private enum State {
     case handshaking
     case established
-    /// close_notify is queued; the peer may still be read.
+    /// close_notify is queued. The peer's data may still be read.
     case closed
     case failed(TLSError)
   }
 
   let handle: Handle
-  /// Holds the callbacks' arguments as well.
+  /// The context, which also keeps the callbacks' arguments alive.
   private let context: TLSContext
   private let attachment: ClientAttachment?
   private var state = State.handshaking
   private var opening = OpeningBytes()
-  /// How many handshake messages came in front of the data that was read last.
+  /// The number of handshake messages that the peer sent before the most recently read data.
   package private(set) var handshakeMessageCount = 0
-  /// Bytes that reading added to the output since it was drained: key updates, alerts.
+  /// The number of bytes that reads have added to the output (key updates, alerts) since it was last drained.
   private var answerBytes = 0
 
-  /// Starts a client's session to a host name or an IP address, and offers to resume an earlier one.
+  /// Starts a client's session with a host name or IP address, and offers to resume an earlier session.
   ///
-  /// The port tells servers of one name apart whose sessions may be resumed. Throws `TLSError.Code.configuration` for a
-  /// name that can't be verified, such as an empty one.
+  /// Sessions of the same host are resumed only with the same port.
+  ///
+  /// - Throws: `TLSError.Code.configuration` for a host that can't be verified, such as an empty name.
   package init(client context: TLSContext, host: String, port: UInt16) throws(TLSError) {
     guard case .client(let settings) = context.role else {
       preconditionFailure("a client's session needs a client's context")
@@ -66,7 +68,7 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Starts a server's session. Throws only if memory ran out.
+  /// Starts a server's session. Throws only if memory runs out.
   package init(server context: TLSContext) throws(TLSError) {
     guard case .server = context.role else { preconditionFailure("a server's session needs a server's context") }
     handle = try Handle(context)
@@ -75,7 +77,7 @@ package struct TLSSession: ~Copyable {
     SSL_set_accept_state(handle.ssl)
   }
 
-  /// What was agreed on; `TLSInfo`'s empty values until the handshake is done.
+  /// The negotiated parameters, or empty values before the handshake is complete.
   package var info: TLSInfo {
     switch state {
     case .established, .closed: TLSInfo(established: handle.ssl, stapledOCSP: attachment?.staple ?? .notAsked)
@@ -83,22 +85,23 @@ package struct TLSSession: ~Copyable {
     }
   }
 
-  /// Bytes that `drainOutput` would give.
+  /// The number of bytes that `drainOutput` would append.
   package var pendingOutputCount: Int { Int(BIO_ctrl_pending(handle.outgoing)) }
 
-  /// Whether bytes of the peer's are held that no read has looked at yet: a record, a part of one, or its plaintext.
+  /// Whether received bytes haven't been read yet: a record, a part of one, or its plaintext.
   package var hasUnreadInput: Bool {
-    // A record's header by itself counts as pending for neither; OpenSSL is reading the record's body ("RB") then.
+    // Neither count includes a record header without a body. In that state, OpenSSL is reading the record's body
+    // ("RB").
     SSL_has_pending(handle.ssl) == 1 || BIO_ctrl_pending(handle.incoming) > 0
       || String(cString: SSL_rstate_string(handle.ssl)) == "RB"
   }
 
-  /// Bytes of memory that the buffers of ciphertext hold; at most 128 KiB each if they are empty.
+  /// The capacity in bytes of the ciphertext buffers, at most 128 KiB each if they are empty.
   package var bufferedBytesCapacity: Int { lupine_bio_capacity(handle.incoming) + lupine_bio_capacity(handle.outgoing) }
 }
 
 extension TLSSession {
-  /// Takes bytes from the peer, any number and cut anywhere; a later handshake or read looks at them.
+  /// Adds bytes from the peer, split at any position. A later handshake or read processes them.
   package mutating func receive(_ ciphertext: RawSpan) {
     let isTaken = ciphertext.withUnsafeBytes { bytes in
       opening.record(bytes)
@@ -107,12 +110,12 @@ extension TLSSession {
     if !isTaken, !isFailed { state = .failed(.outOfMemory("\(ciphertext.byteCount) bytes of received data")) }
   }
 
-  /// Says that the peer closed the connection: what was received can still be read.
+  /// Records that the peer closed the connection. Data received before can still be read.
   package mutating func receiveEnd() {
     lupine_bio_set_empty_answer(handle.incoming, 0)
   }
 
-  /// Goes on with the handshake as far as the received bytes allow. Throws why the peer, or its certificate, was refused.
+  /// Continues the handshake with the received bytes. Throws the reason if the peer or its certificate is refused.
   package mutating func handshake() throws(TLSError) -> HandshakeStep {
     switch state {
     case .failed(let error): throw error
@@ -134,7 +137,7 @@ extension TLSSession {
 
   /// Decrypts into the buffer, which must not be empty.
   ///
-  /// Throws `TLSError.Code.truncated` if the connection ended without close_notify.
+  /// - Throws: `TLSError.Code.truncated` if the connection ended without close_notify.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
     precondition(!buffer.isEmpty, "a read needs room for at least a byte")
     if case .failed(let error) = state { throw error }
@@ -142,7 +145,7 @@ extension TLSSession {
     var count = 0
     let queuedBefore = pendingOutputCount
     ERR_clear_error()
-    // SAFETY: OpenSSL writes at most `buffer.count` bytes, and says how many.
+    // SAFETY: OpenSSL writes at most `buffer.count` bytes and returns their number.
     let result = SSL_read_ex(handle.ssl, buffer.baseAddress, buffer.count, &count)
     answerBytes += pendingOutputCount - queuedBefore
     try refuseFlood()
@@ -160,7 +163,7 @@ extension TLSSession {
     }
   }
 
-  /// Encrypts all of the bytes into the output, which grows as needed; the caller limits how much it gives at once.
+  /// Encrypts all bytes into the output, which grows as needed. The caller limits the amount per call.
   package mutating func write(_ plaintext: RawSpan) throws(TLSError) {
     switch state {
     case .failed(let error): throw error
@@ -170,7 +173,7 @@ extension TLSSession {
     }
     guard !plaintext.isEmpty else { return }
     ERR_clear_error()
-    // SAFETY: OpenSSL reads `bytes.count` bytes and keeps no pointer: a memory BIO takes all of them at once.
+    // SAFETY: OpenSSL reads `bytes.count` bytes and keeps no pointer, because a memory BIO accepts all of them at once.
     let result = plaintext.withUnsafeBytes { bytes in
       var count = 0
       return SSL_write_ex(handle.ssl, bytes.baseAddress, bytes.count, &count)
@@ -178,27 +181,27 @@ extension TLSSession {
     guard result == 1 else { throw fail() }
   }
 
-  /// Appends what is to be sent to the peer, and forgets it.
+  /// Moves the bytes to send to the peer to the end of `output`.
   package mutating func drainOutput(into output: inout [UInt8]) {
     answerBytes = 0
     drain(handle.outgoing, into: &output)
   }
 
-  /// Gives back the memory of empty buffers; for a connection that nothing is expected on for now.
+  /// Frees the memory of empty buffers. Call it when the connection becomes idle.
   package mutating func releaseIdleMemory() {
     lupine_bio_shrink(handle.incoming, TLSLimits.idleBufferBytesMax)
     lupine_bio_shrink(handle.outgoing, TLSLimits.idleBufferBytesMax)
   }
 
-  /// Queues close_notify (RFC 8446 §6.1): no more is written, but reading may go on. Before the handshake is done, and
-  /// after a failure, there is nothing to say.
+  /// Queues close_notify (RFC 8446 §6.1). The session writes no more data but can still read. Before the handshake is
+  /// complete and after a failure, nothing is queued.
   package mutating func close() {
     switch state {
     case .failed, .closed: return
     case .handshaking: state = .failed(closedError)
     case .established:
       ERR_clear_error()
-      // Answers 0 until the peer's own close_notify came, which nobody has to wait for.
+      // Returns 0 until the peer's close_notify arrives, which isn't needed.
       SSL_shutdown(handle.ssl)
       ERR_clear_error()
       state = .closed
@@ -223,7 +226,7 @@ extension TLSSession {
       code: .closed, message: "The TLS session with \(attachment?.host ?? "the client") was closed by this side.")
   }
 
-  /// Reads why the call just now failed, and ends the session.
+  /// Returns the error of the call that has just failed, and marks the session as failed.
   private mutating func fail() -> TLSError {
     let error = TLSError.fromQueue(
       FailureContext(
@@ -235,7 +238,8 @@ extension TLSSession {
     return error
   }
 
-  /// Messages that carry no data cost time and memory; a peer that means well sends few of them.
+  /// Ends the session if the peer sends too many messages without data, which cost time and memory. Well-behaved peers
+  /// send few.
   private mutating func refuseFlood() throws(TLSError) {
     let messages = attachment?.messagesSinceData ?? 0
     guard messages > TLSLimits.handshakeMessagesBetweenDataMax || answerBytes > TLSLimits.answerBytesMax else { return }
@@ -249,7 +253,7 @@ extension TLSSession {
     throw error
   }
 
-  /// What arrives together may be large; OpenSSL alone would keep the room for it until the connection ends.
+  /// Frees a large empty buffer, which OpenSSL would otherwise keep until the connection ends.
   private func shrinkIncoming() {
     lupine_bio_shrink(handle.incoming, TLSLimits.emptyBufferBytesMax)
   }
@@ -268,9 +272,9 @@ struct Handle: ~Copyable {
       SSL_free(ssl)
       throw .outOfMemory("a session's buffers")
     }
-    // An empty buffer means that more may come, until `receiveEnd`.
+    // Makes an empty buffer mean that more bytes may arrive, until `receiveEnd`.
     lupine_bio_set_empty_answer(incoming, -1)
-    // SAFETY: the SSL takes both references, and frees them with itself; the pointers stay valid until then.
+    // SAFETY: the SSL takes both references and frees them with itself. The pointers are valid until then.
     SSL_set_bio(ssl, incoming, outgoing)
     self.ssl = ssl
     self.incoming = incoming
@@ -278,10 +282,10 @@ struct Handle: ~Copyable {
   }
 
   deinit {
-    // OpenSSL takes a session without close_notify for one that must not be resumed, which TLS no longer asks for
-    // (RFC 5246 §7.2.1); after a fatal alert it has forgotten the session already.
+    // Without this, OpenSSL makes a session that ended without close_notify impossible to resume, which TLS no longer
+    // requires (RFC 5246 §7.2.1). After a fatal alert, OpenSSL has already discarded the session.
     SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
-    // SAFETY: the only owner, and the type can't be copied, so that this runs once.
+    // SAFETY: this is the only owner and the type can't be copied, so this runs once.
     SSL_free(ssl)
   }
 }

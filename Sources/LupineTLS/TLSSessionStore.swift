@@ -1,42 +1,46 @@
-// Sessions that servers offered to resume: TLS 1.3 tickets (RFC 8446 §4.6.1) and TLS 1.2 sessions. A resumed handshake
-// sends no certificate and saves a signature on each side.
+// TLSSessionStore: sessions that can be resumed: TLS 1.3 tickets (RFC 8446 §4.6.1) and TLS 1.2 sessions. A resumed
+// handshake sends no certificate and saves a signature on each side.
 
 import CLupineOpenSSL
 import Glibc
 import Synchronization
 
-/// The sessions that may be resumed, in memory alone. Safe to use from several threads.
+/// An in-memory store of sessions that can be resumed. It is thread-safe.
 ///
-/// Sessions are kept by host, port and configuration: one that was made without verification, with other trust roots or
-/// another client certificate is never resumed under different settings.
+/// The store keeps sessions by host, port and configuration. A session created without verification, with other trust
+/// roots or with another client certificate is never resumed under different settings.
 public final class TLSSessionStore: Sendable {
-  /// A session that may be resumed.
+  /// A session that can be resumed.
   public struct Entry: Sendable, Hashable {
-    /// The host that was asked for.
+    /// The host of the session's server.
     public let host: String
-    /// Its port.
+    /// The port of the session's server.
     public let port: UInt16
-    /// The version's name, such as "TLSv1.3".
+    /// The name of the TLS version, such as "TLSv1.3".
     public let protocolVersion: String
     /// The cipher suite's IANA name.
     public let cipherSuite: String
-    /// How long ago the session was made, in whole seconds.
+    /// The time since the session was created, in whole seconds.
     public let age: Duration
-    /// How long the server said that it will remember, at most 7 days (RFC 8446 §4.6.1); nil if it said nothing.
+    /// The time for which the server says it keeps the session, at most 7 days (RFC 8446 §4.6.1), or nil if it didn't
+    /// say.
     public let lifetimeHint: Duration?
-    /// Whether it goes when it is used: TLS 1.3's tickets do, so that observers can't link connections (RFC 8446 §C.4).
+    /// Whether the session is removed when it is used. TLS 1.3 tickets are, so that observers can't link connections
+    /// (RFC 8446 §C.4).
     public let isSingleUse: Bool
   }
 
-  /// Hosts by default; OpenSSL's own cache has 20480 sessions, but a client rarely meets as many servers.
+  /// The default maximum number of hosts: 256. OpenSSL's own cache holds 20480 sessions, but clients rarely connect to
+  /// as many servers.
   public static let defaultHostsMax = 256
-  /// Sessions of a host by default: as many connections can be opened at once without a full handshake. A server gives 2
-  /// with each (OpenSSL).
+  /// The default maximum number of sessions per host: 16. It limits how many connections can be opened at once without
+  /// a full handshake. A server sends 2 per connection (OpenSSL).
   public static let defaultSessionsPerHostMax = 16
 
-  /// Hosts, each port and configuration counted on its own. Beyond it, the one whose sessions changed least lately goes.
+  /// The maximum number of hosts, where each port and configuration counts separately. Beyond it, the host whose
+  /// sessions changed least recently is removed.
   public let hostsMax: Int
-  /// Sessions of each host. Beyond it, the oldest goes.
+  /// The maximum number of sessions per host. Beyond it, the oldest session is removed.
   public let sessionsPerHostMax: Int
 
   fileprivate struct Place: Hashable {
@@ -46,9 +50,10 @@ public final class TLSSessionStore: Sendable {
   }
 
   fileprivate struct Shelf {
-    /// Oldest first; never empty.
+    /// The sessions, oldest first. Never empty.
     var sessions: [StoredSession]
-    /// Counts changes, so that the least of all marks the shelf that was left alone for the longest time.
+    /// The number of the store's latest change to this shelf. The shelf with the smallest number changed least
+    /// recently.
     var change: UInt64
   }
 
@@ -59,19 +64,20 @@ public final class TLSSessionStore: Sendable {
 
   private let state = Mutex(State())
 
-  /// Makes an empty store; both limits are 1 or more.
+  /// Creates an empty store. Both limits must be at least 1.
   public init(hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax) {
     precondition(hostsMax > 0 && sessionsPerHostMax > 0, "a session store needs room for a session")
     self.hostsMax = hostsMax
     self.sessionsPerHostMax = sessionsPerHostMax
   }
 
-  /// Sessions that are kept, also those that have become too old since.
+  /// The number of stored sessions, including expired ones.
   public var count: Int {
     state.withLock { $0.shelves.values.reduce(0) { $0 + $1.sessions.count } }
   }
 
-  /// The sessions that may be resumed now, in no particular order of hosts; those of a host oldest first.
+  /// The sessions that can be resumed now. Hosts are in no particular order; the sessions of a host are ordered from
+  /// oldest to newest.
   public var entries: [Entry] {
     let shelves = state.withLock { $0.shelves }
     return shelves.flatMap { place, shelf in
@@ -79,14 +85,14 @@ public final class TLSSessionStore: Sendable {
     }
   }
 
-  /// Forgets all sessions; connections that are open go on.
+  /// Removes all sessions. Open connections aren't affected.
   public func removeAll() {
     state.withLock { $0.shelves = [:] }
   }
 }
 
 extension TLSSessionStore {
-  /// Takes over the reference.
+  /// Stores a session and takes ownership of the reference.
   func keep(_ session: OpaquePointer, for peer: ClientAttachment) {
     let stored = StoredSession(taking: session)
     let place = Place(host: peer.host, port: peer.port, configuration: peer.settings.configuration)
@@ -96,7 +102,8 @@ extension TLSSessionStore {
       {
         state.shelves[stalest.key] = nil
       }
-      // RFC 8446 appendix C.4: a ticket serves once, so that several are kept; a 1.2 session serves again and again.
+      // Keeps several TLS 1.3 tickets, because each is used once (RFC 8446 appendix C.4), but one TLS 1.2 session,
+      // which can be reused.
       var sessions = stored.isSingleUse ? state.shelves[place]?.sessions ?? [] : []
       if sessions.count >= sessionsPerHostMax { sessions.removeFirst() }
       sessions.append(stored)
@@ -104,7 +111,7 @@ extension TLSSessionStore {
     }
   }
 
-  /// Offers the newest usable session of the peer's place to its server.
+  /// Offers the newest usable session for the peer's host, port and configuration to its server.
   func offer(to ssl: OpaquePointer, for peer: ClientAttachment) {
     let place = Place(host: peer.host, port: peer.port, configuration: peer.settings.configuration)
     let found = state.withLock { state -> StoredSession? in
@@ -115,7 +122,8 @@ extension TLSSessionStore {
       state.put(sessions, place)
       return newest
     }
-    // SAFETY: both are alive, and OpenSSL takes a reference of its own. If it refuses, the handshake is a full one.
+    // SAFETY: both are alive, and OpenSSL takes another reference. If OpenSSL refuses the session, the handshake is a
+    // full one.
     if let found { SSL_set_session(ssl, found.pointer) }
   }
 }
@@ -127,9 +135,9 @@ extension TLSSessionStore.State {
   }
 }
 
-/// One reference to a session.
+/// An owned reference to a session.
 fileprivate final class StoredSession: Sendable {
-  // SAFETY: OpenSSL counts references atomically and doesn't change a session once it was handed out.
+  // SAFETY: OpenSSL counts references atomically and doesn't change a session after handing it out.
   nonisolated(unsafe) let pointer: OpaquePointer
 
   init(taking pointer: OpaquePointer) {
@@ -137,7 +145,7 @@ fileprivate final class StoredSession: Sendable {
   }
 
   deinit {
-    // SAFETY: gives back the reference that `init` took over.
+    // SAFETY: releases the reference that `init` took over.
     SSL_SESSION_free(pointer)
   }
 
@@ -145,16 +153,17 @@ fileprivate final class StoredSession: Sendable {
     SSL_SESSION_get_protocol_version(pointer) >= TLS1_3_VERSION
   }
 
-  /// In seconds; 0 if the clock was turned back.
+  /// The session's age in seconds; 0 if the clock was set back.
   private var age: Int { max(time(nil) - SSL_SESSION_get_time(pointer), 0) }
 
-  /// In seconds: what the server said, or 2 hours, which is OpenSSL's default.
+  /// The session's lifetime in seconds: the server's hint, or OpenSSL's default of 2 hours.
   private var lifetime: Int {
     let hint = SSL_SESSION_get_ticket_lifetime_hint(pointer)
     return hint == 0 ? SSL_SESSION_get_timeout(pointer) : Int(min(hint, TLSLimits.sessionLifetimeSecondsMax))
   }
 
-  /// The certificate isn't sent again, so that its last day is checked here.
+  /// Whether the session can be resumed now. It checks the certificate's expiry, because a resumed handshake sends no
+  /// certificate.
   var isUsable: Bool {
     guard SSL_SESSION_is_resumable(pointer) == 1, age < lifetime else { return false }
     // SAFETY: the certificate belongs to the session.
@@ -163,7 +172,7 @@ fileprivate final class StoredSession: Sendable {
   }
 
   func entry(host: String, port: UInt16) -> TLSSessionStore.Entry {
-    // SAFETY: the cipher and its name are OpenSSL's statics.
+    // SAFETY: the cipher and its name are static in OpenSSL.
     let cipher = SSL_SESSION_get0_cipher(pointer).flatMap { SSL_CIPHER_standard_name($0) }
     let hint = SSL_SESSION_get_ticket_lifetime_hint(pointer)
     return TLSSessionStore.Entry(

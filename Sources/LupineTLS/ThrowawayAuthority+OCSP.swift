@@ -1,10 +1,10 @@
-// OCSP responses of a throwaway authority, good ones and others, for tests.
+// ThrowawayAuthority+OCSP: valid and invalid OCSP responses for tests.
 
 import CLupineOpenSSL
 import Glibc
 
 extension ThrowawayAuthority {
-  /// What a response says of a certificate (RFC 6960 §2.2).
+  /// The status of a certificate in a response (RFC 6960 §2.2).
   package enum OCSPStatus: Sendable {
     case good, revoked, unknown
 
@@ -17,8 +17,15 @@ extension ThrowawayAuthority {
     }
   }
 
-  /// Makes a response in DER about a certificate of this authority's. The times are seconds from now; without a
-  /// `responder` this authority signs, and `hashIsSHA256` is how the certificate is named in it.
+  /// Returns a response in DER about a certificate of this authority.
+  ///
+  /// - Parameters:
+  ///   - identity: The certificate that the response is about.
+  ///   - status: The certificate's status.
+  ///   - thisUpdate: The start of the response's validity, in seconds from now.
+  ///   - nextUpdate: The end of the response's validity, in seconds from now, or nil to omit it.
+  ///   - responder: The signer, or nil for this authority.
+  ///   - hashIsSHA256: Whether the CertID uses SHA-256 instead of SHA-1.
   package func ocspResponse(
     for identity: Identity, _ status: OCSPStatus = .good, thisUpdate: Int = -60, nextUpdate: Int? = 3600,
     responder: Identity? = nil, hashIsSHA256: Bool = false
@@ -38,14 +45,14 @@ extension ThrowawayAuthority {
     defer {
       for time in [start, end, revoked] { ASN1_STRING_free(time) }
     }
-    // SAFETY: the response copies identifier and times, and takes references of the signer's certificate.
+    // SAFETY: the response copies the identifier and the times, and retains the signer's certificate.
     guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
       OCSP_basic_sign(basic.pointer, signer.leaf.pointer, signer.key, EVP_sha256(), nil, 0) == 1
     else { throw .configurationFromQueue("A throwaway OCSP response can't be made.") }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
   }
 
-  /// What a responder sends that doesn't answer, such as 3 for tryLater (RFC 6960 §4.2.1).
+  /// Returns an error response of a responder, such as status 3 for tryLater (RFC 6960 §4.2.1).
   package static func ocspRefusal(status: Int32) -> [UInt8] { encode(status, nil) }
 
   private static func encode(_ status: Int32, _ basic: OpaquePointer?) -> [UInt8] {

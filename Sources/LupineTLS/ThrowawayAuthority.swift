@@ -1,16 +1,17 @@
-// A certificate authority in memory, for tests and the demo. It lives here because every call of OpenSSL does.
+// ThrowawayAuthority: an in-memory certificate authority for tests and the demo. It is in this module because all code
+// that calls OpenSSL is.
 
 import CLupineOpenSSL
 
-/// Issues certificates that last for a test run. Only for tests and the demo: its key is kept in plain memory.
+/// Issues short-lived certificates. Only for tests and the demo, because the authority's key is in unprotected memory.
 package struct ThrowawayAuthority: Sendable {
-  /// Relative to the moment of issue.
+  /// The validity period of a certificate, relative to the time of issue.
   package enum Validity: Sendable {
-    /// From an hour ago for 30 days.
+    /// Valid from one hour ago, for 30 days.
     case valid
-    /// Ended yesterday.
+    /// Expired one day ago.
     case expired
-    /// Begins tomorrow.
+    /// Valid from tomorrow on.
     case notYetValid
 
     fileprivate var seconds: ClosedRange<Int> {
@@ -22,14 +23,14 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
-  /// What a certificate is for (RFC 5280 §4.2.1.12).
+  /// The purpose of a certificate (RFC 5280 §4.2.1.12).
   package enum Purpose: String, Sendable {
     case server = "serverAuth"
     case client = "clientAuth"
     case ocspResponder = "OCSPSigning"
   }
 
-  /// A certificate and its key, for a server's context.
+  /// A certificate and its key for a server's context.
   package struct Identity: Sendable {
     package let certificatePEM: [UInt8]
     package let privateKeyPEM: [UInt8]
@@ -40,24 +41,26 @@ package struct ThrowawayAuthority: Sendable {
     }
   }
 
-  /// Its own certificate and key.
+  /// The authority's certificate and key.
   package let identity: Identity
 
-  /// Makes a P-256 key and a certificate for it that may sign others.
+  /// Creates a P-256 key with a self-signed certificate that may issue others.
   package init(commonName: String = "Lupine throwaway CA") throws(TLSError) {
     identity = try certify(commonName, authorityExtensions, seconds: -60 * day...365 * day, issuer: nil)
   }
 
-  /// Lets any certificate sign, also one that isn't allowed to, which clients must notice.
+  /// Uses any certificate as an authority, even one that isn't allowed to issue others, which clients must detect.
   package init(signingWith identity: Identity) {
     self.identity = identity
   }
 
-  /// What a client takes as its trust root.
+  /// The authority's certificate, for use as a client's trust root.
   package var certificatePEM: [UInt8] { identity.certificatePEM }
 
-  /// Issues a certificate, by default a server's. Without names and addresses it has its common name only, which clients
-  /// refuse; `mustStaple` says that an OCSP response has to come with it (RFC 7633).
+  /// Issues a certificate, by default for a server.
+  ///
+  /// Without names and addresses, the certificate has only a common name, and clients refuse it. With `mustStaple`, the
+  /// certificate requires a stapled OCSP response (RFC 7633).
   package func issue(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
@@ -71,7 +74,7 @@ package struct ThrowawayAuthority: Sendable {
     return try certify(commonName, extensions, seconds: validity.seconds, issuer: identity)
   }
 
-  /// Issues an authority of its own, whose certificate servers have to send along.
+  /// Issues an intermediate authority. Servers must send its certificate with the certificates that it issues.
   package func issueAuthority(commonName: String = "Lupine throwaway intermediate CA") throws(TLSError)
     -> ThrowawayAuthority
   {
@@ -79,7 +82,7 @@ package struct ThrowawayAuthority: Sendable {
       signingWith: try certify(commonName, authorityExtensions, seconds: Validity.valid.seconds, issuer: identity))
   }
 
-  /// Makes a server's certificate that no authority signed.
+  /// Creates a self-signed server certificate.
   package static func selfSigned(
     commonName: String = "Lupine throwaway server",
     names: [String] = [],
@@ -109,14 +112,14 @@ private func leafExtensions(
     (NID_key_usage, "critical,digitalSignature"),
     (NID_ext_key_usage, purpose.rawValue),
     (NID_subject_key_identifier, "hash"),
-    // Tells authorities of the same name apart (RFC 5280 §4.2.1.1).
+    // Distinguishes authorities with the same name (RFC 5280 §4.2.1.1).
     (NID_authority_key_identifier, "keyid"),
   ]
   if !alternatives.isEmpty { extensions.append((NID_subject_alt_name, alternatives.joined(separator: ","))) }
   return extensions
 }
 
-/// Makes a key and a certificate for it; without an issuer it is signed with its own key.
+/// Creates a key and its certificate. Without an issuer, the certificate is self-signed.
 private func certify(
   _ commonName: String, _ extensions: [(Int32, String)], seconds: ClosedRange<Int>,
   issuer: ThrowawayAuthority.Identity?
@@ -135,7 +138,7 @@ private func certify(
   } else {
     try sign(certificate.pointer, extensions, issuer: certificate.pointer, key: key.pointer)
   }
-  // SAFETY: both objects live until the end of this function; writing only reads them.
+  // SAFETY: both objects are alive until the end of this function, and encoding only reads them.
   let certificatePointer = certificate.pointer
   let keyPointer = key.pointer
   return ThrowawayAuthority.Identity(
@@ -143,14 +146,15 @@ private func certify(
     privateKeyPEM: try PEM.text { PEM_write_bio_PrivateKey($0, keyPointer, nil, nil, 0, nil, nil) == 1 })
 }
 
-/// Everything but the issuer's part.
+/// Sets all parts of a certificate except the issuer, the extensions and the signature.
 private func describe(
   _ certificate: OpaquePointer, _ commonName: String, key: OpaquePointer, seconds: ClosedRange<Int>
 ) throws(TLSError) {
-  // Two certificates of one issuer must differ in it; it is positive and fits 8 bytes (RFC 5280 §4.1.2.2).
+  // The serial number must be unique for the issuer, positive and at most 20 bytes long (RFC 5280 §4.1.2.2); this one
+  // fits 8.
   let serial = UInt64.random(in: 1...UInt64(Int64.max))
   let name = X509_get_subject_name(certificate)
-  // SAFETY: all of these belong to the certificate, which the caller owns; OpenSSL copies the text.
+  // SAFETY: all of these belong to the certificate, which the caller owns, and OpenSSL copies the text.
   let isSet =
     X509_set_version(certificate, Int(X509_VERSION_3)) == 1
     && ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1

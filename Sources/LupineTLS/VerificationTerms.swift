@@ -1,15 +1,15 @@
-// What a chain was verified against, kept so that it can be verified again on other terms.
+// VerificationTerms: the trust roots and parameters of a chain's verification, kept to verify the chain again.
 
 import CLupineOpenSSL
 
-/// The trust roots and parameters of a verification. Nobody changes them, so that several threads may use them.
+/// The trust roots and parameters of a verification. They are immutable, so several threads may use them.
 final class VerificationTerms: Sendable {
-  // SAFETY: OpenSSL counts the store's references atomically and guards it with a lock of its own; the parameters are a
+  // SAFETY: OpenSSL counts the store's references atomically and guards the store with a lock. The parameters are a
   // copy that is only read.
   private nonisolated(unsafe) let store: OpaquePointer
   private nonisolated(unsafe) let parameters: OpaquePointer
 
-  /// Keeps the terms of a verification that is set up; nil without memory.
+  /// Keeps the trust roots and parameters of a verification that is set up. Returns nil if memory runs out.
   init?(of context: OpaquePointer) {
     guard let store = X509_STORE_CTX_get0_store(context),
       let parameters = Self.copy(X509_STORE_CTX_get0_param(context))
@@ -20,14 +20,14 @@ final class VerificationTerms: Sendable {
   }
 
   deinit {
-    // SAFETY: gives back what `init` took.
+    // SAFETY: releases the references that `init` took.
     X509_STORE_free(store)
     X509_VERIFY_PARAM_free(parameters)
   }
 
   private static func copy(_ parameters: OpaquePointer?) -> OpaquePointer? {
     guard let copy = X509_VERIFY_PARAM_new() else { return nil }
-    // SAFETY: `copy` is ours; OpenSSL copies what it takes over.
+    // SAFETY: `copy` is ours, and OpenSSL copies the values that it takes over.
     guard X509_VERIFY_PARAM_set1(copy, parameters) == 1 else {
       X509_VERIFY_PARAM_free(copy)
       return nil
@@ -35,15 +35,20 @@ final class VerificationTerms: Sendable {
     return copy
   }
 
-  /// Verifies certificates as they were sent, for a name or for any, with anchors in place of the trust roots if there are
-  /// some. Throws if the terms can't be set.
+  /// Verifies certificates again. Throws an error if the parameters can't be set.
+  ///
+  /// - Parameters:
+  ///   - sent: The certificates as received, the server's own first.
+  ///   - name: The name or address that the certificate must match, or nil to accept any.
+  ///   - host: The host to name in an error's message.
+  ///   - anchors: Certificates to trust in place of the trust roots, or nil to use the trust roots.
   func verify(
     _ sent: [Certificate], name: PeerName?, shownAs host: String, anchors: [Certificate]?
   ) throws(TLSError) -> CertificateVerifier.Evidence.Verification {
     ERR_clear_error()
     defer { ERR_clear_error() }
-    // SAFETY: the context borrows the stack, its certificates and the store of anchors. Those end after it, in the order
-    // that is turned around below; what the stack holds is `sent`'s, which the caller holds meanwhile.
+    // SAFETY: the context borrows the stack, its certificates and the store of anchors. The deferred calls free the
+    // context first, then the stack and the store. The caller keeps the certificates in `sent` alive during this call.
     let anchorStore = try anchors.map { anchors throws(TLSError) in try Self.store(of: anchors) }
     defer { X509_STORE_free(anchorStore ?? nil) }
     let untrusted = OPENSSL_sk_new_null()
@@ -66,19 +71,19 @@ final class VerificationTerms: Sendable {
     of context: OpaquePointer, _ name: PeerName?, trustsAnyAnchor: Bool
   ) throws(TLSError) {
     guard let parameters = Self.copy(parameters) else { throw .outOfMemory("a verification's parameters") }
-    // SAFETY: the context takes the copy over, and frees it.
+    // SAFETY: the context takes ownership of the copy and frees it.
     X509_STORE_CTX_set0_param(context, parameters)
     PeerName.requireNone(in: parameters)
     try name?.require(in: parameters)
-    // An anchor is trusted as it is, also an intermediate or the server's own certificate.
+    // An anchor is trusted even if it is an intermediate certificate or the server's own.
     if trustsAnyAnchor { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_PARTIAL_CHAIN)) }
   }
 
-  /// A store of these alone, which the caller has to free.
+  /// Returns a store with only these anchors. The caller must free it.
   private static func store(of anchors: [Certificate]) throws(TLSError) -> OpaquePointer? {
     guard let store = X509_STORE_new() else { throw .outOfMemory("a store of anchors") }
     for anchor in anchors {
-      // SAFETY: the store takes a reference of its own.
+      // SAFETY: the store takes another reference.
       guard X509_STORE_add_cert(store, anchor.pointer) == 1 else {
         X509_STORE_free(store)
         throw .configurationFromQueue("An anchor can't be added.")
@@ -88,10 +93,10 @@ final class VerificationTerms: Sendable {
   }
 }
 
-/// The part of a chain, from its beginning, in which each certificate is signed by the next one.
+/// Returns the first certificates of a chain, up to the last one whose key signed its predecessor.
 ///
-/// OpenSSL joins certificates by their names and looks at signatures last: in a chain that failed before that, the names
-/// may be all that holds it together, and anybody can write them.
+/// OpenSSL builds chains by the names in the certificates and checks signatures last. In a chain that failed before
+/// that, only the names link the certificates, and anyone can forge names.
 func linked(_ chain: [Certificate]) -> [Certificate] {
   var count = min(chain.count, 1)
   while count < chain.count, chain[count - 1].isSigned(by: chain[count]) { count += 1 }

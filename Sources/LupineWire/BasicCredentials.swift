@@ -1,23 +1,24 @@
-// A name and a password as Authorization and Proxy-Authorization carry them (RFC 7617).
+// BasicCredentials: user names and passwords as values of Authorization and Proxy-Authorization (RFC 7617).
 
 /// The credentials of the Basic scheme.
 package enum BasicCredentials {
-  /// A field's value, or nil if the name has a colon, behind which the password would begin (RFC 7617 §2).
+  /// Returns a field value, or nil if the user name contains a colon, because the first colon separates it from the
+  /// password (RFC 7617 §2).
   ///
-  /// The text is sent as UTF-8, which is the one charset that a server can ask for (§2.1).
+  /// The text is encoded as UTF-8, the only charset that a server can request (§2.1).
   package static func fieldValue(user: String, password: String) -> String? {
     guard !user.utf8.contains(Byte.colon) else { return nil }
     return fieldValue(userPass: Array("\(user):\(password)".utf8))
   }
 
   // credentials = "Basic" 1*SP token68; user-pass = user-id ":" password (§2)
-  /// A field's value for a name and a password that are joined already.
+  /// Returns a field value for a user name and a password that are already joined by a colon.
   package static func fieldValue(userPass: [UInt8]) -> String {
     "Basic " + Base64.encode(userPass)
   }
 }
 
-/// RFC 4648 §4, with padding.
+/// Base64 with padding (RFC 4648 §4).
 enum Base64 {
   private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

@@ -1,25 +1,26 @@
-// How a response's body is delimited: the table of RFC 9112 §6.3, and whether the connection persists (§9.3).
+// BodyFraming: how a response body is delimited (RFC 9112 §6.3), and whether the connection persists afterward (§9.3).
 
-/// Where a response's body ends.
+/// How the end of a response body is determined.
 public enum BodyFraming: Sendable, Hashable {
-  /// There is no body, whatever the fields say: HEAD, 204 and 304.
+  /// There is no body, regardless of the fields: a response to HEAD, a 204 or a 304.
   case none
-  /// Exactly that many bytes.
+  /// The body has exactly this number of bytes.
   case length(UInt64)
-  /// The chunked transfer coding.
+  /// The body uses the chunked transfer coding.
   case chunked
-  /// Until the server closes the connection.
+  /// The body ends when the server closes the connection.
   case untilClose
 }
 
-/// What a response's fields say about framing and persistence, read in one pass.
+/// The framing and persistence of a response, read from its fields in one pass.
 ///
-/// Values are compared as bytes: to Unicode, a Kelvin sign is a K, and a mark can join a space or a comma.
+/// Field values are compared byte by byte. A comparison by Unicode rules would accept the Kelvin sign as a K and could
+/// attach a combining mark to a space or a comma.
 struct MessageFraming {
   let body: BodyFraming
-  /// The codings to undo behind chunked, in the order in which they were applied; empty but for a chunked body.
+  /// The codings to decode after the chunks, in the order in which they were applied. Empty unless the body is chunked.
   let transferCodings: [TransferCoding]
-  /// Why the connection can't be used again once the body has ended, or nil.
+  /// The reason why the connection can't be reused after the body, or nil if it can.
   let closeReason: CloseReason?
 
   init(of head: borrowing ResponseHead, method: String, limits: Limits) throws(WireError) {
@@ -58,7 +59,7 @@ struct MessageFraming {
       } else if close {
         .serverAskedForClose
       } else if head.minorVersion == 0, !keepAlive || encoding.isPresent {
-        // A transfer coding in an HTTP/1.0 message: its framing counts as faulty (9112 §6.1).
+        // Transfer-Encoding in an HTTP/1.0 message counts as faulty framing (RFC 9112 §6.1).
         .http10WithoutKeepAlive
       } else if encoding.isPresent, length != nil {
         .ambiguousFraming
@@ -67,12 +68,14 @@ struct MessageFraming {
       }
   }
 
-  // These end with the head "regardless of the header fields" (9112 §6.3, 1), so that those aren't read.
+  // These responses end with the head "regardless of the header fields" (RFC 9112 §6.3, item 1), so their
+  // Content-Length isn't read.
   private static func isBodiless(_ head: borrowing ResponseHead, method: String) -> Bool {
     method == "HEAD" || head.status == 204 || head.status == 304
   }
 
-  // Content-Length = 1*DIGIT; a list of equal numbers counts as one (9110 §8.6), 20 digits fit UInt64 or overflow.
+  // Content-Length = 1*DIGIT. A list of equal numbers counts as one number (RFC 9110 §8.6). A number that overflows
+  // UInt64 is refused.
   private static func contentLength(
     _ value: Range<UInt32>, of fields: Fields, earlier: UInt64?
   ) throws(WireError) -> UInt64 {

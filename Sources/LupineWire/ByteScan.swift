@@ -1,10 +1,11 @@
-// Finding the next byte that matters, and comparing names, eight bytes at a time. The wire layer's only unchecked memory
-// access.
+// ByteScan: searches bytes and compares names eight bytes at a time. This file has the wire layer's only unchecked
+// memory accesses.
 
 enum ByteScan {
-  /// The index of the first control character (below 0x20, or 0x7F) at or behind `start`, or `bytes.count`.
+  /// Returns the index of the first control character (below 0x20, or 0x7F) at or after `start`, or `bytes.count` if
+  /// there is none.
   ///
-  /// One pass finds the end of a line and checks the line's bytes.
+  /// One pass both finds the end of a line and validates the line's bytes.
   static func firstControl(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
     let count = bytes.count
     var index = start
@@ -27,7 +28,8 @@ enum ByteScan {
     return index
   }
 
-  /// The index of the first byte at or behind `start` that no token has (RFC 9110 §5.6.2), or `bytes.count`.
+  /// Returns the index of the first byte at or after `start` that isn't a token character (RFC 9110 §5.6.2), or
+  /// `bytes.count` if there is none.
   static func firstNonToken(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
     var index = start
     while true {
@@ -37,10 +39,10 @@ enum ByteScan {
     }
   }
 
-  /// Whether the bytes are those of a name in lower case and ASCII, but for the case of their letters.
+  /// Returns whether the bytes equal `name`, ignoring ASCII case. `name` must be lowercase ASCII.
   static func matches(_ bytes: borrowing Span<UInt8>, _ name: StaticString) -> Bool {
     guard bytes.count == name.utf8CodeUnitCount else { return false }
-    // SAFETY: both buffers have as many bytes, and no load starts behind the eighth from their end.
+    // SAFETY: both buffers have the same length, and no load starts after the eighth byte from the end.
     return bytes.withUnsafeBufferPointer { buffer in
       let raw = UnsafeRawBufferPointer(buffer)
       let expected = UnsafeRawBufferPointer(start: name.utf8Start, count: raw.count)
@@ -57,11 +59,12 @@ enum ByteScan {
     }
   }
 
-  // Skips letters and "-", eight at a time: nearly all names consist of them. Stops at anything else, and near the end.
+  // Skips letters and "-" eight at a time, because nearly all names consist of them. Stops at any other byte and before
+  // the last bytes.
   @inline(__always)
   private static func firstUnusual(in bytes: borrowing Span<UInt8>, from start: Int) -> Int {
     var index = start
-    // SAFETY: as above.
+    // SAFETY: each load reads 8 bytes at `index`, and the loop's condition keeps index + 8 within the span.
     bytes.withUnsafeBufferPointer { buffer in
       let raw = UnsafeRawBufferPointer(buffer)
       while index <= buffer.count - 8 {
@@ -76,7 +79,8 @@ enum ByteScan {
     return index
   }
 
-  // Sums of 7-bit numbers, whose highest bit says whether a byte has reached a bound; none carries into its neighbour.
+  // Adds a constant to the low 7 bits of each byte. The byte's top bit then shows whether the byte has reached a bound.
+  // No sum carries into the next byte.
   @inline(__always)
   private static func unusualBytes(_ word: UInt64) -> UInt64 {
     let ascii = word & 0x7F7F_7F7F_7F7F_7F7F
@@ -86,7 +90,7 @@ enum ByteScan {
     return (word | ~(letters | hyphens)) & 0x8080_8080_8080_8080
   }
 
-  // Eight bytes with "A"..."Z" as "a"..."z".
+  // Returns the eight bytes with "A"..."Z" replaced by "a"..."z".
   @inline(__always)
   private static func lowercased(_ word: UInt64) -> UInt64 {
     let ascii = word & 0x7F7F_7F7F_7F7F_7F7F
@@ -94,13 +98,15 @@ enum ByteScan {
     return word | (letters & 0x8080_8080_8080_8080) >> 2
   }
 
-  // False for visible ASCII and spaces, which is nearly everything, in fewer steps; true also for what isn't ASCII.
+  // A cheap first test: false for eight bytes of visible ASCII and spaces, the usual case. It is also true for bytes
+  // above 0x7F.
   @inline(__always)
   private static func mayHaveControl(_ word: UInt64) -> Bool {
     ((word &- 0x2020_2020_2020_2020) | (word &+ 0x0101_0101_0101_0101)) & 0x8080_8080_8080_8080 != 0
   }
 
-  // The classic word tricks: the lowest mark is exact, marks above it may be borrow artefacts.
+  // These functions mark the matching bytes in their top bits. The lowest mark is exact; borrows may cause false marks
+  // above it.
   @inline(__always)
   private static func bytesBelow0x20(_ word: UInt64) -> UInt64 {
     (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
@@ -113,13 +119,13 @@ enum ByteScan {
 }
 
 extension Array where Element == UInt8 {
-  /// A copy of a range of a span.
+  /// Creates an array with a copy of a range of the span.
   package init(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
-    // SAFETY: `extracting` checks the range, and the copy is made before the pointer's scope ends.
+    // SAFETY: `extracting` checks the range, and the bytes are copied before the pointer's scope ends.
     self = bytes.extracting(range).withUnsafeBufferPointer { [UInt8]($0) }
   }
 
-  /// Appends a text's UTF-8.
+  /// Appends the text encoded as UTF-8.
   package mutating func append(copying text: String) {
     let bytes = text.utf8.span
     append(copying: bytes, 0..<bytes.count)
@@ -127,10 +133,10 @@ extension Array where Element == UInt8 {
 }
 
 extension RangeReplaceableCollection where Element == UInt8 {
-  /// Appends a range of a span. Inlinable, or the compiler would make none for each type in other modules.
+  /// Appends a range of the span. Inlinable, so that the compiler can specialize it for the types of other modules.
   @inlinable
   package mutating func append(copying bytes: borrowing Span<UInt8>, _ range: Range<Int>) {
-    // SAFETY: as above.
+    // SAFETY: `extracting` checks the range, and the bytes are copied before the pointer's scope ends.
     bytes.extracting(range).withUnsafeBufferPointer { append(contentsOf: $0) }
   }
 }

@@ -1,12 +1,12 @@
-// What a server or a proxy asks to be shown: WWW-Authenticate and Proxy-Authenticate (RFC 9110 §11.2 to §11.6).
+// Challenge: parses WWW-Authenticate and Proxy-Authenticate fields (RFC 9110 §11.2 to §11.6).
 
-/// One challenge: a scheme of authentication, and what the server says of it.
+/// One authentication challenge of a server or proxy: a scheme with its parameters.
 public struct Challenge: Sendable, Hashable {
-  /// One parameter.
+  /// One parameter of a challenge.
   public struct Parameter: Sendable, Hashable {
-    /// The name as it was spelled; names have no case.
+    /// The parameter's name as received. Names are case-insensitive.
     public let name: String
-    /// The value without its quotes.
+    /// The parameter's value, without quotation marks.
     public let value: String
 
     /// Creates a parameter.
@@ -16,17 +16,17 @@ public struct Challenge: Sendable, Hashable {
     }
   }
 
-  /// What stands behind the scheme's name.
+  /// The part of a challenge after the scheme.
   public enum Content: Sendable, Hashable {
-    /// One word of the scheme's own, often Base64.
+    /// A single token68 whose meaning the scheme defines, often Base64.
     case token68(String)
-    /// Parameters in their order; there may be none.
+    /// The parameters in their order. The array may be empty.
     case parameters([Parameter])
   }
 
-  /// The scheme's name as it was spelled; names have no case.
+  /// The scheme's name as received. Names are case-insensitive.
   public let scheme: String
-  /// What stands behind it.
+  /// The token68 or the parameters after the scheme.
   public private(set) var content: Content
 
   /// Creates a challenge.
@@ -35,32 +35,32 @@ public struct Challenge: Sendable, Hashable {
     self.content = content
   }
 
-  /// The challenges of one field line, in their order.
+  /// Parses one field line and returns its challenges in their order.
   ///
-  /// Nothing is refused: what can't be understood is skipped, a missing comma or end quote is let pass, and what is
-  /// beyond `Limits.challengesMax` and `Limits.challengeParametersMax` is left out.
+  /// Parsing never fails: it skips what it doesn't understand and tolerates a missing comma or closing quotation mark.
+  /// Challenges beyond `Limits.challengesMax` and parameters beyond `Limits.challengeParametersMax` are dropped.
   public static func parse(_ value: String) -> [Challenge] {
     var reader = ChallengeReader(Array(value.utf8))
     return reader.challenges(atMost: Limits.challengesMax)
   }
 
-  /// Whether it is of that scheme, in any case.
+  /// Returns whether the challenge uses this scheme, ignoring case.
   public func isOf(scheme other: String) -> Bool { isSameToken(scheme, other) }
 
-  /// The value of the first parameter of that name, in any case; nil if there is none.
+  /// Returns the value of the first parameter with this name, ignoring case, or nil if there is none.
   public func parameter(_ name: String) -> String? {
     guard case .parameters(let parameters) = content else { return nil }
     return parameters.first { isSameToken($0.name, name) }?.value
   }
 
-  /// The name of the part of the server that is protected (RFC 9110 §11.5); nil if the server gives none.
+  /// The name of the protected part of the server (RFC 9110 §11.5), or nil if the challenge has no realm.
   public var realm: String? { parameter("realm") }
 }
 
 extension Fields {
-  /// The challenges of all lines of that name, in their order, at most `Limits.challengesMax` of them.
+  /// Returns the challenges of all field lines with this name in their order, at most `Limits.challengesMax`.
   ///
-  /// Lines are read one by one, so that an unfinished quoted string ends with its line.
+  /// Lines are parsed separately, so an unterminated quoted string ends with its line.
   public func challenges(_ name: String) -> [Challenge] {
     var challenges: [Challenge] = []
     for line in all(name) where challenges.count < Limits.challengesMax {
@@ -71,15 +71,15 @@ extension Fields {
   }
 }
 
-/// Reads the bytes of a line from the left to the right; what it looks ahead for, it reads twice at the most.
+/// Parses the bytes of a field line from left to right. Lookahead reads a byte at most twice.
 private struct ChallengeReader {
   private let bytes: [UInt8]
   private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  // #challenge, with each element's parameters between the same commas as the elements. A token begins a parameter if
-  // a "=" follows, and a challenge otherwise.
+  // #challenge. The commas of the list also separate each challenge's parameters, so a token with "=" after it is a
+  // parameter, and any other token starts a challenge.
   mutating func challenges(atMost countMax: Int) -> [Challenge] {
     var challenges: [Challenge] = []
     while let byte = current {
@@ -89,7 +89,7 @@ private struct ChallengeReader {
       }
       let name = token()
       if let value = parameterValue() {
-        // A parameter in front of every scheme is nobody's.
+        // A parameter before the first scheme belongs to no challenge and is dropped.
         if !challenges.isEmpty {
           challenges[challenges.count - 1].append(Challenge.Parameter(name: name, value: value))
         }
@@ -103,7 +103,7 @@ private struct ChallengeReader {
 
   private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-  /// Commas, white space, and what has no place here: a quoted string as a whole, anything else byte by byte.
+  /// Skips commas, white space and unexpected bytes: a quoted string in one step, anything else byte by byte.
   private mutating func skipForeign() {
     if current == Byte.doubleQuote { _ = quotedString() } else { position += 1 }
   }
@@ -117,8 +117,8 @@ private struct ChallengeReader {
     text { CharacterClass.token.contains($0) }
   }
 
-  // auth-param = token BWS "=" BWS ( token / quoted-string ) (§11.2); nil, and nothing is read, without a "=". An
-  // unquoted value may have any characters, as in realm=a/b.
+  // auth-param = token BWS "=" BWS ( token / quoted-string ) (§11.2). Returns nil and consumes nothing if there is no
+  // "=". An unquoted value may have any character except comma and blank, as in realm=a/b.
   private mutating func parameterValue() -> String? {
     let start = position
     skipBlanks()
@@ -132,8 +132,9 @@ private struct ChallengeReader {
     return text { $0 != Byte.comma && $0 != Byte.space && $0 != Byte.tab }
   }
 
-  // token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=" (§11.2), behind 1*SP; nil, and nothing is
-  // read, if more than a comma or the end stands behind it: then it is a parameter or another scheme.
+  // token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=" (§11.2), after 1*SP. Returns nil and
+  // consumes nothing unless a comma or the end of the line follows; otherwise the text is a parameter or another
+  // scheme.
   private mutating func token68() -> String? {
     let start = position
     skipBlanks()
@@ -151,13 +152,14 @@ private struct ChallengeReader {
     return String(decoding: bytes[first..<end], as: UTF8.self)
   }
 
-  // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (§5.6.4); without its end quote it takes the rest.
+  // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (§5.6.4). Without a closing quotation mark, the string
+  // extends to the end of the line.
   private mutating func quotedString() -> String {
     position += 1
     var value: [UInt8] = []
     while let byte = current, byte != Byte.doubleQuote {
       position += 1
-      // A quoted-pair stands for its second character; a Byte.backslash at the very end for itself.
+      // A quoted-pair means its second character. A backslash at the very end means itself.
       if byte == Byte.backslash, let escaped = current {
         value.append(escaped)
         position += 1
@@ -177,14 +179,14 @@ private struct ChallengeReader {
 }
 
 extension Challenge {
-  /// Takes one more parameter, unless there are as many as are kept, or a token68.
+  /// Appends a parameter, unless the challenge has a token68 or already has `Limits.challengeParametersMax` parameters.
   fileprivate mutating func append(_ parameter: Parameter) {
     guard case .parameters(let parameters) = content, parameters.count < Limits.challengeParametersMax else { return }
     content = .parameters(parameters + [parameter])
   }
 }
 
-/// Whether two names are the same but for the case of ASCII letters.
+/// Returns whether two names are equal, ignoring ASCII case.
 private func isSameToken(_ left: String, _ right: String) -> Bool {
   left.utf8.elementsEqual(right.utf8) { Byte.lowercased($0) == Byte.lowercased($1) }
 }

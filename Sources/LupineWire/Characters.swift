@@ -1,8 +1,9 @@
-// The character classes of RFC 9110 §5.6 and RFC 3986 §2 as bit maps over ASCII.
+// Characters: the character classes of RFC 9110 §5.6 and RFC 3986 §2 as bitmaps over ASCII, and percent-encoding.
 
-/// A set of ASCII characters; a byte above 0x7F is never a member.
+/// A set of ASCII characters. Bytes above 0x7F are never members.
 ///
-/// The classes are written as numbers, so that they are constants, and no access asks whether they were made yet.
+/// The sets are written as integer literals, so that they are compile-time constants: no access checks for lazy
+/// initialization.
 struct CharacterClass: Sendable {
   let low: UInt64  // 0x00...0x3F
   let high: UInt64  // 0x40...0x7F
@@ -16,21 +17,22 @@ struct CharacterClass: Sendable {
   /// tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~" / DIGIT / ALPHA
   static let token = CharacterClass(low: 0x03FF_6CFA_0000_0000, high: 0x57FF_FFFF_C7FF_FFFE)
 
-  /// ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/": what a token68 has in front of its padding (RFC 9110 §11.2).
+  /// ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/": the characters of a token68 before its padding (RFC 9110
+  /// §11.2).
   static let token68 = CharacterClass(low: 0x03FF_E800_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
   /// unreserved = ALPHA / DIGIT / "-" / "." / "_" / "~" (RFC 3986 §2.3)
   static let unreserved = CharacterClass(low: 0x03FF_6000_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// unreserved / sub-delims: what a registered name may hold beside percent-encodings (RFC 3986 §3.2.2).
+  /// unreserved / sub-delims: the characters of a registered name, besides percent-encodings (RFC 3986 §3.2.2).
   static let registeredName = CharacterClass(low: 0x2BFF_7FD2_0000_0000, high: 0x47FF_FFFE_87FF_FFFE)
 
-  /// unreserved / sub-delims / ":" / "@" / "/" / "?" / "%" / "[" / "]": what a path or a query holds unescaped; "%"
-  /// because encoded bytes stay as they are (RFC 3986 §3.3, §3.4).
+  /// unreserved / sub-delims / ":" / "@" / "/" / "?" / "%" / "[" / "]": the characters that are kept unescaped in a
+  /// path or query (RFC 3986 §3.3, §3.4). "%" is included, so that percent-encoded bytes aren't encoded twice.
   static let pathOrQuery = CharacterClass(low: 0xAFFF_FFF2_0000_0000, high: 0x47FF_FFFE_AFFF_FFFF)
 }
 
-/// The control bytes that decide about lines and values.
+/// The bytes with a meaning in field lines and values.
 enum Byte {
   static let tab: UInt8 = 0x09
   static let lineFeed: UInt8 = 0x0A
@@ -48,13 +50,14 @@ enum Byte {
     byte &- 0x41 < 26 ? byte | 0x20 : byte
   }
 
-  /// HTAB / SP / VCHAR / obs-text (RFC 9110 §5.5): everything but the other control characters.
+  /// Returns whether a field value may contain the byte: HTAB / SP / VCHAR / obs-text (RFC 9110 §5.5), which excludes
+  /// all other control characters.
   @inline(__always)
   static func isFieldContent(_ byte: UInt8) -> Bool {
     (byte >= 0x20 && byte != 0x7F) || byte == tab
   }
 
-  /// The value of a hex digit, or nil.
+  /// Returns the value of a hex digit, or nil for any other byte.
   @inline(__always)
   static func hexValue(_ byte: UInt8) -> UInt8? {
     switch byte {
@@ -66,9 +69,10 @@ enum Byte {
   }
 }
 
-/// 1*DIGIT (RFC 5234 §B.1)
+/// Decimal numbers: 1*DIGIT (RFC 5234 §B.1).
 enum Digits {
-  /// The number that the bytes say, leading zeros allowed; nil if there are none, others, or more than 64 bits.
+  /// Parses a decimal number. Leading zeros are allowed. Returns nil if there are no bytes, a byte isn't a digit, or
+  /// the number overflows 64 bits.
   static func value(of bytes: some Collection<UInt8>) -> UInt64? {
     guard !bytes.isEmpty else { return nil }
     var value: UInt64 = 0
@@ -83,9 +87,9 @@ enum Digits {
   }
 }
 
-/// pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1)
+/// Percent-encoding: pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1).
 enum PercentEncoding {
-  /// The bytes with each that isn't in the class encoded.
+  /// Returns the bytes as text in which each byte outside the class `kept` is percent-encoded.
   static func encode(_ bytes: some Sequence<UInt8>, keeping kept: CharacterClass) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var encoded: [UInt8] = []
@@ -99,7 +103,7 @@ enum PercentEncoding {
     return String(decoding: encoded, as: UTF8.self)
   }
 
-  /// The bytes that an encoded text stands for, or nil if a "%" isn't followed by two hex digits.
+  /// Returns the decoded bytes, or nil if a "%" isn't followed by two hex digits.
   static func decode(_ text: ArraySlice<UInt8>) -> [UInt8]? {
     var decoded: [UInt8] = []
     var rest = text

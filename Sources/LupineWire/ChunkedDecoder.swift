@@ -1,12 +1,12 @@
-// The chunked transfer coding (RFC 9112 §7.1), decoded in place: data comes as ranges of the caller's bytes.
+// ChunkedDecoder: decodes the chunked transfer coding (RFC 9112 §7.1) in place; ChunkedEncoder writes it.
 
-/// Decodes a chunked body that arrives in any split.
+/// Decodes a chunked body from pieces of any size. It returns chunk data as ranges of the caller's bytes.
 package struct ChunkedDecoder: Sendable {
   package enum Step {
     case needMoreBytes
-    /// Chunk data: a range of the bytes given.
+    /// Chunk data, as a range of the bytes passed to `next`.
     case data(Range<Int>)
-    /// The last chunk and its trailer section were read.
+    /// The last chunk and the trailer section have been read.
     case end(Fields)
   }
 
@@ -22,7 +22,7 @@ package struct ChunkedDecoder: Sendable {
   }
 
   private var state = State.size(value: 0, line: 0)
-  private var extensionBytes = 0  // of all chunks so far, padding included
+  private var extensionBytes = 0  // in all chunks so far, including padding after sizes
   private var trailers: SectionParser
   private let limits: Limits
 
@@ -62,7 +62,7 @@ package struct ChunkedDecoder: Sendable {
   }
 
   // chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF
-  // chunk-size = 1*HEXDIG; at most 16 digits, so that it fits UInt64.
+  // chunk-size = 1*HEXDIG; at most 16 digits, to fit UInt64.
   private mutating func readSizeLine(_ byte: UInt8) throws(WireError) {
     switch state {
     case .size(let value, let line):
@@ -90,7 +90,7 @@ package struct ChunkedDecoder: Sendable {
     }
   }
 
-  // chunk-ext = *( BWS ";" BWS chunk-ext-name ...); old servers pad the size with spaces instead.
+  // chunk-ext = *( BWS ";" BWS chunk-ext-name ...). Some old servers pad the size with spaces.
   private mutating func endSize(_ byte: UInt8, value: UInt64, line: Int) throws(WireError) {
     switch byte {
     case Byte.carriageReturn: state = .sizeLineFeed(value: value, line: line)
@@ -105,7 +105,8 @@ package struct ChunkedDecoder: Sendable {
     return line + 1
   }
 
-  // A body of small chunks with long extensions would cost many times what it delivers (9112 §7.1.1).
+  // Without this limit, small chunks with long extensions could cost many times the bytes that they deliver (RFC 9112
+  // §7.1.1).
   private mutating func longerExtension(_ line: Int) throws(WireError) -> Int {
     let longer = try longer(line)
     guard extensionBytes < limits.chunkExtensionBytesMax else {
@@ -116,9 +117,9 @@ package struct ChunkedDecoder: Sendable {
   }
 }
 
-/// Writes a body in the chunked transfer coding.
+/// Encodes a body with the chunked transfer coding.
 public enum ChunkedEncoder {
-  /// Appends one chunk. An empty `data` writes nothing, since an empty chunk would end the body.
+  /// Appends one chunk. Appends nothing if `data` is empty, because an empty chunk would end the body.
   public static func append(_ data: borrowing Span<UInt8>, to output: inout [UInt8]) {
     guard !data.isEmpty else { return }
     output.append(contentsOf: String(data.count, radix: 16).utf8)
@@ -127,7 +128,7 @@ public enum ChunkedEncoder {
     output.append(contentsOf: [Byte.carriageReturn, Byte.lineFeed])
   }
 
-  /// Appends the last chunk with an empty trailer section.
+  /// Appends the last chunk and an empty trailer section.
   public static func appendEnd(to output: inout [UInt8]) {
     output.append(contentsOf: "0\r\n\r\n".utf8)
   }

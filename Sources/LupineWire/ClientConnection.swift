@@ -1,28 +1,29 @@
-// One connection's side of HTTP/1.1 as a client: bytes in, events out. It knows no descriptor, no TLS and no clock.
+// ClientConnection: the client's side of an HTTP/1.1 connection as a state machine without sockets, TLS or clocks.
 
-/// What a connection is told and what it says, one request at a time (pipelining is not used).
+/// The protocol state of one client connection, which carries one request at a time, without pipelining.
 ///
-/// `start` for each request, `receive` for what the peer sends until it answers `.needMoreBytes`, `requestSent` once
-/// the request's last byte is on its way. An error is final: the connection has to be closed.
+/// The caller calls `start` for each request, `requestSent` after the request's last byte has been passed to the
+/// transport, and `receive` with the peer's bytes until it returns `.needMoreBytes`. After an error, the caller must
+/// close the connection.
 public struct ClientConnection: ~Copyable {
-  /// What was found in the bytes.
+  /// An event parsed from the peer's bytes.
   public enum Event: Sendable {
-    /// Everything given was used up; the message goes on.
+    /// All bytes were consumed, and the message isn't complete.
     case needMoreBytes
-    /// An interim response (1xx); the final one follows.
+    /// An interim response (1xx). The final response follows.
     case informational(ResponseHead)
-    /// The final response's head, how its body is delimited, and what its chunks' data is coded with besides, in the
-    /// order in which it was applied; empty unless the body is chunked.
+    /// The head of the final response, the framing of its body, and the transfer codings that were applied before
+    /// chunked, in the order of their application. The codings are empty unless the body is chunked.
     case head(ResponseHead, BodyFraming, [TransferCoding])
-    /// Body bytes: a range of the span given.
+    /// Body data, as a range of the bytes passed to `receive`.
     case body(Range<Int>)
-    /// The response is complete. Nil if the connection can take another request.
+    /// The response is complete. `closeReason` is nil if the connection can carry another request.
     case end(trailers: Fields, closeReason: CloseReason?)
-    /// HTTP has ended on the connection: a 101 that was asked for (RFC 9110 §7.8), or a 2xx to CONNECT, which opens a
-    /// tunnel (§9.3.6).
+    /// The connection has left HTTP: the peer accepted an upgrade with a 101 (RFC 9110 §7.8) or a CONNECT with a 2xx,
+    /// which opens a tunnel (§9.3.6).
     ///
-    /// Its bytes from the cursor on, and whatever comes later, belong to the protocol that follows. No further event
-    /// comes. The connection is never idle again.
+    /// The remaining bytes, from the cursor on, and all later bytes belong to the new protocol. No further events
+    /// follow, and the connection is never idle again.
     case handedOver(ResponseHead)
   }
 
@@ -32,14 +33,14 @@ public struct ClientConnection: ~Copyable {
     case length(remaining: UInt64)
     case chunked
     case untilClose
-    case emptyBody  // the head was delivered, the end was not
+    case emptyBody  // the head was delivered, and only the end remains
     case closed
   }
 
   private let limits: Limits
   private var state = State.idle
-  /// Where in a chunked body the connection is. Beside the state, which is looked at and set for every event, and would
-  /// be copied with it.
+  /// The position within a chunked body. It isn't part of `state`, because `state` is read and written for each event
+  /// and the decoder would be copied each time.
   private var chunks: ChunkedDecoder?
   private var parser: SectionParser
   private var method = ""
@@ -48,27 +49,30 @@ public struct ClientConnection: ~Copyable {
   private var requestIsSent = false
   private var closeReason: CloseReason?
 
-  /// Creates the state of a fresh connection.
+  /// Creates the state of a new connection.
   public init(limits: Limits) {
     self.limits = limits
     parser = SectionParser(.response, limits: limits)
   }
 
-  /// Whether a request can be started.
+  /// Whether the connection can start a request.
   public var isIdle: Bool {
     if case .idle = state { true } else { false }
   }
 
-  /// Whether the response's end can be told without further bytes.
+  /// Whether `receive` can return `.end` without further bytes.
   public var hasPendingEnd: Bool {
     if case .emptyBody = state { true } else { false }
   }
 
-  /// A request's head is on its way. `closes`: it says `Connection: close`; `upgrades`: it offers another protocol in
-  /// an Upgrade field.
+  /// Starts a request. Call it when the request's head is passed to the transport.
   ///
-  /// Without `upgrades` a 101 is an error. With it, whoever made the offer has to look whether the 101 names a
-  /// protocol of it, and must have sent the whole request before the new protocol's first byte (RFC 9110 §7.8).
+  /// - Parameters:
+  ///   - method: The request's method.
+  ///   - closes: Whether the request has `Connection: close`.
+  ///   - upgrades: Whether the request offers other protocols in an Upgrade field. Without it, a 101 is an error. With
+  ///     it, the caller must check that the 101 selects an offered protocol, and must have sent the entire request
+  ///     before the first byte of the new protocol (RFC 9110 §7.8).
   public mutating func start(method: String, closes: Bool, upgrades: Bool = false) {
     precondition(isIdle, "a request was started on a connection that is in use")
     state = .head
@@ -79,14 +83,15 @@ public struct ClientConnection: ~Copyable {
     closeReason = closes ? .clientAskedForClose : nil
   }
 
-  /// The request's last byte has been handed to the transport.
+  /// Records that the request's last byte has been passed to the transport.
   public mutating func requestSent() {
     requestIsSent = true
   }
 
-  /// Reads on from `cursor` and moves it. Call again until the answer is `.needMoreBytes`.
+  /// Parses bytes from `cursor` on and advances it. Call it again until it returns `.needMoreBytes`.
   ///
-  /// Behind `.end` come no further events; bytes that are left make the connection unusable, and the reason says so.
+  /// No events follow `.end`. If bytes remain after the response, the connection can't be reused, and `closeReason` is
+  /// `.unsolicitedBytes`.
   public mutating func receive(
     _ bytes: borrowing Span<UInt8>, at cursor: inout Int
   ) throws(WireError) -> Event {
@@ -98,7 +103,7 @@ public struct ClientConnection: ~Copyable {
     }
   }
 
-  /// The peer has closed its side: the end of a close-delimited body, or a truncation.
+  /// Handles the end of the peer's data: it completes a close-delimited body and truncates any other message.
   public mutating func receiveEnd() throws(WireError) -> Event {
     let before = state
     state = .closed

@@ -1,59 +1,59 @@
-// Why a connection isn't used again.
+// CloseReason: why a connection isn't reused.
 
-/// The reason why a connection was, or has to be, closed.
+/// The reason why a connection was closed or must be closed.
 public enum CloseReason: String, Sendable, Hashable, CaseIterable {
-  // What the messages on it said or left open.
+  // Reasons in the messages on the connection.
 
-  /// The response's body ends with the connection.
+  /// The end of the connection marks the end of the response body.
   case bodyEndsWithClose
   /// The server sent `Connection: close`.
   case serverAskedForClose
-  /// The request said `Connection: close`.
+  /// The request had `Connection: close`.
   case clientAskedForClose
-  /// HTTP/1.0 without `Connection: keep-alive`.
+  /// The response was HTTP/1.0 without `Connection: keep-alive`.
   case http10WithoutKeepAlive
-  /// Content-Length and Transfer-Encoding stood together (RFC 9112 §6.3).
+  /// The response had both Content-Length and Transfer-Encoding (RFC 9112 §6.3).
   case ambiguousFraming
-  /// Bytes came behind a complete response, or on an idle connection.
+  /// The server sent bytes after a complete response or on an idle connection.
   case unsolicitedBytes
-  /// The response ended before the request was sent completely.
+  /// The response ended before the request was completely sent.
   case requestUnfinished
   /// The server closed the connection while it was idle.
   case closedByPeer
 
-  // How the exchange on it ended.
+  // Outcomes of the exchange on the connection.
 
-  /// The exchange failed: the connection was lost, or the response is malformed.
+  /// The exchange failed: the connection was lost, or the response was malformed.
   case exchangeFailed
   /// The exchange was cancelled.
   case cancelled
-  /// Nobody wanted the rest of the response's body, and it was too long to be read for nothing.
+  /// The caller didn't read the rest of the response body, and the rest was too long to read and discard.
   case bodyUnwanted
-  /// The exchange took longer than one of its limits.
+  /// The exchange exceeded one of its timeouts.
   case timedOut
 
-  // What the pool decided.
+  // Decisions of the pool.
 
-  /// It was idle for longer than the idle timeout.
+  /// The connection was idle for longer than the idle timeout.
   case idleTimeout
-  /// The pool already keeps as many idle connections as it may.
+  /// The pool already had its maximum number of idle connections.
   case idleLimit
-  /// It is older than connections may become.
+  /// The connection exceeded the maximum age.
   case ageLimit
-  /// It has served as many requests as a connection may.
+  /// The connection served its maximum number of requests.
   case usesLimit
-  /// It made room for a connection to another origin, as there may be no more in all.
+  /// The pool was at its limit of connections and closed this one to connect to another origin.
   case totalLimit
-  /// It freed its descriptor for another connection, as the system had none left.
+  /// The system had no descriptors left, so the pool closed this connection to open another one.
   case descriptorsNeeded
-  /// It speaks another protocol by now, and was handed over to whoever asked for that.
+  /// The connection switched to another protocol and was handed over to the caller that requested the switch.
   case upgraded
   /// The engine was shut down.
   case shutdown
 }
 
 extension CloseReason: CustomStringConvertible {
-  /// A sentence that explains it.
+  /// A sentence that explains the reason.
   public var description: String {
     switch self {
     case .bodyEndsWithClose: "The response's body had no length, and so ended with the connection (RFC 9112 §6.3)."

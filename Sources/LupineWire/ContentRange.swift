@@ -1,15 +1,17 @@
-// Content-Range (RFC 9110 §14.4): which part of a representation a 206 holds, or how long it is, from a 416.
+// ContentRange: parses Content-Range fields of 206 and 416 responses (RFC 9110 §14.4).
 
-/// What a Content-Range in bytes says. Positions and lengths are at most `Int64.max`, so that sums in UInt64 can't overflow.
+/// The value of a Content-Range field in bytes. Positions and lengths are at most `Int64.max`, so that sums in UInt64
+/// can't overflow.
 package enum ContentRange: Sendable, Hashable {
-  /// The content is the bytes from `first` to `last`, both included, of `completeLength`; nil if that isn't known.
+  /// The content is the bytes from `first` to `last`, inclusive, of a representation with `completeLength` bytes, or
+  /// nil if the server doesn't know the length.
   ///
-  /// `first` is at most `last`, and `last` below `completeLength`.
+  /// `first` is at most `last`, and `last` is less than `completeLength`.
   case bytes(first: UInt64, last: UInt64, completeLength: UInt64?)
-  /// No byte of the range that was asked for exists, since the representation has that many.
+  /// No byte of the requested range exists, because the representation has only `completeLength` bytes.
   case unsatisfied(completeLength: UInt64)
 
-  /// Reads a field's value; nil for another unit than bytes, and for what isn't exactly a Content-Range.
+  /// Parses a field value. Returns nil if the unit isn't bytes or the syntax is invalid.
   package init?(_ text: String) {
     // Content-Range = range-unit SP ( range-resp / unsatisfied-range )
     // range-resp = incl-range "/" ( complete-length / "*" ); incl-range = first-pos "-" last-pos
@@ -35,7 +37,7 @@ package enum ContentRange: Sendable, Hashable {
   }
 }
 
-/// Takes a text apart from its front.
+/// Consumes a text from its start, piece by piece.
 private struct RangeReader {
   private var rest: Substring.UTF8View
 

@@ -1,12 +1,12 @@
-// Which lines of a request are more than a message from a caller to a server: the engine acts on them.
+// Fields+Roles: identifies the request fields on which the engine acts.
 
-/// What a field of a request is for, if it says something about the message or the connection.
+/// The role of a request field on which the engine acts.
 package enum FieldRole: Sendable {
   case host, expect, upgrade, connection, contentLength, transferEncoding, proxyAuthorization, proxyConnection
 }
 
 extension Fields {
-  /// What the line at that position is for; nil for nearly all.
+  /// Returns the role of the field line at `position`, or nil if it has none, which is usual.
   package func role(at position: Int) -> FieldRole? {
     let name = lines[position].name
     return switch name.count {

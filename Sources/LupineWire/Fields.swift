@@ -1,19 +1,19 @@
-// Header and trailer fields (RFC 9110 §5): ordered, names compared without case, one byte buffer with ranges.
+// Fields: header and trailer fields (RFC 9110 §5), stored as one byte buffer with ranges.
 
-/// The field lines of a head or a trailer section, in the order in which they stand.
+/// The field lines of a head or trailer section, in their order.
 ///
-/// Names keep their spelling and are compared without regard to case. Several lines may have one name.
-/// Strings are made only when they are asked for.
+/// Names keep their spelling and are compared case-insensitively. Several lines may have the same name. Strings are
+/// created on access.
 public struct Fields: Sendable {
   /// One field line.
   public struct Field: Sendable, Hashable {
-    /// The field's name as it was spelled.
+    /// The field name as received or appended.
     public let name: String
-    /// The value without surrounding white space; bytes that aren't UTF-8 are replaced by U+FFFD.
+    /// The value without surrounding white space. Bytes that aren't UTF-8 are replaced with U+FFFD.
     public let value: String
   }
 
-  /// Where one line's name and value lie in `bytes`.
+  /// The ranges in `bytes` of one line's name and value.
   struct Line: Sendable {
     let name: Range<UInt32>
     let value: Range<UInt32>
@@ -30,13 +30,13 @@ public struct Fields: Sendable {
     lines = []
   }
 
-  /// A parsed section: `bytes` is the section as received, `lines` point into it.
+  /// Creates the fields of a parsed section. `bytes` is the entire section as received, and `lines` has ranges of it.
   init(bytes: [UInt8], lines: [Line]) {
     self.bytes = bytes
     self.lines = lines
   }
 
-  /// Appends a line. Names and values are checked when a head is serialised, not here.
+  /// Appends a field line. The name and value are validated when the head is serialized, not here.
   public mutating func append(name: String, value: String) {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: name.utf8)
@@ -45,7 +45,7 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Appends a line whose value may be in any charset.
+  /// Appends a field line whose value may be in any charset.
   package mutating func append(name: String, valueBytes: [UInt8]) {
     let start = UInt32(bytes.count)
     bytes.append(contentsOf: name.utf8)
@@ -54,22 +54,22 @@ public struct Fields: Sendable {
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
   }
 
-  /// Removes every line of that name.
+  /// Removes all field lines with this name.
   public mutating func remove(_ name: String) {
     lines = lines.filter { !matches($0.name, name) }
   }
 
-  /// The value of the first line of that name, or nil.
+  /// Returns the value of the first field line with this name, or nil if there is none.
   public func first(_ name: String) -> String? {
     lines.first { matches($0.name, name) }.map { string($0.value) }
   }
 
-  /// The values of all lines of that name, in order.
+  /// Returns the values of all field lines with this name, in order.
   public func all(_ name: String) -> [String] {
     lines.filter { matches($0.name, name) }.map { string($0.value) }
   }
 
-  /// All lines of that name joined by ", " as one list (RFC 9110 §5.3), or nil if there is none.
+  /// Returns the values of all field lines with this name, joined with ", " (RFC 9110 §5.3), or nil if there is none.
   public func list(_ name: String) -> String? {
     guard let first = lines.firstIndex(where: { matches($0.name, name) }) else { return nil }
     return lines[(first + 1)...].reduce(string(lines[first].value)) { list, line in
@@ -77,25 +77,25 @@ public struct Fields: Sendable {
     }
   }
 
-  /// The bytes of the value of the line at that position, as they came.
+  /// Returns the value's bytes of the field line at `position`, as received.
   ///
-  /// A value may hold obs-text, bytes above 0x7F in any charset (RFC 9110 §5.5), which a string of it has lost where
-  /// they aren't UTF-8.
+  /// A value may contain obs-text: bytes above 0x7F in any charset (RFC 9110 §5.5). A string can't represent those that
+  /// aren't UTF-8.
   public func valueBytes(at position: Int) -> [UInt8] {
     Array(content(lines[position].value))
   }
 
-  /// The bytes of the value of the first line of that name, or nil.
+  /// Returns the value's bytes of the first field line with this name, or nil if there is none.
   public func valueBytes(_ name: String) -> [UInt8]? {
     lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
   }
 
-  /// Whether a line of that name exists.
+  /// Returns whether there is a field line with this name.
   public func contains(_ name: String) -> Bool {
     lines.contains { matches($0.name, name) }
   }
 
-  /// Whether the line at that position has that name, which must be in lower case and ASCII.
+  /// Returns whether the field line at `position` has this name, which must be lowercase ASCII.
   package func isNamed(_ name: StaticString, at position: Int) -> Bool {
     matches(lines[position].name, name)
   }
@@ -111,7 +111,7 @@ public struct Fields: Sendable {
     return true
   }
 
-  /// `name` must be in lower case and ASCII.
+  /// Returns whether the range's bytes equal `name`, ignoring case. `name` must be lowercase ASCII.
   func matches(_ range: Range<UInt32>, _ name: StaticString) -> Bool {
     ByteScan.matches(bytes.span.extracting(Int(range.lowerBound)..<Int(range.upperBound)), name)
   }
@@ -126,18 +126,19 @@ public struct Fields: Sendable {
 }
 
 extension Fields: RandomAccessCollection {
-  /// The position of the first line.
+  /// The position of the first line: 0.
   public var startIndex: Int { 0 }
   /// The number of lines.
   public var endIndex: Int { lines.count }
-  /// The line at that position.
+  /// The field line at `position`.
   public subscript(position: Int) -> Field {
     Field(name: string(lines[position].name), value: string(lines[position].value))
   }
 }
 
 extension Fields: Equatable {
-  /// Equal when names (without case) and values agree line by line and byte by byte.
+  /// Returns whether both have equal lines in the same order. Names are compared case-insensitively, values byte by
+  /// byte.
   public static func == (left: Fields, right: Fields) -> Bool {
     left.lines.elementsEqual(right.lines) {
       left.content($0.value) == right.content($1.value)
@@ -147,7 +148,7 @@ extension Fields: Equatable {
 }
 
 extension Fields: ExpressibleByDictionaryLiteral {
-  /// Creates fields in the order of the literal.
+  /// Creates field lines in the order of the literal.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init()
     for (name, value) in elements { append(name: name, value: value) }

@@ -1,23 +1,27 @@
-// HTTP-date (RFC 9110 §5.6.7): IMF-fixdate is written, and the two obsolete forms are read as well.
+// HTTPDate: writes IMF-fixdate and parses all three forms of HTTP-date (RFC 9110 §5.6.7).
 
-/// A point in time as HTTP's fields hold it, to the second.
+/// A date and time of an HTTP field, in whole seconds.
 ///
-/// The years 1 to 9999 can be written; there is no time zone but GMT.
+/// The format covers the years 1 to 9999 and has no time zone other than GMT.
 public struct HTTPDate: Sendable, Hashable {
-  /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds; negative before.
+  /// Seconds since 1970-01-01 00:00:00 GMT, without leap seconds. Negative for earlier dates.
   public let secondsSince1970: Int64
 
-  /// Creates a date; nil outside the years 1 to 9999, which the format can't hold.
+  /// Creates a date, or returns nil outside the years 1 to 9999, which the format can't represent.
   public init?(secondsSince1970: Int64) {
     guard CalendarTime.secondsRange.contains(secondsSince1970) else { return nil }
     self.secondsSince1970 = secondsSince1970
   }
 
-  /// Reads one of the three forms; nil for anything else.
+  /// Parses one of the three forms, or returns nil for any other text.
   ///
-  /// Case, white space and the number of digits have to be as the grammar says; days have to exist, and a four-digit
-  /// year's day name has to be the date's (RFC 5322 §3.3). `now`, in seconds since 1970, decides which century the
-  /// two-digit year of an RFC 850 date is in: the one that puts it at most 50 years into the future.
+  /// Case, white space and the number of digits must match the grammar. The day must exist, and the day name must match
+  /// the date if the year has four digits (RFC 5322 §3.3).
+  ///
+  /// - Parameters:
+  ///   - text: The field value.
+  ///   - now: The current time in seconds since 1970. It determines the century of an RFC 850 date, whose year has two
+  ///     digits: the latest century in which the date is at most 50 years in the future.
   public init?(_ text: String, now: Int64) {
     var reader = DateReader(text)
     guard let time = reader.imfFixdate() ?? reader.asctimeDate() ?? reader.rfc850Date(now: now) else { return nil }
@@ -26,12 +30,12 @@ public struct HTTPDate: Sendable, Hashable {
 }
 
 extension HTTPDate: Comparable {
-  /// Whether the left date is the earlier one.
+  /// Returns whether the left date is earlier.
   public static func < (left: HTTPDate, right: HTTPDate) -> Bool { left.secondsSince1970 < right.secondsSince1970 }
 }
 
 extension HTTPDate: CustomStringConvertible {
-  /// The date as IMF-fixdate, as it is sent: `Sun, 06 Nov 1994 08:49:37 GMT`.
+  /// The date in the form to send, IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT`.
   public var description: String {
     let time = CalendarTime(secondsSince1970: secondsSince1970)
     let (day, month) = (DateReader.dayNames[time.weekday].prefix(3), DateReader.monthNames[time.month - 1])
@@ -45,9 +49,9 @@ extension HTTPDate: CustomStringConvertible {
   }
 }
 
-/// A date of the Gregorian calendar and a time of day.
+/// A date of the Gregorian calendar with a time of day.
 private struct CalendarTime {
-  /// 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
+  /// The seconds since 1970 from 0001-01-01 00:00:00 to 9999-12-31 23:59:59.
   static let secondsRange: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
 
   let year: Int
@@ -60,7 +64,7 @@ private struct CalendarTime {
   private static let monthStarts = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365]
   private static let dayOf1970 = 719_162  // days from 0001-01-01, a Monday
 
-  /// Nil if there is no such day or time.
+  /// Returns nil if the day or the time of day doesn't exist.
   init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
     guard 1...9999 ~= year, 1...12 ~= month, 1...Self.length(ofMonth: month, year) ~= day, 0...23 ~= hour,
       0...59 ~= minute, 0...59 ~= second || (hour, minute, second) == (23, 59, 60)
@@ -69,11 +73,12 @@ private struct CalendarTime {
     (self.hour, self.minute, self.second) = (hour, minute, second)
   }
 
-  /// `secondsSince1970` has to be in `secondsRange`.
+  /// Converts from seconds since 1970. `secondsSince1970` must be in `secondsRange`.
   init(secondsSince1970: Int64) {
     let seconds = Int(secondsSince1970) + Self.dayOf1970 * 86_400
     var days = seconds / 86_400
-    // Whole cycles of 400, 100, 4 years and 1 year; the last day of a leap year would begin a fifth one.
+    // Divides into cycles of 400, 100, 4 and 1 years. `min` keeps the last day of a 400-year cycle and of a leap year
+    // within it.
     let cycles = days / 146_097
     days %= 146_097
     let centuries = min(days / 36_524, 3)
@@ -92,7 +97,7 @@ private struct CalendarTime {
     Int64((daysSinceYear1 - Self.dayOf1970) * 86_400 + hour * 3600 + minute * 60 + second)
   }
 
-  /// 0 for Monday.
+  /// The day of the week, 0 for Monday.
   var weekday: Int { daysSinceYear1 % 7 }
 
   private var daysSinceYear1: Int {
@@ -113,7 +118,7 @@ private struct CalendarTime {
   }
 }
 
-/// Reads the three forms of a date, byte by byte; each from the start of the text to its end.
+/// Parses the three forms of a date. Each method reads the entire text.
 private struct DateReader {
   static let dayNames = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
   static let monthNames = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -148,13 +153,14 @@ private struct DateReader {
   // rfc850-date = day-name-l "," SP day "-" month "-" 2DIGIT SP time-of-day SP GMT
   mutating func rfc850Date(now: Int64) -> CalendarTime? {
     rest = text
-    // The day name would be wrong for the years that the rule below moves to another century.
+    // The day name isn't compared, because the two-digit year may move to a century in which it is wrong.
     guard dayName(of: nil) != nil, skip(", "), let day = number(2), skip("-"), let month = month(), skip("-"),
       let shortYear = number(2), skip(" "), let clock = timeOfDay(), skip(" GMT"), rest.isEmpty
     else { return nil }
     let range = CalendarTime.secondsRange
     let today = CalendarTime(secondsSince1970: min(max(now, range.lowerBound), range.upperBound))
-    // "more than 50 years in the future": compared part by part, since years differ in length.
+    // "more than 50 years in the future" (RFC 9110 §5.6.7): compares month, day and time, because years differ in
+    // length.
     let isLater =
       (month, day, clock.hour, clock.minute, clock.second)
       > (today.month, today.day, today.hour, today.minute, today.second)
@@ -179,7 +185,7 @@ private struct DateReader {
     return (hour, minute, second)
   }
 
-  /// The day's number, 0 for Monday, by its whole name or as many letters of it.
+  /// Reads a day name, in full or only its first `letters` letters, and returns its number, 0 for Monday.
   private mutating func dayName(of letters: Int?) -> Int? {
     Self.dayNames.firstIndex { skip($0.prefix(letters ?? $0.count)) }
   }

@@ -1,11 +1,11 @@
-// A request's head as bytes (RFC 9112 §3, §5); refuses whatever could end a line early.
+// HeadSerializer: serializes request heads (RFC 9112 §3, §5) and refuses bytes that could end a line early.
 
-/// Writes request heads: at once, or line by line, so that a head that is put together need not be kept as fields.
+/// Serializes request heads, either a complete `RequestHead` or line by line without a collection of fields.
 public enum HeadSerializer {
   /// Appends the request line, the field lines and the empty line.
   ///
-  /// Throws, with nothing appended, if the method or a name isn't a token, the target has anything but visible
-  /// ASCII, or a value has a control character (CR, LF and NUL among them) other than HTAB.
+  /// - Throws: A `WireError`, with `output` unchanged, if the method or a name isn't a token, the target isn't visible
+  ///   ASCII, or a value has a control character (including CR, LF and NUL) other than HTAB.
   public static func append(_ head: RequestHead, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     do {
@@ -19,7 +19,7 @@ public enum HeadSerializer {
   }
 
   // request-line = method SP request-target SP HTTP-version
-  /// Appends a head's first line; a part of it if it throws.
+  /// Appends the request line. If it throws, `output` may end with an incomplete line.
   package static func appendRequestLine(
     method: String, target: String, to output: inout [UInt8]
   ) throws(WireError) {
@@ -36,7 +36,7 @@ public enum HeadSerializer {
     output.append(copying: " HTTP/1.1\r\n")
   }
 
-  /// Appends a field line; a part of it if it throws.
+  /// Appends a field line. If it throws, `output` may end with an incomplete line.
   package static func appendLine(name: String, value: String, to output: inout [UInt8]) throws(WireError) {
     let start = output.count
     output.append(copying: name)
@@ -51,7 +51,8 @@ public enum HeadSerializer {
     appendLineEnd(to: &output)
   }
 
-  /// Appends a line of a collection, byte by byte; a part of it if it throws.
+  /// Appends one line of `fields`, keeping the bytes of its value. If it throws, `output` may end with an incomplete
+  /// line.
   package static func appendLine(
     _ position: Int, of fields: Fields, to output: inout [UInt8]
   ) throws(WireError) {
@@ -70,7 +71,7 @@ public enum HeadSerializer {
     appendLineEnd(to: &output)
   }
 
-  /// Appends the empty line.
+  /// Appends the empty line that ends the head.
   package static func appendEnd(to output: inout [UInt8]) {
     appendLineEnd(to: &output)
   }
@@ -86,13 +87,13 @@ public enum HeadSerializer {
     return !name.isEmpty && ByteScan.firstNonToken(in: name, from: 0) == name.count
   }
 
-  /// Where the first byte is that isn't visible ASCII, or nil.
+  /// Returns the index of the first byte that isn't visible ASCII, or nil if there is none.
   private static func firstInvisible(_ bytes: borrowing Span<UInt8>, from start: Int) -> Int? {
     for index in start..<bytes.count where bytes[index] <= Byte.space || bytes[index] >= 0x7F { return index }
     return nil
   }
 
-  /// The first byte that isn't field content, or nil.
+  /// Returns the first byte that a field value can't contain, or nil if there is none.
   private static func firstForbidden(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> UInt8? {
     let value = bytes.extracting(range)
     var index = ByteScan.firstControl(in: value, from: 0)

@@ -1,15 +1,15 @@
-// The heads of messages: a request's method, target and fields, a response's status and fields.
+// Heads: the heads of requests and responses.
 
-/// The head of a request, as it goes onto the wire.
+/// The head of a request as it is sent.
 public struct RequestHead: Sendable, Equatable {
-  /// The method, a token; case matters (RFC 9110 §9.1).
+  /// The method, a case-sensitive token (RFC 9110 §9.1).
   public var method: String
-  /// The request target, in origin form as a rule: path and query, percent-encoded (RFC 9112 §3.2).
+  /// The request target, usually in origin form: path and query, percent-encoded (RFC 9112 §3.2).
   public var target: String
-  /// The header fields, in the order in which they are written.
+  /// The header fields, in the order in which they are sent.
   public var fields: Fields
 
-  /// Creates a head. Nothing is checked before it is serialised.
+  /// Creates a head without validating it. Serialization validates it.
   public init(method: String, target: String, fields: Fields = Fields()) {
     self.method = method
     self.target = target
@@ -17,11 +17,11 @@ public struct RequestHead: Sendable, Equatable {
   }
 }
 
-/// The head of a response, as the server sent it.
+/// The head of a response as received.
 public struct ResponseHead: Sendable {
-  /// The minor version: 0 for HTTP/1.0, 1 for HTTP/1.1 and for any later HTTP/1.x.
+  /// The minor version: 0 for HTTP/1.0, 1 for HTTP/1.1 and any later HTTP/1.x.
   public let minorVersion: UInt8
-  /// The status code, 100...999 (RFC 9110 §15).
+  /// The status code, in 100...999 (RFC 9110 §15).
   public let status: Int
   /// The header fields.
   public let fields: Fields
@@ -37,15 +37,15 @@ public struct ResponseHead: Sendable {
     folded = section.folded
   }
 
-  /// The head's bytes exactly as they came: the status line, the field lines with their folds, the empty line.
+  /// The head's bytes exactly as received: the status line, the field lines with their line folds, and the empty line.
   ///
-  /// Nothing is copied for it.
+  /// Reading it copies nothing.
   public var rawBytes: [UInt8] { folded ?? fields.bytes }
-  /// How many bytes the head took on the wire.
+  /// The number of bytes that the head had on the wire.
   public var byteCount: Int { fields.bytes.count }
 
-  /// The reason phrase, often empty; it carries no meaning (RFC 9112 §4).
+  /// The reason phrase, often empty. It has no meaning for clients (RFC 9112 §4).
   public var reason: String { fields.string(reasonRange) }
-  /// Whether this is an interim response, 1xx.
+  /// Whether the response is interim (1xx).
   public var isInformational: Bool { status < 200 }
 }

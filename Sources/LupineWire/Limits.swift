@@ -1,62 +1,66 @@
-// Every limit of the wire layer, with its unit and where the figure comes from.
+// Limits: the limits of the wire layer, each with its unit and the source of its value.
 
-/// How much of each part of a message is accepted before the connection is given up.
+/// The limits for the parts of a message. The connection is closed when a message exceeds one.
 ///
-/// A limit bounds memory whatever a peer sends. The defaults leave ample room for real servers.
+/// The limits bound the memory that a peer can occupy. The defaults leave ample room for real servers.
 public struct Limits: Sendable, Hashable {
-  /// Bytes of one response head, status line and field lines together; 65,536 by default.
+  /// The maximum size of a response head in bytes, status line and field lines together. 65,536 by default.
   ///
-  /// RFC 9110 sets none (§5.4). Node accepts 16 KiB, Go 10 MiB, curl 300 KiB.
+  /// RFC 9110 sets no limit (§5.4). Node accepts 16 KiB, curl 300 KiB, Go 10 MiB.
   public var headBytesMax = 64 * 1024
 
-  /// Field lines in one head or trailer section; 256 by default.
+  /// The maximum number of field lines in a head or trailer section. 256 by default.
   ///
-  /// The RFC sets none. Apache sends and takes 100, hyper takes 100.
+  /// RFC 9110 sets no limit. Apache sends and accepts 100; hyper accepts 100.
   public var fieldLinesMax = 256
 
-  /// Informational (1xx) responses before the final one; 16 by default.
+  /// The maximum number of interim responses (1xx) before a final response. 16 by default.
   ///
-  /// The RFC allows any number (RFC 9110 §15.2). Go stops after 5.
+  /// RFC 9110 §15.2 allows any number. Go accepts 5.
   public var informationalMax = 16
 
-  /// Transfer codings in front of chunked; 5 by default.
+  /// The maximum number of transfer codings before chunked. 5 by default.
   ///
-  /// The RFC sets none. curl takes 5; more than one has no use but to multiply what decoding costs.
+  /// RFC 9112 sets no limit. curl accepts 5. More than one coding has no use and only multiplies the cost of decoding.
   public var transferCodingsMax = 5
 
-  /// Bytes of one chunk-size line with its extensions, without CRLF; 4,096 by default.
+  /// The maximum size of a chunk-size line with its extensions in bytes, without CRLF. 4,096 by default.
   ///
-  /// RFC 9112 §7.1.1 asks for a limit and names none. Go allows 4 KiB.
+  /// RFC 9112 §7.1.1 requires a limit without giving a value. Go accepts 4 KiB.
   public var chunkLineBytesMax = 4096
 
-  /// Bytes of all chunk extensions of one body, with the white space that pads sizes; 16,384 by default.
+  /// The maximum size of all chunk extensions of a body in bytes, including the white space that pads chunk sizes.
+  /// 16,384 by default.
   ///
-  /// RFC 9112 §7.1.1 asks for a limit and names none. hyper allows 16 KiB.
+  /// RFC 9112 §7.1.1 requires a limit without giving a value. hyper accepts 16 KiB.
   public var chunkExtensionBytesMax = 16 * 1024
 
-  /// Bytes of a trailer section; 16,384 by default.
+  /// The maximum size of a trailer section in bytes. 16,384 by default.
   ///
-  /// The RFC sets none. hyper allows 16 KiB.
+  /// RFC 9112 sets no limit. hyper accepts 16 KiB.
   public var trailerBytesMax = 16 * 1024
 
-  /// Seconds of a Retry-After, at the most; a larger number counts as this one, 2,147,483,648, which is 68 years.
+  /// The maximum delay of a Retry-After field in seconds: 2,147,483,648, about 68 years. Larger numbers count as this
+  /// one.
   ///
-  /// RFC 9111 §1.2.2 says so for ages; RFC 9110 §10.2.3 sets none. It keeps sums with a clock from overflowing.
+  /// RFC 9110 §10.2.3 sets no limit; RFC 9111 §1.2.2 sets this one for ages. It prevents overflow when the delay is
+  /// added to a clock.
   public static let delaySecondsMax: Int64 = 1 << 31
 
-  /// Challenges of all lines of one name in one head; what stands behind is left out. 16.
+  /// The maximum number of challenges in all field lines with the same name in a head: 16. Further challenges are
+  /// dropped.
   ///
-  /// RFC 9110 sets none (§11.6.1). IANA has registered about a dozen schemes, and servers offer three or four.
+  /// RFC 9110 §11.6.1 sets no limit. IANA has registered about a dozen schemes, and servers offer three or four.
   public static let challengesMax = 16
 
-  /// Parameters of one challenge; what stands behind is left out. 32.
+  /// The maximum number of parameters of a challenge: 32. Further parameters are dropped.
   ///
-  /// RFC 9110 sets none (§11.2). Digest, which has the most of the registered schemes, has nine (RFC 7616 §3.3).
+  /// RFC 9110 §11.2 sets no limit. Digest has the most parameters of the registered schemes, nine (RFC 7616 §3.3).
   public static let challengeParametersMax = 32
 
-  /// Bytes of a Unix socket's path; 107, the size of sun_path without its final NUL (unix(7)).
+  /// The maximum size of a Unix socket's path in bytes: 107, the size of sun_path without the final NUL (unix(7)).
   public static let socketPathBytesMax = 107
 
-  /// Creates the default limits.
+  /// Creates limits with the default values.
   public init() {}
 }

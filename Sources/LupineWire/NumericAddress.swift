@@ -1,11 +1,12 @@
-// IPv4 and IPv6 addresses in numbers (RFC 3986 §3.2.2, RFC 4291 §2.2), as bytes.
+// NumericAddress: parses IPv4 and IPv6 addresses (RFC 3986 §3.2.2, RFC 4291 §2.2) into bytes.
 
-/// An address in numbers.
+/// An IPv4 or IPv6 address.
 package struct NumericAddress: Sendable, Hashable {
-  /// 4 bytes for IPv4, 16 for IPv6, in network order.
+  /// The address in network byte order: 4 bytes for IPv4, 16 for IPv6.
   package let bytes: [UInt8]
 
-  /// Reads what inet_pton(3) reads: "127.0.0.1" or "::1"; no brackets, no zone. Nil for everything else.
+  /// Parses the formats of inet_pton(3), such as "127.0.0.1" or "::1", without brackets or a zone. Returns nil for any
+  /// other text.
   package init?(_ text: some StringProtocol) {
     let text = Substring(text).utf8
     guard let bytes = text.contains(UInt8(ascii: ":")) ? Self.v6(text) : Self.v4(text) else { return nil }
@@ -28,7 +29,8 @@ package struct NumericAddress: Sendable, Hashable {
     return bytes
   }
 
-  // Eight groups of 1 to 4 hex digits, one run of which may be "::"; the last two may be an IPv4 address (RFC 4291 §2.2).
+  // Eight groups of 1 to 4 hex digits. "::" may replace one run of zero groups, and an IPv4 address the last two groups
+  // (RFC 4291 §2.2).
   private static func v6(_ text: Bytes) -> [UInt8]? {
     guard let gap = gap(in: text) else {
       guard let bytes = groups(text, mayEndInV4: true), bytes.count == 16 else { return nil }
@@ -53,7 +55,7 @@ package struct NumericAddress: Sendable, Hashable {
         guard let v4 = v4(group) else { return nil }
         bytes += v4
       } else {
-        // UInt16 would take a sign.
+        // UInt16.init would accept a sign.
         guard (1...4).contains(group.count), group.first != UInt8(ascii: "+"), group.first != UInt8(ascii: "-"),
           let value = UInt16(String(group) ?? "", radix: 16)
         else { return nil }
@@ -63,7 +65,7 @@ package struct NumericAddress: Sendable, Hashable {
     return bytes
   }
 
-  /// Whether the first `bitCount` bits are those of `network`, and both are of one family.
+  /// Returns whether both addresses are of the same family and the first `bitCount` bits are those of `network`.
   package func isIn(_ network: NumericAddress, bitCount: Int) -> Bool {
     guard bytes.count == network.bytes.count else { return false }
     let whole = bitCount / 8

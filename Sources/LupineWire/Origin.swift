@@ -1,35 +1,35 @@
-// Scheme, host and port: what a connection belongs to (RFC 9110 §4.3, RFC 6454).
+// Origin: scheme, host and port of a server (RFC 9110 §4.3, RFC 6454).
 
-/// The schemes that are understood.
+/// The supported URI schemes.
 public enum Scheme: String, Sendable, Hashable {
   case http, https
 
-  /// 80 or 443.
+  /// The scheme's default port: 80 or 443.
   public var defaultPort: UInt16 { self == .http ? 80 : 443 }
 }
 
-/// An origin server. Two URLs with one origin may share connections and credentials; others may not.
+/// An origin server. Only URLs with the same origin may share connections and credentials.
 public struct Origin: Sendable, Hashable {
-  /// http or https.
+  /// The scheme, http or https.
   public let scheme: Scheme
-  /// A name or an IPv4 address in lower case, or an IPv6 address without its brackets.
+  /// A host name or IPv4 address in lowercase, or an IPv6 address without brackets.
   public let host: String
-  /// The port, 1...65535.
+  /// The port, in 1...65535.
   public let port: UInt16
-  /// The path of the Unix socket that the server listens at, or nil for TCP.
+  /// The path of the Unix socket on which the server listens, or nil for TCP.
   ///
-  /// Origins with different sockets are different, whatever their hosts.
+  /// Origins with different socket paths are different, even if their hosts are equal.
   public let socketPath: String?
 
-  /// Creates an origin. `host` has to be in lower case.
+  /// Creates an origin. `host` must be lowercase.
   public init(scheme: Scheme, host: String, port: UInt16) {
     self.init(scheme: scheme, host: host, port: port, socketPath: nil)
   }
 
-  /// Creates the origin behind a Unix socket: its host is `localhost`, its port the scheme's default.
+  /// Creates the origin of a server on a Unix socket. Its host is `localhost`, and its port is the scheme's default.
   ///
-  /// `socketPath` has to have 1...`Limits.socketPathBytesMax` bytes, none of them NUL; that is looked at when a URI is
-  /// read and when the socket is connected, not here.
+  /// `socketPath` must have 1...`Limits.socketPathBytesMax` bytes and no NUL. Parsing a URI and connecting the socket
+  /// check this; the initializer doesn't.
   public init(scheme: Scheme, socketPath: String) {
     self.init(scheme: scheme, host: "localhost", port: scheme.defaultPort, socketPath: socketPath)
   }
@@ -41,17 +41,19 @@ public struct Origin: Sendable, Hashable {
     self.socketPath = socketPath
   }
 
-  /// Hashes host and port, which tell nearly all origins apart, and the socket's path if there is one.
+  /// Hashes the host and the port, which distinguish nearly all origins, and the socket's path if there is one.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(host)
     hasher.combine(port)
     if let socketPath { hasher.combine(socketPath) }
   }
 
-  /// Host and port as they stand in a URL and in the Host field: brackets for IPv6, the default port left out.
+  /// Host and port in the form of URLs and the Host field: an IPv6 address in brackets, the port omitted if it is the
+  /// default.
   public var authority: String { port == scheme.defaultPort ? uriHost : "\(uriHost):\(port)" }
 
-  /// Host and port as CONNECT asks for them: brackets for IPv6, the port always there (RFC 9112 §3.2.3).
+  /// Host and port in the form of CONNECT requests: an IPv6 address in brackets, the port always included (RFC 9112
+  /// §3.2.3).
   public var authorityForm: String { "\(uriHost):\(port)" }
 
   // uri-host = IP-literal / IPv4address / reg-name
@@ -59,7 +61,7 @@ public struct Origin: Sendable, Hashable {
 }
 
 extension Origin: CustomStringConvertible {
-  /// The origin as a URL without a path; the path of a Unix socket stands percent-encoded in the place of the host.
+  /// The origin as a URL without a path. The percent-encoded path of a Unix socket takes the place of the host.
   public var description: String {
     if let socketPath {
       "\(scheme.rawValue)+unix://\(PercentEncoding.encode(socketPath.utf8, keeping: .unreserved))"

@@ -1,9 +1,10 @@
-// What an error quotes of foreign text: little of it, and nothing that a terminal or a log would act on.
+// Quoting: quotes foreign text in error messages, shortened and without characters that affect a terminal or a log.
 
-/// How many Unicode scalars of a text a description quotes; 64: enough to recognise a value, and short in a log.
+/// The maximum number of Unicode scalars of a quoted text: 64, enough to recognize a value and short enough for a log.
 private let quotedScalarsMax = 64
 
-/// The text in quotation marks, cut, with U+FFFD for control characters and for whatever could reorder a line.
+/// Returns the text in quotation marks, shortened to `quotedScalarsMax` scalars. U+FFFD replaces control characters and
+/// characters that could reorder a line.
 func quoted(_ text: String) -> String {
   let shown = text.unicodeScalars.prefix(quotedScalarsMax).map { scalar -> Character in
     switch scalar.properties.generalCategory {

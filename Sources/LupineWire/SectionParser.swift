@@ -1,17 +1,17 @@
-// Field lines up to the empty line (RFC 9112 §2.1, §5): of a response's head, a request's head or a trailer section.
+// SectionParser: parses response heads, request heads and trailer sections, up to the empty line (RFC 9112 §2.1, §5).
 
-/// A start line, if the kind of section has one, and field lines, fed in any split.
+/// Parses an optional start line and field lines from pieces of any size.
 ///
-/// Lines end with CRLF; a lone LF is taken as well (§2.2). Each byte is looked at once, and nothing is
-/// copied before the section is complete, unless it arrives in pieces.
+/// Lines end with CRLF; a lone LF is accepted as well (§2.2). The parser inspects each byte once. It copies a section
+/// once, when it is complete, unless the section arrives in pieces.
 package struct SectionParser: Sendable {
   package enum Kind: Sendable { case response, request, trailers }
 
-  /// A complete section. Its fields' buffer holds all of its bytes, the start line's included.
+  /// A complete section. The buffer of its fields holds all of its bytes, including the start line.
   package struct Section: Sendable {
     package let startLine: Range<UInt32>
     package let fields: Fields
-    /// The bytes as they came, if a fold was replaced by spaces in the fields' buffer.
+    /// The bytes as received if the section had line folds, which are replaced with spaces in the buffer of `fields`.
     package let folded: [UInt8]?
     package let byteCount: Int
   }
@@ -21,31 +21,32 @@ package struct SectionParser: Sendable {
     case section(Section)
   }
 
-  /// Room that is made at a section's first field line; more than most responses have.
+  /// The capacity reserved at a section's first field line. Most responses have fewer lines.
   private static let linesExpected = 16
 
   private let kind: Kind
   private let limits: Limits
   private let bytesMax: Int
 
-  private var pending: [UInt8] = []  // what came of the section in earlier calls
-  private var scanned = 0  // bytes already searched for a line end
+  private var pending: [UInt8] = []  // the bytes of the section from earlier calls
+  private var scanned = 0  // the number of bytes already searched for line ends
   private var lineStart = 0
   private var startLine: Range<UInt32>?
   private var lines: [Fields.Line] = []
-  private var folds: [Range<Int>] = []  // line ends to be read as spaces
+  private var folds: [Range<Int>] = []  // the line folds to replace with spaces
 
   package init(_ kind: Kind, limits: Limits) {
     self.kind = kind
     self.limits = limits
-    // Lines are kept as 32-bit ranges.
+    // Lines are stored as 32-bit ranges.
     bytesMax = min(kind == .trailers ? limits.trailerBytesMax : limits.headBytesMax, Int(UInt32.max))
   }
 
-  /// How many bytes of an incomplete section have been taken.
+  /// The number of bytes consumed of an incomplete section.
   package var pendingCount: Int { pending.count }
 
-  /// Takes bytes from `cursor` on; moves it behind what belongs to the section.
+  /// Parses bytes from `cursor` on and moves it to the first byte after the section, or to the end if the section is
+  /// incomplete.
   package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
     if pending.isEmpty {
       if let end = try scan(bytes.extracting(cursor..<bytes.count)) {
@@ -70,7 +71,7 @@ package struct SectionParser: Sendable {
     return .needMoreBytes
   }
 
-  /// Reads lines from `scanned` on; returns where the section ends, or nil if its end hasn't come.
+  /// Reads lines from `scanned` on. Returns the index after the section, or nil if the section is incomplete.
   private mutating func scan(_ bytes: borrowing Span<UInt8>) throws(WireError) -> Int? {
     if kind == .response, startLine == nil { try checkPrefix(bytes) }
     while true {
@@ -101,7 +102,7 @@ package struct SectionParser: Sendable {
     }
   }
 
-  /// Returns whether it was the empty line that ends the section.
+  /// Reads a line. Returns whether it is the empty line that ends the section.
   private mutating func readLine(
     _ bytes: borrowing Span<UInt8>, _ line: Range<Int>, next: Int
   ) throws(WireError) -> Bool {
@@ -123,7 +124,7 @@ package struct SectionParser: Sendable {
   // field-line = field-name ":" OWS field-value OWS (9112 §5)
   @inline(__always)
   private func fieldLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) -> Fields.Line {
-    // What ends the line isn't in a token either.
+    // The search stops at the line's end at the latest, because CR and LF aren't token characters.
     let colon = ByteScan.firstNonToken(in: bytes, from: line.lowerBound)
     guard colon < line.upperBound, bytes[colon] == Byte.colon, colon > line.lowerBound else {
       let isSpace = colon < line.upperBound && (bytes[colon] == Byte.space || bytes[colon] == Byte.tab)
@@ -134,7 +135,7 @@ package struct SectionParser: Sendable {
     return Fields.Line(name: place(of: line.lowerBound..<colon), value: place(of: value))
   }
 
-  // obs-fold = OWS CRLF RWS: a user agent reads it as spaces (9112 §5.2).
+  // obs-fold = OWS CRLF RWS: a user agent replaces it with spaces (RFC 9112 §5.2).
   private mutating func continueLine(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     guard let last = lines.popLast() else { throw .malformedFieldName(offset: line.lowerBound) }
     let rest = trim(bytes, line)
@@ -150,7 +151,7 @@ package struct SectionParser: Sendable {
     }
   }
 
-  // 32 bits hold it, since a section has at most `bytesMax` bytes.
+  // Converts to 32 bits without a check, because a section has at most `bytesMax` bytes.
   @inline(__always)
   private func place(of range: Range<Int>) -> Range<UInt32> {
     UInt32(truncatingIfNeeded: range.lowerBound)..<UInt32(truncatingIfNeeded: range.upperBound)
@@ -165,7 +166,7 @@ package struct SectionParser: Sendable {
   }
 
   private mutating func finish(_ bytes: consuming [UInt8]) -> Section {
-    // The next section starts afresh.
+    // Resets the state for the next section.
     defer { (scanned, lineStart, startLine, folds) = (0, 0, nil, []) }
     var taken: [Fields.Line] = []
     swap(&taken, &lines)
@@ -184,7 +185,7 @@ package struct SectionParser: Sendable {
     kind == .trailers ? .trailersTooLarge(limit: bytesMax) : .headTooLarge(limit: bytesMax)
   }
 
-  /// Something else than HTTP is told from its first bytes, since it may never send a line end.
+  /// Recognizes a peer that doesn't speak HTTP by its first bytes, because it may never send a line end.
   private func checkPrefix(_ bytes: borrowing Span<UInt8>) throws(WireError) {
     let expected: StaticString = "HTTP/"
     let agrees = expected.withUTF8Buffer { expected in

@@ -1,17 +1,18 @@
-// status-line = HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 §4)
+// StatusLine: parses status-line = HTTP-version SP status-code SP [ reason-phrase ] (RFC 9112 §4).
 
-/// The parts of a status line that was found well-formed.
+/// The parts of a well-formed status line.
 struct StatusLine {
   let minorVersion: UInt8
   let status: Int
   let reason: Range<UInt32>
 
-  /// Throws what is wrong with the line. The space before an empty reason may be missing, as many servers send it.
+  /// Throws an error if the line is malformed. The space before an empty reason may be missing, because many servers
+  /// omit it.
   static func check(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     _ = try StatusLine(bytes, line)
   }
 
-  // HTTP-version = "HTTP/" DIGIT "." DIGIT; "HTTP/" was checked when the first bytes came.
+  // HTTP-version = "HTTP/" DIGIT "." DIGIT. The section parser has already checked "HTTP/".
   init(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) throws(WireError) {
     let start = line.lowerBound
     guard line.count >= 8 else { throw .malformedStatusLine(offset: line.upperBound) }
@@ -44,7 +45,7 @@ struct StatusLine {
 }
 
 extension ResponseHead {
-  /// Reads the status line of a complete section.
+  /// Parses the status line of a complete section.
   init(_ section: SectionParser.Section) throws(WireError) {
     let range = Int(section.startLine.lowerBound)..<Int(section.startLine.upperBound)
     let line = try StatusLine(section.fields.bytes.span, range)

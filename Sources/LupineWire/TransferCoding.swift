@@ -1,23 +1,24 @@
-// The Transfer-Encoding field of a response (RFC 9112 §6.1): chunked at the end, known codings in front of it.
+// TransferCoding: parses the Transfer-Encoding field of a response (RFC 9112 §6.1): chunked, after optional known
+// codings.
 
-/// A transfer coding that may stand in front of chunked (RFC 9112 §7.2).
+/// A transfer coding that may precede chunked (RFC 9112 §7.2).
 ///
-/// The wire layer only names it; whoever reads the body undoes it once the chunks are taken apart.
+/// The wire layer only reports the codings. The reader of the body decodes them after the chunked coding.
 public enum TransferCoding: String, Sendable, Hashable, CaseIterable {
-  /// The gzip file format, RFC 1952; `x-gzip` is the same.
+  /// The gzip file format (RFC 1952). `x-gzip` is equivalent.
   case gzip
-  /// The zlib format, RFC 1950, around deflate data, RFC 1951.
+  /// The zlib format (RFC 1950) with deflate data (RFC 1951).
   case deflate
 }
 
-/// What the Transfer-Encoding lines of one head say, read line by line.
+/// The Transfer-Encoding lines of a head, read one by one.
 ///
-/// A response whose last coding isn't chunked would end with the connection (§6.3); it is refused, as is what follows
-/// chunked, because two readers of such a message seldom agree about its end.
+/// The last coding must be chunked. The body of any other response would end with the connection (§6.3); such a
+/// response is refused, as is a coding after chunked, because implementations disagree about where such a message ends.
 struct TransferEncoding {
-  /// The codings in front of chunked, in the order in which they were applied.
+  /// The codings before chunked, in the order in which they were applied.
   private(set) var codings: [TransferCoding] = []
-  /// Whether the field was sent at all.
+  /// Whether the head has a Transfer-Encoding field.
   private(set) var isPresent = false
   private var endsChunked = false
   private var isUnderstood = true
@@ -25,7 +26,7 @@ struct TransferEncoding {
 
   init(codingsMax: Int) { self.codingsMax = codingsMax }
 
-  // Transfer-Encoding = #transfer-coding; one with parameters is none of those that are known.
+  // Transfer-Encoding = #transfer-coding. A coding with parameters counts as unknown.
   mutating func read(_ value: Range<UInt32>, of fields: Fields) {
     isPresent = true
     fields.forEachElement(of: value) { name in
@@ -34,7 +35,7 @@ struct TransferEncoding {
       } else if fields.matches(name, "chunked") {
         endsChunked = true
       } else if let coding = Self.coding(name, of: fields) {
-        // One above the limit tells that it was passed; a long list makes no long array.
+        // Stores at most one coding more than the limit, enough for `check` to detect the excess without a long array.
         if codings.count <= codingsMax { codings.append(coding) }
       } else {
         isUnderstood = false
@@ -42,7 +43,8 @@ struct TransferEncoding {
     }
   }
 
-  /// Throws unless chunked is the last coding, stands once, and has known codings in front of it.
+  /// Throws an error unless chunked occurs once, as the last coding, and all codings before it are known and within the
+  /// limit.
   func check(_ fields: Fields) throws(WireError) {
     guard isUnderstood, endsChunked else {
       throw .unsupportedTransferCoding(fields.list("transfer-encoding") ?? "")
@@ -57,7 +59,8 @@ struct TransferEncoding {
 }
 
 extension Fields {
-  /// Visits the comma-separated parts of a value without the white space (SP, HTAB) around them, empty ones included.
+  /// Calls `body` for each comma-separated element of a field value, without surrounding white space (SP, HTAB),
+  /// including empty elements.
   func forEachElement<Failure>(
     of value: Range<UInt32>, _ body: (Range<UInt32>) throws(Failure) -> Void
   ) throws(Failure) {

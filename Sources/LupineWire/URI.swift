@@ -1,28 +1,28 @@
-// An absolute http or https URI (RFC 3986, RFC 9110 §4.2), taken apart once, and references resolved against it.
+// URI: parses absolute http and https URIs (RFC 3986, RFC 9110 §4.2) and resolves references.
 
-/// A URI to send a request to.
+/// An absolute URI to which a request can be sent.
 public struct URI: Sendable, Hashable {
-  /// Scheme, host and port.
+  /// The scheme, host and port.
   public let origin: Origin
-  /// What stands before "@" in the authority, still percent-encoded, or nil.
+  /// The user information before "@" in the authority, percent-encoded, or nil if there is none.
   public let userInfo: String?
-  /// Path and query in origin form, beginning with "/"; percent-encoded.
+  /// The path and query in origin form, percent-encoded. It always starts with "/".
   public let target: String
-  /// What stands behind "#", or nil; never sent.
+  /// The fragment after "#", or nil if there is none. It is never sent.
   public let fragment: String?
 
-  /// Takes an absolute URI apart.
+  /// Parses an absolute URI.
   ///
-  /// Spaces, bytes above 0x7F and other characters that a path or query can't hold are percent-encoded, as
-  /// browsers do; control characters are refused. Throws what is wrong otherwise.
+  /// Like browsers, it percent-encodes spaces, bytes above 0x7F and other characters that a path or query can't
+  /// contain. Control characters are refused.
   ///
-  /// `http+unix` and `https+unix` have the percent-encoded path of a Unix socket in the place of host and port:
-  /// `http+unix://%2Frun%2Fdocker.sock/v1/info`.
+  /// With the schemes `http+unix` and `https+unix`, the percent-encoded path of a Unix socket takes the place of host
+  /// and port: `http+unix://%2Frun%2Fdocker.sock/v1/info`.
   public init(_ text: String) throws(URIError) {
     self = try URI(absolute: try Self.bytes(of: text))
   }
 
-  // Taken apart by bytes: to a Character, "/" and a combining mark are one letter, which would move the host.
+  // The URI is parsed as bytes. As a Character, "/" with a combining mark isn't "/", which would change the host.
   private typealias Bytes = ArraySlice<UInt8>
 
   private static func bytes(of text: String) throws(URIError) -> Bytes {
@@ -46,8 +46,8 @@ public struct URI: Sendable, Hashable {
     self.fragment = fragment.isEmpty ? nil : Self.text(fragment.dropFirst())
     target = pathAndQuery.first == UInt8(ascii: "/") ? Self.encode(pathAndQuery) : "/" + Self.encode(pathAndQuery)
 
-    // userinfo ends at the last "@", so that none in a password can move the host. Browsers read a backslash
-    // as a slash, so that the host would be in front of it for them.
+    // userinfo ends at the last "@", so that an "@" in a password can't change the host. A backslash is refused,
+    // because browsers treat it as a slash and would see a different host.
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
     guard !authority.contains(UInt8(ascii: "\\")) else { throw .malformedHost(Self.text(authority)) }
     userInfo = at.map { Self.text(authority[..<$0]) }
@@ -55,7 +55,7 @@ public struct URI: Sendable, Hashable {
     origin = isSocket ? try Self.socketOrigin(scheme, host) : try Self.origin(scheme, host)
   }
 
-  /// The root of an origin, with the target "/".
+  /// Creates the URI of an origin's root, with the target "/".
   public init(_ origin: Origin) {
     self.init(origin: origin, target: "/", fragment: nil)
   }
@@ -67,12 +67,13 @@ public struct URI: Sendable, Hashable {
     self.fragment = fragment
   }
 
-  /// Resolves a reference, as in a Location field, against this URI (RFC 3986 §5.2).
+  /// Resolves a reference, such as the value of a Location field, against this URI (RFC 3986 §5.2).
   ///
-  /// A fragment is inherited if the reference has none (RFC 9110 §10.2.2). User information is not.
+  /// The result inherits the fragment if the reference has none (RFC 9110 §10.2.2), but never the user information.
   ///
-  /// On a Unix socket a reference without a host stays there, and one with a host leaves it for TCP, since the server
-  /// knows nothing of the socket's path. That of another socket is refused: no server may send a client to one.
+  /// On a Unix socket, a reference without a host stays on the socket, and a reference with a host goes to TCP. A
+  /// reference to a different Unix socket throws `URIError.foreignSocket`, because a server must not direct a client to
+  /// a socket.
   public func resolving(_ reference: String) throws(URIError) -> URI {
     let bytes = try Self.bytes(of: reference)
     if Self.scheme(of: bytes) != nil {
@@ -109,7 +110,7 @@ public struct URI: Sendable, Hashable {
     return Self.removingDotSegments(directory + path) + Self.encode(query)
   }
 
-  // RFC 3986 §5.2.4, on a path that begins with "/"; encodes what is left.
+  // Applies RFC 3986 §5.2.4 to a path that starts with "/" and percent-encodes the remaining segments.
   private static func removingDotSegments(_ path: Bytes) -> String {
     var output: [String] = []
     let segments = path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -127,7 +128,8 @@ public struct URI: Sendable, Hashable {
     return "/" + output.joined(separator: "/")
   }
 
-  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ); "localhost:8080" counts as a host without a scheme.
+  // scheme = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." ). Text such as "localhost:8080" has no scheme: it is a host with
+  // a port.
   private static func scheme(of text: Bytes) -> Bytes? {
     guard let colon = text.firstIndex(of: Byte.colon), let first = text.first, isLetter(first) else { return nil }
     let scheme = text[..<colon]
@@ -148,7 +150,7 @@ public struct URI: Sendable, Hashable {
     return (known, isSocket)
   }
 
-  // unreserved, sub-delims and pct-encoded, as in a reg-name; there is no port.
+  // The socket's path may have unreserved, sub-delims and pct-encoded, like a reg-name. There is no port.
   private static func socketOrigin(_ scheme: Scheme, _ encoded: Bytes) throws(URIError) -> Origin {
     let shown = text(encoded)
     let isEncoded = encoded.allSatisfy { CharacterClass.registeredName.contains($0) || $0 == UInt8(ascii: "%") }
@@ -195,7 +197,7 @@ public struct URI: Sendable, Hashable {
     return number
   }
 
-  // The second part begins with the delimiter, or is empty.
+  // Splits before the first `delimiter`. The second part starts with the delimiter, or is empty if there is none.
   private static func split(_ text: Bytes, before delimiter: UInt8) -> (Bytes, Bytes) {
     let index = text.firstIndex(of: delimiter) ?? text.endIndex
     return (text[..<index], text[index...])
@@ -225,6 +227,6 @@ extension URI {
 }
 
 extension URI: CustomStringConvertible {
-  /// The URI with its fragment; user information is left out, since descriptions end up in logs.
+  /// The URI with its fragment but without user information, because descriptions often end up in logs.
   public var description: String { origin.description + target + (fragment.map { "#" + $0 } ?? "") }
 }

@@ -1,29 +1,29 @@
-// What can be wrong with a URI, each with cause and remedy.
+// URIError: the ways in which a URI can be invalid, each with its cause and remedy.
 
-/// Why a string is no URI that a request can be sent to.
+/// The reason why a request can't be sent to a URI.
 public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
-  /// No scheme in front of that text.
+  /// The text has no scheme.
   case missingScheme(String)
-  /// Another scheme than http, https, and these with `+unix`.
+  /// The scheme isn't http, https, http+unix or https+unix.
   case unsupportedScheme(String)
-  /// No host, or one that is neither a name nor an address.
+  /// The host is missing, or is neither a name nor an address.
   case malformedHost(String)
-  /// A port that isn't a number from 1 to 65535.
+  /// The port isn't a number from 1 to 65535.
   case malformedPort(String)
-  /// A control character.
+  /// The URI contains a control character.
   case forbiddenByte(UInt8)
-  /// `http+unix://` without a path of a socket.
+  /// The URI has the scheme `http+unix` or `https+unix` but no socket path.
   case emptySocketPath
-  /// The path of a socket that isn't percent-encoded, or whose bytes aren't UTF-8.
+  /// The socket path isn't percent-encoded, or its bytes aren't UTF-8.
   case malformedSocketPath(String)
-  /// The path of a socket with a NUL, which would end it for the kernel.
+  /// The socket path contains a NUL, at which the kernel would end it.
   case nulInSocketPath(String)
-  /// The path of a socket with more than `Limits.socketPathBytesMax` bytes.
+  /// The socket path has more than `Limits.socketPathBytesMax` bytes.
   case socketPathTooLong(byteCount: Int)
-  /// A reference that leads from a server to a Unix socket.
+  /// A server's reference leads to a different Unix socket.
   case foreignSocket(String)
 
-  /// What is wrong and what to do.
+  /// A sentence that states the cause, and another with the remedy.
   public var description: String {
     switch self {
     case .missingScheme(let text): "\(quoted(text)) has no scheme. Write http:// or https:// in front."

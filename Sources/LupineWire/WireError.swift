@@ -1,69 +1,69 @@
-// What can be wrong with a message, each with cause, place and remedy.
+// WireError: the errors of messages, each with its cause, place and remedy.
 
-/// A message that breaks RFC 9112, or a request that must not be written.
+/// An error of a response that violates HTTP or of a request that can't be serialized.
 ///
-/// The connection that it came from can't be used any further. `offset` counts bytes from the start
-/// of the head, the trailer section or the chunk line that was being read.
+/// After an error of a response, the connection can't be reused. Offsets are in bytes from the start of the head, the
+/// trailer section or the chunk-size line.
 public enum WireError: Error, Sendable, Hashable {
-  // The peer's response.
-  /// It doesn't begin with `HTTP/`; with this instead.
+  // Errors of the peer's response.
+  /// The response doesn't start with `HTTP/`. `prefix` has up to 16 bytes of its start.
   case notHTTP(prefix: String)
-  /// A version other than HTTP/1.0 to 1.9.
+  /// The version isn't HTTP/1.x.
   case unsupportedVersion(String)
-  /// The status line isn't what RFC 9112 §4 says.
+  /// The status line violates the grammar of RFC 9112 §4.
   case malformedStatusLine(offset: Int)
-  /// More than `Limits.headBytesMax`.
+  /// The head exceeds `Limits.headBytesMax`.
   case headTooLarge(limit: Int)
-  /// More than `Limits.fieldLinesMax`.
+  /// The head or trailer section exceeds `Limits.fieldLinesMax`.
   case tooManyFields(limit: Int)
-  /// A field line that doesn't begin with a token and a colon.
+  /// A field line doesn't start with a token and a colon.
   case malformedFieldName(offset: Int)
-  /// White space between a field's name and its colon.
+  /// A field line has white space between the name and the colon.
   case spaceBeforeColon(offset: Int)
-  /// A control character in the head or the trailer section.
+  /// The head or trailer section contains a control character.
   case forbiddenByte(UInt8, offset: Int)
-  /// A Content-Length that isn't a number of at most 64 bits.
+  /// A Content-Length isn't a decimal number that fits 64 bits.
   case malformedContentLength(String)
-  /// Two lengths that differ.
+  /// The response has two different Content-Length values.
   case conflictingContentLength(String, String)
-  /// Chunked isn't the last coding, or one before it isn't known.
+  /// Chunked isn't the last transfer coding, or a coding before it is unknown.
   case unsupportedTransferCoding(String)
-  /// More than `Limits.transferCodingsMax`.
+  /// The transfer codings before chunked exceed `Limits.transferCodingsMax`.
   case tooManyTransferCodings(limit: Int)
-  /// More than `Limits.informationalMax`.
+  /// The interim responses exceed `Limits.informationalMax`.
   case tooManyInformational(limit: Int)
-  /// A 101 that wasn't asked for.
+  /// The server sent a 101 that the request didn't ask for.
   case unexpectedUpgrade
-  /// A chunk size that isn't hex digits, or bytes that a size line can't hold.
+  /// A chunk size isn't hexadecimal, or its line contains a forbidden byte.
   case malformedChunkSize(offset: Int)
-  /// A chunk size of more than 16 digits.
+  /// A chunk size has more than 16 digits.
   case chunkSizeOverflow
-  /// More than `Limits.chunkLineBytesMax`.
+  /// A chunk-size line exceeds `Limits.chunkLineBytesMax`.
   case chunkLineTooLong(limit: Int)
-  /// More than `Limits.chunkExtensionBytesMax`.
+  /// The chunk extensions of a body exceed `Limits.chunkExtensionBytesMax`.
   case chunkExtensionsTooLong(limit: Int)
-  /// Something other than CRLF behind a chunk's data.
+  /// A chunk's data isn't followed by CRLF.
   case missingChunkTerminator
-  /// More than `Limits.trailerBytesMax`.
+  /// The trailer section exceeds `Limits.trailerBytesMax`.
   case trailersTooLarge(limit: Int)
-  /// The connection ended after that many bytes of the head; 0 for no reply at all.
+  /// The connection ended before the head was complete, after `received` bytes; 0 if there was no response at all.
   case truncatedHead(received: Int)
-  /// The connection ended within the body; nil if it isn't known how much is missing.
+  /// The connection ended within the body. `missing` is the number of missing bytes, or nil if it is unknown.
   case truncatedBody(missing: UInt64?)
-  /// Bytes that belong to no request.
+  /// The server sent bytes that belong to no request.
   case unsolicitedBytes(count: Int)
 
-  // The caller's request.
-  /// A method that isn't a token.
+  // Errors of the caller's request.
+  /// The method isn't a token.
   case invalidMethod(String)
-  /// A byte that a request target can't hold, counted from the target's start.
+  /// The request target contains a byte that isn't visible ASCII. The offset is from the start of the target.
   case invalidTarget(byte: UInt8, offset: Int)
-  /// A field name that isn't a token.
+  /// A field name isn't a token.
   case invalidRequestFieldName(String)
-  /// A control character in a field's value.
+  /// A field value contains a control character.
   case invalidRequestFieldValue(name: String, byte: UInt8)
 
-  /// Whether the request was refused before anything was sent; otherwise the response was at fault.
+  /// Whether the caller's request was refused before anything was sent. Otherwise, the response is at fault.
   public var isCallersFault: Bool {
     switch self {
     case .invalidMethod, .invalidTarget, .invalidRequestFieldName, .invalidRequestFieldValue: true
@@ -71,7 +71,7 @@ public enum WireError: Error, Sendable, Hashable {
     }
   }
 
-  /// Whether the peer ended the connection in the middle of a message.
+  /// Whether the peer closed the connection in the middle of a message.
   public var isTruncation: Bool {
     switch self {
     case .truncatedHead, .truncatedBody: true
@@ -81,7 +81,7 @@ public enum WireError: Error, Sendable, Hashable {
 }
 
 extension WireError: CustomStringConvertible {
-  /// One sentence: what is wrong and where, the section of the RFC, and what to do.
+  /// The cause and its place, the RFC section, and the remedy.
   public var description: String {
     switch self {
     case .notHTTP(let prefix):

@@ -1,4 +1,4 @@
-// The text of `lupine fuzz --help`.
+// FuzzHelp: the text of `lupine fuzz --help`.
 
 enum FuzzHelp {
   static var text: String {

@@ -1,24 +1,24 @@
-// The options of `lupine fuzz`, which has a table of its own since it shares few with the rest.
+// FuzzOptions: the options of `lupine fuzz`, in a separate table because they share few with the other options.
 
 import LupineEngine
 
-/// What `lupine fuzz` is asked for.
+/// The settings of a run.
 struct FuzzOptions {
-  /// Requests of one run at most; a million take hours at any rate that a server should be asked for.
+  /// The maximum number of requests in a run: a million, which take hours at any reasonable rate.
   static let countMax = 1_000_000
-  /// Requests a second at most. Each has a connection of its own, of which a client's ports for one server last for 28,000
-  /// a minute.
+  /// The maximum rate in requests per second. Each request uses a new connection, and a client's ports for one server
+  /// last for about 28,000 connections per minute.
   static let rateMax = 400
-  /// Faults after which a run ends: nobody reads more of them.
+  /// The number of faults after which a run ends, because more aren't useful to a reader.
   static let faultsMax = 100
 
   let uri: URI
-  /// The URL as it was given, for the line that sends a request again.
+  /// The URL as given, for the command line that repeats a request.
   let url: String
   var seed: UInt64
   var count = 1_000
   var rate = 100
-  /// The number of the only request that is sent, or nil.
+  /// The number of the only request to send, or nil to send all.
   var only: Int?
   var printsOnly = false
   var timeout = Duration.seconds(5)
@@ -27,7 +27,7 @@ struct FuzzOptions {
   var edits: [FieldEdit] = []
   var body: [UInt8] = []
   var skipsVerification = false
-  /// The options that change the requests, as they were given.
+  /// The options that change the requests, as given.
   var shaping: [String] = []
 
   enum Name: String, CaseIterable {
@@ -35,7 +35,7 @@ struct FuzzOptions {
     case allowRemote = "allow-remote"
     case request, header, data, insecure, help
 
-    /// The short form, as elsewhere; what the value is called, or nil; what it does.
+    /// The letter of the short form, the name of the value (nil if the option takes none) and the help.
     var form: (letter: Character?, valueName: String?, summary: String) {
       switch self {
       case .seed: (nil, "NUMBER", "makes the same requests again; a random one by default, which is shown")
@@ -54,7 +54,7 @@ struct FuzzOptions {
     }
   }
 
-  /// Reads the arguments behind `lupine fuzz`; nil if they ask for help.
+  /// Parses the arguments after `lupine fuzz`. Returns nil for --help.
   static func parse(_ arguments: [String], randomSeed: UInt64) throws(CommandError) -> FuzzOptions? {
     var values: [(Name, String)] = []
     var operands: [String] = []
@@ -129,15 +129,15 @@ struct FuzzOptions {
     return number
   }
 
-  // MARK: Where to
+  // MARK: Target
 
   private func checkHost() throws(CommandError) {
     guard !isRemoteAllowed, !printsOnly, !Self.isLoopback(uri.origin) else { return }
     throw .fuzzUsage("\(uri.origin.host) isn't this machine: --allow-remote, if whoever runs it agrees")
   }
 
-  /// Whether nothing leaves this machine: a Unix socket, an address in numbers, or a name that means no other (RFC 6761
-  /// §6.3), for which the engine is told the addresses.
+  /// Returns whether requests to the origin stay on this machine: it is a Unix socket, a loopback address, or a local
+  /// name (RFC 6761 §6.3), for which the engine gets fixed addresses.
   static func isLoopback(_ origin: Origin) -> Bool {
     if origin.socketPath != nil || isLocalName(origin.host) { return true }
     guard let address = SocketAddress(numeric: origin.host, port: origin.port) else { return false }

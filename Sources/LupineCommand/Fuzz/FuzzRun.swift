@@ -1,8 +1,8 @@
-// `lupine fuzz`: sends the requests of a run one after the other, and tells what the server made of them.
+// FuzzRun: runs `lupine fuzz`: sends the requests of a run one by one and reports the server's behavior.
 
 import LupineEngine
 
-/// One run.
+/// A run of `lupine fuzz`.
 struct FuzzRun {
   private let options: FuzzOptions
   private let mutator: RequestMutator
@@ -13,13 +13,13 @@ struct FuzzRun {
   private var faultCount = 0
   private var sentCount = 0
 
-  /// Requests between two that look whether the server still answers.
+  /// The number of requests between two checks that the server still responds.
   private static let checkInterval = 100
 
-  /// Runs the command's `fuzz`; the arguments are those behind that word.
+  /// Runs `lupine fuzz`. The arguments are those after `fuzz`.
   static func run(_ arguments: [String]) async throws(CommandError) -> ExitCode {
     var generator = SystemRandomNumberGenerator()
-    // Of six digits, so that it can be remembered from one line to the next.
+    // At most six digits, so that the seed is easy to remember.
     let seed = UInt64.random(in: 1...999_999, using: &generator)
     guard let options = try FuzzOptions.parse(arguments, randomSeed: seed) else {
       try Output(path: nil).write(FuzzHelp.text)
@@ -65,11 +65,12 @@ struct FuzzRun {
   }
 
   private func pause(until time: ContinuousClock.Instant) async {
-    // A cancelled pause would only make the next request come earlier.
+    // Cancellation only ends the pause early, so its error is ignored.
     if time > .now { try? await Task.sleep(until: time, clock: .continuous) }
   }
 
-  /// Whether a good request is answered; if not, nothing further would say anything.
+  /// Returns whether the server responds to the good request. If it doesn't, the run ends, because further results
+  /// would mean nothing.
   private mutating func stillAnswers(behind request: MutatedRequest) async throws(CommandError) -> Bool {
     let verdict = await send(mutator.request(0))
     if case .answered = verdict { return true }
@@ -90,9 +91,9 @@ struct FuzzRun {
   }
 
   private func send(_ request: MutatedRequest) async -> FuzzVerdict {
-    // A reply may come in many pieces, each within the limit; but not for ever.
+    // A response may arrive in many pieces, each within the phase's limit, so the total time is limited as well.
     let timeouts = Timeouts(everyPhase: options.timeout, total: options.timeout * 4)
-    // Of a reply to HEAD, which the server may take it for, nothing is awaited behind the head.
+    // If the server may treat the request as HEAD, no body is awaited after the response head.
     let method = request.mayBeHead ? "HEAD" : "GET"
     let raw = RawRequest(to: options.uri.origin, request.bytes, method: method, timeouts: timeouts)
     do throws(EngineError) {
@@ -102,7 +103,7 @@ struct FuzzRun {
     }
   }
 
-  // MARK: What is told
+  // MARK: Reports
 
   private mutating func tell(_ verdict: FuzzVerdict, of request: MutatedRequest) throws(CommandError) {
     if verdict.fault != .gone { sentCount += 1 }
@@ -141,7 +142,7 @@ extension FuzzVerdict {
 
   var isFault: Bool { fault != nil }
 
-  /// Behind which the server may be gone.
+  /// Whether the server may have stopped responding after this verdict.
   var isSuspicious: Bool {
     switch self {
     case .fault, .unreachable: true
@@ -149,7 +150,7 @@ extension FuzzVerdict {
     }
   }
 
-  /// One line.
+  /// The verdict in one line.
   var text: String {
     switch self {
     case .answered(0): "answered, by what can't be judged"
@@ -163,10 +164,10 @@ extension FuzzVerdict {
 }
 
 extension MutatedRequest {
-  /// Bytes of a request that are shown; some are a hundred times longer.
+  /// The maximum number of bytes to show. Some requests are a hundred times longer.
   private static let shownBytesMax = 2_000
 
-  /// How it begins, in lines that can be read.
+  /// The start of the request in readable form.
   var beginning: String {
     let left = bytes.count - Self.shownBytesMax
     let text: String = bytes.prefix(Self.shownBytesMax).reduce(into: "") { text, byte in
@@ -183,7 +184,7 @@ extension MutatedRequest {
 }
 
 extension RequestShape {
-  /// The good request: what `lupine` would send itself.
+  /// Creates the good request: the request that `lupine` would send.
   init(_ options: FuzzOptions) throws(CommandError) {
     let method = options.method ?? (options.body.isEmpty ? "GET" : "POST")
     var lines = [Line(name: "Host", value: options.uri.origin.authority)]
@@ -192,7 +193,8 @@ extension RequestShape {
     self.init(method: method, target: options.uri.target, lines: lines, body: options.body)
     for edit in options.edits {
       remove(edit.name)
-      // Above ASCII it is sent as UTF-8, one scalar a byte.
+      // Characters above ASCII are sent as UTF-8. Each byte becomes a scalar, because a shape sends each scalar as one
+      // byte.
       if case .add(let name, let value) = edit {
         let bytes = String(String.UnicodeScalarView(value.utf8.map { Unicode.Scalar($0) }))
         self.lines.append(Line(name: name, value: bytes))
@@ -217,7 +219,7 @@ extension EngineConfiguration {
 }
 
 extension String {
-  /// One word for a shell.
+  /// The text as one word in a shell's command line, quoted if necessary.
   fileprivate var shellWord: String {
     let isPlain =
       !isEmpty && utf8.allSatisfy { ($0 | 0x20) &- 0x61 < 26 || $0 &- 0x30 < 10 || "-_./:=,@%".utf8.contains($0) }

@@ -1,28 +1,28 @@
-// What a server's behaviour towards one mutated request says about the server. Pure: an outcome in, a verdict out.
+// FuzzVerdict: judges the server by the outcome of a mutated request.
 
 import LupineEngine
 
-/// How a server took a request.
+/// The server's reaction to a request.
 enum FuzzVerdict: Equatable {
-  /// With a reply that keeps to HTTP, whatever its status.
+  /// The server sent a response that conforms to HTTP, with any status.
   case answered(status: Int)
-  /// It closed the connection and said nothing, as it may if it can't make sense of the bytes (RFC 9112 §2.2).
+  /// The server closed the connection without a response, as it may for bytes that it can't parse (RFC 9112 §2.2).
   case closed
-  /// It waits for the rest of what may be unfinished.
+  /// The server waits for the rest of a request that may be unfinished.
   case waits
-  /// It did what no server should.
+  /// The server did something that no server should do.
   case fault(Fault, String)
-  /// It can't be reached.
+  /// The server can't be reached.
   case unreachable(String)
 
   enum Fault: String, CaseIterable {
-    /// The reply breaks HTTP, or breaks off.
+    /// The response violates HTTP or is truncated.
     case brokenReply = "broken reply"
-    /// Nothing more came within the time limit.
+    /// No more bytes arrived within the timeout.
     case hang
-    /// The connection was cut (RST).
+    /// The connection was reset (RST).
     case reset
-    /// A request without any mutation isn't answered any more.
+    /// The server no longer responds to a request without mutations.
     case gone = "no longer answers"
   }
 

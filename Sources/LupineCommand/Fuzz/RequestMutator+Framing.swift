@@ -1,4 +1,5 @@
-// Mutations of what says where a request ends (RFC 9112 §6), which two servers in a row should never read in two ways.
+// RequestMutator+Framing: mutations of a request's framing (RFC 9112 §6), which two servers in a chain must never
+// interpret differently.
 
 extension RequestMutator.Mutation {
   static let ofFraming: [Self] = [
@@ -77,7 +78,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// A body of these pieces, one scalar a byte, with the fields that announce it.
+  /// Sets a chunked body of these pieces, in which each scalar becomes one byte, and the fields that announce it.
   private static func setChunked(_ shape: inout RequestShape, _ pieces: [String]) {
     shape.remove("Content-Length")
     shape.set("Transfer-Encoding", "chunked")

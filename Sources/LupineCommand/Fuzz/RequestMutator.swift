@@ -1,11 +1,11 @@
-// Makes requests that no good client sends, each from a seed and a number.
+// RequestMutator: creates requests that no well-behaved client sends, each determined by a seed and a number.
 
-/// Mutates one good request in ever other ways.
+/// Creates mutations of one good request.
 struct RequestMutator {
-  /// One way to break a request.
+  /// A mutation of a request.
   struct Mutation: Sendable {
     let name: String
-    /// Whether a server may have to wait for what never comes.
+    /// Whether a server may wait for bytes that never arrive.
     var leavesOpen = false
     let apply: @Sendable (inout RequestShape, inout SplitMix64) -> Void
   }
@@ -15,7 +15,8 @@ struct RequestMutator {
 
   private static let all = Mutation.ofRequestLine + Mutation.ofFields + Mutation.ofFraming
 
-  /// The request of that number: with one to three mutations of its grammar, and in one of four cases one of its bytes.
+  /// Returns the request with this number: one to three mutations of its grammar and, in a quarter of the requests, a
+  /// mutation of its bytes.
   func request(_ number: Int) -> MutatedRequest {
     guard number > 0 else {
       return MutatedRequest(number: 0, bytes: good.bytes, mutations: [], mayBeUnfinished: false)
@@ -151,7 +152,7 @@ extension RequestMutator.Mutation {
     },
   ]
 
-  /// Changes any one line.
+  /// Changes a random field line.
   private static func change(
     _ shape: inout RequestShape, _ random: inout SplitMix64, _ body: (inout RequestShape.Line) -> Void
   ) {

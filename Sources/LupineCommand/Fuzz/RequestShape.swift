@@ -1,6 +1,6 @@
-// A request in the parts that mutations change, and as the bytes that are sent.
+// RequestShape: the parts of a request that mutations change, and its serialization.
 
-/// A request of HTTP/1.1, right or wrong.
+/// An HTTP/1.1 request that may be malformed.
 struct RequestShape {
   struct Line {
     var name: String
@@ -8,20 +8,20 @@ struct RequestShape {
     var value: String
   }
 
-  /// Bytes in front of the request line.
+  /// The bytes before the request line.
   var front: [UInt8] = []
   var method: String
   var target: String
   var version = "HTTP/1.1"
-  /// What stands between the words of the request line.
+  /// The separator between the parts of the request line.
   var space = " "
   var lines: [Line]
   var lineEnd = "\r\n"
   var body: [UInt8] = []
-  /// Bytes behind the body.
+  /// The bytes after the body.
   var behind: [UInt8] = []
 
-  /// Every scalar below U+0100 is one byte.
+  /// The serialized request. Each scalar of the texts becomes one byte, so scalars must be below U+0100.
   var bytes: [UInt8] {
     var text = method + space + target
     if !version.isEmpty { text += space + version }
@@ -31,7 +31,7 @@ struct RequestShape {
     return front + text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } + body + behind
   }
 
-  /// The value of the first line of that name, in any case.
+  /// Returns the value of the first line with this name, ignoring case, or nil if there is none.
   func first(_ name: String) -> String? {
     lines.first { $0.name.lowercased() == name.lowercased() }?.value
   }
@@ -46,29 +46,29 @@ struct RequestShape {
   }
 }
 
-/// One request of a run: its bytes, and what makes them odd.
+/// A request of a run: its bytes and its mutations.
 struct MutatedRequest {
-  /// From 1; 0 is the request without a mutation.
+  /// The request's number, from 1. 0 is the request without mutations.
   let number: Int
   let bytes: [UInt8]
-  /// What was done to it, in that order; empty for the good request.
+  /// The names of the mutations, in the order in which they were applied. Empty for the good request.
   let mutations: [String]
-  /// A server may wait for more of it, and say nothing for as long.
+  /// Whether a server may wait for more of the request without responding.
   let mayBeUnfinished: Bool
 
-  /// Whether a server may take it for HTTP/0.9, whose replies have no head.
+  /// Whether a server may treat the request as HTTP/0.9, whose responses have no head.
   var looksLike09: Bool {
     let line = bytes.drop { $0 == 13 || $0 == 10 }.prefix { $0 != 10 && $0 != 13 }
     return !String(decoding: line, as: UTF8.self).uppercased().contains("HTTP/")
   }
 
-  /// Whether a server may take it for one to HEAD, whose reply announces a body that doesn't come.
+  /// Whether a server may treat the request as HEAD, whose response announces a body that isn't sent.
   var mayBeHead: Bool { String(decoding: bytes.prefix(64), as: UTF8.self).uppercased().contains("HEAD") }
 }
 
 extension MutatedRequest {
-  /// Whether the bytes are a whole request to whoever reads them strictly: an empty line, and as much behind it as any
-  /// length says. In doubt they aren't.
+  /// Returns whether a strict parser finds a complete request: an empty line, followed by at least as many bytes as any
+  /// stated length. Returns false if it is uncertain.
   static func isWhole(_ bytes: [UInt8]) -> Bool {
     guard let headEnd = end(ofHead: bytes) else { return false }
     let head = String(decoding: bytes[..<headEnd], as: UTF8.self).lowercased()
@@ -87,7 +87,7 @@ extension MutatedRequest {
   private static func end(ofHead bytes: [UInt8]) -> Int? {
     let end = Array("\r\n\r\n".utf8)
     guard bytes.count >= end.count else { return nil }
-    // Empty lines in front of a request are skipped (RFC 9112 §2.2).
+    // Servers skip empty lines before a request (RFC 9112 §2.2).
     let start = bytes.firstIndex { $0 != 13 && $0 != 10 } ?? bytes.count
     var index = start
     while index + end.count <= bytes.count {

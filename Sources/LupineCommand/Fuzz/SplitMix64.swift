@@ -1,12 +1,12 @@
-// Random numbers that follow from one seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+// SplitMix64: a random number generator determined by its seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
 
-/// The source of every choice that a mutated request is made by.
+/// The source of all random choices for mutated requests.
 struct SplitMix64: RandomNumberGenerator {
   private var state: UInt64
 
   init(seed: UInt64) { state = seed }
 
-  /// A generator for one request of a run: each can be made without those before it.
+  /// Creates a generator for one request of a run, so that each request can be created without its predecessors.
   init(seed: UInt64, request number: Int) {
     var first = SplitMix64(seed: seed)
     state = first.next() ^ (UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
