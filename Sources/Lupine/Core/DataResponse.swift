@@ -3,13 +3,13 @@
 public import Foundation
 
 /// A `DataResponse` whose failures are `AFError`s.
-public typealias AFDataResponse<Success: Sendable> = DataResponse<Success, AFError>
+public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
 /// The outcome of a data request: the result of its serializer and what it was made from.
-public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
+public struct DataResponse<Success, Failure: Error> {
   /// The request that was sent last, adapted; `nil` if none could be built.
   public let request: URLRequest?
   /// The server's response; `nil` if none arrived.
@@ -51,12 +51,12 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 
   /// The response with `transform` applied to the value of a successful result.
-  public func map<NewSuccess: Sendable>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
+  public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
   /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
-  public func tryMap<NewSuccess: Sendable>(
+  public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
@@ -89,6 +89,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
       result: result)
   }
 }
+
+extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
   /// The response with an error in place of its result.

@@ -3,10 +3,10 @@
 public import Foundation
 
 /// A `DownloadResponse` whose failures are `AFError`s.
-public typealias AFDownloadResponse<Success: Sendable> = DownloadResponse<Success, AFError>
+public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
 /// The outcome of a download: the result of its serializer and what it was made from.
-public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
+public struct DownloadResponse<Success, Failure: Error> {
   /// The request that was sent last, adapted; `nil` if none could be built.
   public let request: URLRequest?
   /// The server's response; `nil` if none arrived.
@@ -52,14 +52,14 @@ public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 
   /// The response with `transform` applied to the value of a successful result.
-  public func map<NewSuccess: Sendable>(
+  public func map<NewSuccess>(
     _ transform: (Success) -> NewSuccess
   ) -> DownloadResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
   /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
-  public func tryMap<NewSuccess: Sendable>(
+  public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DownloadResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
@@ -95,6 +95,8 @@ public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
       result: result)
   }
 }
+
+extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
   /// The response with an error in place of its result.

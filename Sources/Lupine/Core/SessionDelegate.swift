@@ -43,6 +43,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionTaskDelegate
 
   /// Offers the request's credential to the request's own origin, and otherwise what the session's storage proposes.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -70,6 +71,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Gives the upload's stream, the same each time; without one the task fails.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -79,6 +81,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -119,6 +122,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionDataDelegate
 
   /// Lets the request decide about the response.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -160,6 +164,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Asks the request's cached-response handler, or the session's.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
