@@ -109,16 +109,16 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
   public var debugDescription: String {
     var lines: [String] = []
     if let request {
-      lines.append("request: \(request.httpMethod ?? "(no method)") \(request.url?.absoluteString ?? "(no URL)")")
-      lines += request.headers.map { "  \($0)" }
-      lines.append("request body: \(bodySummary(request.httpBody))")
+      lines.append("request: \(ReadableText.request(request))")
+      lines += ReadableText.fields(request.headers)
+      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
     } else {
       lines.append("request: none")
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      lines += response.headers.sorted().map { "  \($0)" }
-      lines.append("response body: \(bodySummary(data))")
+      lines += ReadableText.fields(response.headers.sorted())
+      lines.append("response body: \(ReadableText.body(data, response.headers))")
     } else {
       lines.append("response: none")
     }
@@ -127,15 +127,4 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     lines.append("result: \(result)")
     return lines.joined(separator: "\n")
   }
-}
-
-/// The longest body that a debug description shows, in bytes. Own choice: about a terminal's screen.
-private let shownBodyBytesMax = 2_048
-
-private func bodySummary(_ body: Data?) -> String {
-  guard let body, !body.isEmpty else { return "none" }
-  guard body.count <= shownBodyBytesMax, let text = String(data: body, encoding: .utf8) else {
-    return "\(body.count) bytes"
-  }
-  return "\(body.count) bytes\n\(text)"
 }

@@ -115,16 +115,15 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
   public var debugDescription: String {
     var lines: [String] = []
     if let request {
-      lines.append("request: \(request.httpMethod ?? "(no method)") \(request.url?.absoluteString ?? "(no URL)")")
-      lines += request.headers.map { "  \($0)" }
-      // A download with a body is rare, and its text would hide the rest.
-      lines.append("request body: \(request.httpBody.map { "\($0.count) bytes" } ?? "none")")
+      lines.append("request: \(ReadableText.request(request))")
+      lines += ReadableText.fields(request.headers)
+      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
     } else {
       lines.append("request: none")
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      lines += response.headers.sorted().map { "  \($0)" }
+      lines += ReadableText.fields(response.headers.sorted())
     } else {
       lines.append("response: none")
     }

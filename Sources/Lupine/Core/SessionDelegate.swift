@@ -31,6 +31,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     return wiring.withLock { $0.eventMonitor }
   }
 
+  /// The type's name.
+  open override var description: String { "\(type(of: self))" }
+
   // MARK: URLSessionDelegate
 
   /// Ends the requests that are left with `AFError.sessionInvalidated(error:)`.
