@@ -129,6 +129,22 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
+  @Test("an error tells a URL without its user information")
+  func errors() async throws {
+    let other = try #require(URL(string: "ftp://user:secret@example.org/"))
+    let unsupported = await AF.request(other).outcome().error
+    let errors: [AFError?] = [
+      unsupported, .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: url)),
+      .multipartEncodingFailed(reason: .bodyPartFilenameInvalid(in: url)),
+      .multipartEncodingFailed(reason: .outputStreamURLInvalid(url: url)),
+      await AF.upload(url, to: "http://127.0.0.1:1/").outcome().error,
+    ]
+    for error in errors {
+      let text = try #require(error?.localizedDescription)
+      #expect(text.contains("example.org/") && !text.contains("secret"), "\(text)")
+    }
+  }
+
   @Test("a task prints its number, request, state, and its status or error")
   func tasks() async throws {
     try await withServer { _ in

@@ -53,9 +53,9 @@ extension AFError.MultipartEncodingFailureReason {
   var sentence: String {
     switch self {
     case .bodyPartURLInvalid(let url):
-      "The part \(url.absoluteString) is not a file's URL. Download it first, or append its data."
+      "The part \(ReadableText.url(url)) is not a file's URL. Download it first, or append its data."
     case .bodyPartFilenameInvalid(let url):
-      "No name and media type can be made of \(url.absoluteString), for it doesn't end with a name and an extension. "
+      "No name and media type can be made of \(ReadableText.url(url)), for it doesn't end with a name and an extension. "
         + "Append it with a fileName and a mimeType."
     case .bodyPartFileNotReachable(let url):
       "The part's file \(url.path) may not be read by this process. Change its permissions or owner."
@@ -75,7 +75,7 @@ extension AFError.MultipartEncodingFailureReason {
     case .outputStreamFileAlreadyExists(let url):
       "The form was not written to \(url.path), where a file is already. Remove it, or choose another place."
     case .outputStreamURLInvalid(let url):
-      "The form was not written to \(url.absoluteString), which is not a file's URL. Write it to a file."
+      "The form was not written to \(ReadableText.url(url)), which is not a file's URL. Write it to a file."
     case .outputStreamWriteFailed(let error):
       error.sentence("The form could not be written", remedy: "Check the space that is left on the disk.")
     case .inputStreamReadFailed(let error):
