@@ -71,6 +71,13 @@ package func publicKey(ofCertificate der: [UInt8]) -> [UInt8]? {
   return Certificate(der: der)?.publicKey
 }
 
+/// The subject of a certificate in DER, in RFC 2253's form; nil if the bytes aren't exactly one certificate.
+package func subject(ofCertificate der: [UInt8]) -> String? {
+  OpenSSL.setUp()
+  defer { ERR_clear_error() }
+  return Certificate(der: der)?.subject
+}
+
 extension Certificate: Hashable {
   static func == (left: Certificate, right: Certificate) -> Bool {
     left.pointer == right.pointer || X509_cmp(left.pointer, right.pointer) == 0

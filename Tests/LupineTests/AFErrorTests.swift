@@ -15,7 +15,7 @@ struct AFErrorTests {
   private static let target = URL(filePath: "/target/file")
 
   /// One error for each case and reason, the name of its is…Error property, and whether it wraps `Broken`.
-  private static let table: [(error: AFError, property: String?, wraps: Bool)] = [
+  static let table: [(error: AFError, property: String?, wraps: Bool)] = [
     (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
     (.createUploadableFailed(error: Broken()), "createUploadable", true),
     (.downloadedFileMoveFailed(error: Broken(), source: file, destination: target), "downloadedFileMove", true),

@@ -58,14 +58,16 @@ import Testing
     }
   }
 
-  @Test("responseJSON hands over what the server sent")
+  @Test("responseJSON and a handler with the serializer deliver what the server sent")
   func request() async throws {
     try await withServer { _ in
       .json(["x": 1])
     } _: { origin in
       try await withSession { session in
-        let response = await api.response(of: session.request(origin.url))
-        #expect((response.value as? [String: Any])?["x"] as? Int == 1)
+        let responses = await [
+          api.response(of: session.request(origin.url)), api.serialized(session.request(origin.url)),
+        ]
+        #expect(responses.map { ($0.value as? [String: Any])?["x"] as? Int } == [1, 1])
       }
     }
   }
@@ -75,7 +77,8 @@ private protocol UntypedJSON: Sendable {
   func read(
     _ data: Data?, request: URLRequest?, response: HTTPURLResponse?, options: JSONSerialization.ReadingOptions
   ) throws -> Any
-  func response(of request: DataRequest) async -> AFDataResponse<any Sendable>
+  func response(of request: DataRequest) async -> AFDataResponse<Any>
+  func serialized(_ request: DataRequest) async -> AFDataResponse<Any>
 }
 
 private struct DeprecatedJSON: UntypedJSON {
@@ -88,9 +91,18 @@ private struct DeprecatedJSON: UntypedJSON {
   }
 
   @available(*, deprecated)
-  func response(of request: DataRequest) async -> AFDataResponse<any Sendable> {
+  func response(of request: DataRequest) async -> AFDataResponse<Any> {
     await withCheckedContinuation { continuation in
       request.responseJSON(queue: request.underlyingQueue) { continuation.resume(returning: $0) }
+    }
+  }
+
+  @available(*, deprecated)
+  func serialized(_ request: DataRequest) async -> AFDataResponse<Any> {
+    await withCheckedContinuation { (continuation: CheckedContinuation<AFDataResponse<Any>, Never>) in
+      request.response(queue: request.underlyingQueue, responseSerializer: JSONResponseSerializer()) {
+        continuation.resume(returning: $0)
+      }
     }
   }
 }

@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a length that isn't known, or isn't that of the decoded body, is -1")
+  @Test("a length that isn't known, or isn't that of the decoded body, is -1 until the end, then that of the body")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -46,10 +46,55 @@ import Testing
       try await withSession { session in
         for (path, count) in ["/gzip": Int64(6), "/chunked": 3] {
           let request = session.request(origin.url + path)
-          let progress = request.downloadProgress
-          #expect(await request.outcome().error == nil)
-          #expect(progress.totalUnitCount == -1 && progress.completedUnitCount == count)
+          let seen = Recorder<(Int64, Double)?>()
+          let queue = DispatchQueue(label: "progress")
+          request.onHTTPResponse(on: queue) { [progress = request.downloadProgress] _ in
+            seen.record((progress.totalUnitCount > 0 ? 1 : -1, progress.fractionCompleted))
+          }
+          request.downloadProgress(queue: queue) { seen.record(($0.totalUnitCount, $0.fractionCompleted)) }
+            .response(queue: queue) { _ in seen.record(nil) }
+          var updates: [(Int64, Double)] = []
+          while let update = await seen.next() ?? nil { updates.append(update) }
+          #expect(updates.first?.0 == -1 && updates.first?.1 == 0)
+          #expect(updates.last?.0 == count && updates.last?.1 == 1)
+          #expect(request.downloadProgress.isFinished && request.downloadProgress.completedUnitCount == count)
+          // Also for those who ask for the first time when all is over.
+          let late = session.request(origin.url + path)
+          _ = await late.outcome()
+          #expect(late.downloadProgress.fractionCompleted == 1 && late.downloadProgress.totalUnitCount == count)
         }
+      }
+    }
+  }
+
+  @Test("progress of an unknown length isn't complete if the body was cut short")
+  func cutShort() async throws {
+    try await withOrigin { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.beginChunked()
+      try peer.chunk([1, 2, 3])
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        let progress = request.downloadProgress
+        #expect(await request.outcome().error != nil)
+        #expect(progress.fractionCompleted == 0 && progress.totalUnitCount == -1 && !progress.isFinished)
+        #expect(request.downloadProgress.totalUnitCount == -1)
+      }
+    }
+  }
+
+  @Test("an upload of unknown length ends at exactly 1")
+  func unknownUpload() async throws {
+    try await withServer { _ in
+      Reply()
+    } _: { origin in
+      try await withSession { session in
+        let request = session.upload(InputStream(data: Pattern.data(100_000)), to: origin.url)
+        let progress = request.uploadProgress
+        #expect(await request.outcome().error == nil)
+        #expect(progress.fractionCompleted == 1 && progress.completedUnitCount == 100_000)
+        #expect(progress.totalUnitCount == 100_000 && progress.isFinished)
       }
     }
   }

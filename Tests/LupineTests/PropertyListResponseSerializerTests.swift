@@ -90,7 +90,7 @@ import Testing
             continuation.resume(returning: $0)
           }
         }
-        #expect((response.value as? [String: any Sendable])?["a"] as? Int == 1)
+        #expect((response.value as? [String: Any])?["a"] as? Int == 1)
         let value = try await session.request(origin.url).serializingResponse(using: PropertyListResponseSerializer())
           .value
         #expect((value as? [String: any Sendable])?["a"] as? Int == 1)

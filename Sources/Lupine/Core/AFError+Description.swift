@@ -2,17 +2,38 @@
 
 public import Foundation
 
+/// An error whose description ends with what to do about it, so that an error around it doesn't say that again.
+protocol RemedyStating: Error {}
+
+extension AFError: RemedyStating {}
+extension AFError.UnexpectedInputStreamLength: RemedyStating {}
+extension AuthenticationError: RemedyStating {}
+extension DeflateRequestCompressor.DuplicateHeaderError: RemedyStating {}
+extension JSONEncoding.Error: RemedyStating {}
+extension PropertyListError: RemedyStating {}
+extension URLEncodedFormEncoder.Error: RemedyStating {}
+
+extension Error {
+  /// What happened, the cause, which is this error, and what to do unless the cause says it already.
+  func sentence(_ event: String, remedy: String? = nil) -> String {
+    let cause = localizedDescription
+    // Errors of one kind inside each other: the outer one adds nothing.
+    if cause.hasPrefix("\(event): ") { return cause }
+    let remedy = self is any RemedyStating ? nil : remedy
+    return "\(event): \(cause)\(remedy.map { " \($0)" } ?? "")"
+  }
+}
+
 extension AFError: LocalizedError {
   /// What happened, where, and what to do about it.
   public var errorDescription: String? {
     switch self {
     case .createURLRequestFailed(let error):
-      "The request could not be made: \(error.localizedDescription) Correct what asURLRequest() builds it from."
+      error.sentence("The request could not be made", remedy: "Correct what asURLRequest() builds it from.")
     case .createUploadableFailed(let error):
-      "What the upload should send could not be made: \(error.localizedDescription) Correct its source."
+      error.sentence("What the upload should send could not be made", remedy: "Correct its source.")
     case .downloadedFileMoveFailed(let error, let source, let destination):
-      "The downloaded file could not be moved from \(source.path) to \(destination.path): "
-        + "\(error.localizedDescription) Check that its directory is there and writable, and that no file is in the way."
+      moveDescription(error, source, destination)
     case .explicitlyCancelled:
       "The request was cancelled by a call of cancel(). Make a new request to try again."
     case .invalidURL(let url):
@@ -24,10 +45,9 @@ extension AFError: LocalizedError {
     case .parameterEncodingFailed(let reason):
       reason.sentence
     case .requestAdaptationFailed(let error):
-      "The request could not be adapted before it was sent: \(error.localizedDescription) Correct its adapters."
-    case .requestRetryFailed(let retryError, let originalError):
-      "The request failed: \(originalError.localizedDescription) "
-        + "Its retrier, asked about that, failed too: \(retryError.localizedDescription)"
+      error.sentence("The request could not be adapted before it was sent", remedy: "Correct its adapters.")
+    case .requestRetryFailed:
+      retryDescription
     case .responseSerializationFailed(let reason):
       reason.sentence
     case .responseValidationFailed(let reason):
@@ -37,11 +57,40 @@ extension AFError: LocalizedError {
     case .sessionDeinitialized:
       "The session went away while the request was under way. Keep a reference to it until its requests have ended."
     case .sessionInvalidated(let error):
-      "The session was invalidated\(error.map { ": \($0.localizedDescription)" } ?? ".") Make a new one."
+      error?.sentence("The session was invalidated", remedy: "Make a new one.")
+        ?? "The session was invalidated. Make a new one."
     case .sessionTaskFailed(let error):
-      "The transfer failed: \(error.localizedDescription)"
+      error.sentence("The transfer failed")
     case .urlRequestValidationFailed(let reason):
       reason.sentence
+    }
+  }
+
+  private func moveDescription(_ error: any Error, _ source: URL, _ destination: URL) -> String {
+    let cause = error.localizedDescription
+    // The errors of our own moves name both places.
+    if cause.hasPrefix(source.path) { return "The downloaded file \(cause)" }
+    return error.sentence(
+      "The downloaded file could not be moved from \(source.path) to \(destination.path)",
+      remedy: "Check that its directory is there and writable, and that no file is in the way.")
+  }
+
+  /// Each failure once: retriers are asked again about what another one has answered, and may answer with what they were
+  /// asked about.
+  private var retryDescription: String {
+    let failures = retryFailures
+    let others = failures.dropFirst().reduce(into: [String]()) { others, failure in
+      if !failures[0].contains(failure), !others.contains(failure) { others.append(failure) }
+    }
+    let first = "The request failed: \(failures[0])"
+    return others.isEmpty ? first : "\(first) Its retrier failed too: \(others.joined(separator: " "))"
+  }
+
+  /// The original failure, then the retriers'.
+  private var retryFailures: [String] {
+    guard case .requestRetryFailed(let retryError, let originalError) = self else { return [localizedDescription] }
+    return [originalError, retryError].flatMap { error in
+      error.asAFError?.retryFailures ?? [error.localizedDescription]
     }
   }
 }
@@ -54,7 +103,7 @@ extension AFError.ParameterEncoderFailureReason {
     case .missingRequiredComponent(.httpMethod(let name)):
       "The parameters could not be encoded, for \"\(name)\" is no method to choose their place by. Set a valid httpMethod."
     case .encoderFailed(let error):
-      "The parameters could not be encoded: \(error.localizedDescription)"
+      error.sentence("The parameters could not be encoded")
     }
   }
 }
@@ -65,9 +114,9 @@ extension AFError.ParameterEncodingFailureReason {
     case .missingURL:
       "The parameters could not be put into the query, for the request has no URL. Set its url first."
     case .jsonEncodingFailed(let error):
-      "The parameters could not be encoded as JSON: \(error.localizedDescription)"
+      error.sentence("The parameters could not be encoded as JSON")
     case .customEncodingFailed(let error):
-      "The parameters could not be encoded in the chosen format: \(error.localizedDescription)"
+      error.sentence("The parameters could not be encoded in the chosen format")
     }
   }
 }
@@ -84,11 +133,11 @@ extension AFError.ResponseSerializationFailureReason {
     case .stringSerializationFailed(let encoding):
       "The response's body is not text in \(encoding). Name its encoding, or read it as data."
     case .jsonSerializationFailed(let error):
-      "The response's body is not JSON: \(error.localizedDescription) Read it as text to see what the server sent."
+      error.sentence("The response's body is not JSON", remedy: "Read it as text to see what the server sent.")
     case .decodingFailed(let error):
-      "The response's body does not decode: \(error.localizedDescription) Compare it with the type it should become."
+      error.sentence("The response's body does not decode", remedy: "Compare it with the type it should become.")
     case .customSerializationFailed(let error):
-      "The response's serializer failed: \(error.localizedDescription)"
+      error.sentence("The response's serializer failed")
     case .invalidEmptyResponse(let type):
       "The response has no body, and \(type) has no empty value. Conform it to EmptyResponse, or ask for Empty."
     }
@@ -111,7 +160,7 @@ extension AFError.ResponseValidationFailureReason {
     case .unacceptableStatusCode(let code):
       "The response's status code is \(code), which was not wanted. Read the body for the server's reason."
     case .customValidationFailed(let error):
-      "The response's validator failed: \(error.localizedDescription)"
+      error.sentence("The response's validator failed")
     }
   }
 }

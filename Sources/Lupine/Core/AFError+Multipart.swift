@@ -53,22 +53,21 @@ extension AFError.MultipartEncodingFailureReason {
   var sentence: String {
     switch self {
     case .bodyPartURLInvalid(let url):
-      "The part \(url.absoluteString) is not a file's URL. Download it first, or append its data."
+      "The part \(ReadableText.url(url)) is not a file's URL. Download it first, or append its data."
     case .bodyPartFilenameInvalid(let url):
-      "No name and media type can be made of \(url.absoluteString), for it doesn't end with a name and an extension. "
+      "No name and media type can be made of \(ReadableText.url(url)), for it doesn't end with a name and an extension. "
         + "Append it with a fileName and a mimeType."
     case .bodyPartFileNotReachable(let url):
       "The part's file \(url.path) may not be read by this process. Change its permissions or owner."
     case .bodyPartFileNotReachableWithError(let url, let error):
-      "The part's file \(url.path) was not found: \(error.localizedDescription) Check the path."
+      error.sentence("The part's file \(url.path) was not found", remedy: "Check the path.")
     case .bodyPartFileIsDirectory(let url):
       "The part's file \(url.path) is a directory. Append each of its files, or an archive of them."
     case .bodyPartFileSizeNotAvailable(let url):
       "The part's file \(url.path) is no regular file, so its size is not known. "
         + "Append it as a stream with a length, or as data."
     case .bodyPartFileSizeQueryFailedWithError(let url, let error):
-      "The size of the part's file \(url.path) could not be found out: \(error.localizedDescription) "
-        + "Check its permissions."
+      error.sentence("The size of the part's file \(url.path) could not be found out", remedy: "Check its permissions.")
     case .bodyPartInputStreamCreationFailed(let url):
       "The part's file \(url.path) could not be opened. Keep it in place and readable until the form is encoded."
     case .outputStreamCreationFailed(let url):
@@ -76,11 +75,11 @@ extension AFError.MultipartEncodingFailureReason {
     case .outputStreamFileAlreadyExists(let url):
       "The form was not written to \(url.path), where a file is already. Remove it, or choose another place."
     case .outputStreamURLInvalid(let url):
-      "The form was not written to \(url.absoluteString), which is not a file's URL. Write it to a file."
+      "The form was not written to \(ReadableText.url(url)), which is not a file's URL. Write it to a file."
     case .outputStreamWriteFailed(let error):
-      "The form could not be written: \(error.localizedDescription) Check the space that is left on the disk."
+      error.sentence("The form could not be written", remedy: "Check the space that is left on the disk.")
     case .inputStreamReadFailed(let error):
-      "A part of the form could not be read: \(error.localizedDescription)"
+      error.sentence("A part of the form could not be read")
     }
   }
 

@@ -36,7 +36,7 @@ extension AFError.ServerTrustFailureReason {
       "The server was not trusted, for there are no pinned keys. Pass some, or put certificates with them into the main "
         + "bundle, in DER, as .cer files."
     case .trustEvaluationFailed(let error):
-      "The server was not trusted\(error.map { ": \($0.localizedDescription)" } ?? "; its certificates were refused.")"
+      error?.sentence("The server was not trusted") ?? "The server was not trusted; its certificates were refused."
     case .certificatePinningFailed(let host, _, let pinned, let shown):
       "\(host) was not trusted, for none of the \(shown.count) certificates in its chain is one of the \(pinned.count) that "
         + "are pinned. Pin another one if the server's was renewed; if not, somebody may be listening."
@@ -44,7 +44,7 @@ extension AFError.ServerTrustFailureReason {
       "\(host) was not trusted, for none of the \(shown.count) keys in its chain is one of the \(pinned.count) that are "
         + "pinned. Pin another one if the server's was changed; if not, somebody may be listening."
     case .customEvaluationFailed(let error):
-      "The server was not trusted by its evaluator: \(error.localizedDescription)"
+      error.sentence("The server was not trusted by its evaluator")
     }
   }
 

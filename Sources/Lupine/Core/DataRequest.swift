@@ -146,6 +146,18 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
+  /// Calls `completionHandler` with what `responseSerializer` makes of the body; for handlers that take an
+  /// `AFDataResponse<Any>`, such as those of a ``JSONResponseSerializer``.
+  @preconcurrency
+  @_disfavoredOverload
+  @discardableResult
+  public func response<Serializer: ResponseSerializer>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (sending AFDataResponse<Any>) -> Void
+  ) -> Self where Serializer.SerializedObject == any Sendable {
+    serialize(with: responseSerializer, on: queue) { completionHandler($0.map { $0 as Any }) }
+  }
+
   private func serialize<Serializer: DataResponseSerializerProtocol>(
     with serializer: Serializer, on queue: DispatchQueue,
     _ completionHandler: @escaping @Sendable (AFDataResponse<Serializer.SerializedObject>) -> Void

@@ -3,13 +3,13 @@
 public import Foundation
 
 /// A `DataResponse` whose failures are `AFError`s.
-public typealias AFDataResponse<Success: Sendable> = DataResponse<Success, AFError>
+public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
 /// The outcome of a data request: the result of its serializer and what it was made from.
-public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
+public struct DataResponse<Success, Failure: Error> {
   /// The request that was sent last, adapted; `nil` if none could be built.
   public let request: URLRequest?
   /// The server's response; `nil` if none arrived.
@@ -51,12 +51,12 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 
   /// The response with `transform` applied to the value of a successful result.
-  public func map<NewSuccess: Sendable>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
+  public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
   /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
-  public func tryMap<NewSuccess: Sendable>(
+  public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
@@ -90,6 +90,8 @@ public struct DataResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 }
 
+extension DataResponse: Sendable where Success: Sendable {}
+
 extension DataResponse where Failure == AFError {
   /// The response with an error in place of its result.
   func failing(with error: AFError) -> Self {
@@ -107,16 +109,16 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
   public var debugDescription: String {
     var lines: [String] = []
     if let request {
-      lines.append("request: \(request.httpMethod ?? "(no method)") \(request.url?.absoluteString ?? "(no URL)")")
-      lines += request.headers.map { "  \($0)" }
-      lines.append("request body: \(bodySummary(request.httpBody))")
+      lines.append("request: \(ReadableText.request(request))")
+      lines += ReadableText.fields(request.headers)
+      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
     } else {
       lines.append("request: none")
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      lines += response.headers.sorted().map { "  \($0)" }
-      lines.append("response body: \(bodySummary(data))")
+      lines += ReadableText.fields(response.headers.sorted())
+      lines.append("response body: \(ReadableText.body(data, response.headers))")
     } else {
       lines.append("response: none")
     }
@@ -125,15 +127,4 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     lines.append("result: \(result)")
     return lines.joined(separator: "\n")
   }
-}
-
-/// The longest body that a debug description shows, in bytes. Own choice: about a terminal's screen.
-private let shownBodyBytesMax = 2_048
-
-private func bodySummary(_ body: Data?) -> String {
-  guard let body, !body.isEmpty else { return "none" }
-  guard body.count <= shownBodyBytesMax, let text = String(data: body, encoding: .utf8) else {
-    return "\(body.count) bytes"
-  }
-  return "\(body.count) bytes\n\(text)"
 }

@@ -4,7 +4,7 @@ import Foundation
 
 extension DataStreamRequest {
   /// What happened to the stream, and the means to cancel it.
-  public struct Stream<Success: Sendable, Failure: Error>: Sendable {
+  public struct Stream<Success, Failure: Error> {
     /// What happened.
     public let event: Event<Success, Failure>
     /// Cancels the request.
@@ -15,7 +15,7 @@ extension DataStreamRequest {
   }
 
   /// What happens to a stream.
-  public enum Event<Success: Sendable, Failure: Error>: Sendable {
+  public enum Event<Success, Failure: Error> {
     /// A piece came; this is what was made of it.
     case stream(Result<Success, Failure>)
     /// The request has ended; nothing follows.
@@ -46,6 +46,9 @@ extension DataStreamRequest {
     public func cancel() { request?.cancel() }
   }
 }
+
+extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
+extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
   /// What was made of the piece; nil at the end.

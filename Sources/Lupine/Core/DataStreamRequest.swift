@@ -10,7 +10,7 @@ import Synchronization
 /// for them. A request that was cancelled hands over no more pieces.
 public final class DataStreamRequest: Request, @unchecked Sendable {
   /// Is told of each piece, and of the end. What it throws cancels the request, and becomes its error.
-  public typealias Handler<Success: Sendable, Failure: Error> =
+  public typealias Handler<Success, Failure: Error> =
     @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
   /// Looks at a response, and accepts or refuses it.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult

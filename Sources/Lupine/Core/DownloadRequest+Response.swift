@@ -39,6 +39,18 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
+  /// Calls `completionHandler` with what `responseSerializer` makes of the file; for handlers that take an
+  /// `AFDownloadResponse<Any>`, such as those of a ``JSONResponseSerializer``.
+  @preconcurrency
+  @_disfavoredOverload
+  @discardableResult
+  public func response<Serializer: ResponseSerializer>(
+    queue: DispatchQueue = .main, responseSerializer: Serializer,
+    completionHandler: @escaping @Sendable (sending AFDownloadResponse<Any>) -> Void
+  ) -> Self where Serializer.SerializedObject == any Sendable {
+    serialize(with: responseSerializer, on: queue) { completionHandler($0.map { $0 as Any }) }
+  }
+
   private func serialize<Serializer: DownloadResponseSerializerProtocol>(
     with serializer: Serializer, on queue: DispatchQueue,
     _ completionHandler: @escaping @Sendable (AFDownloadResponse<Serializer.SerializedObject>) -> Void
@@ -146,14 +158,14 @@ extension DownloadRequest {
     emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
     emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
     options: JSONSerialization.ReadingOptions = .allowFragments,
-    completionHandler: @escaping @Sendable (AFDownloadResponse<any Sendable>) -> Void
+    completionHandler: @escaping @Sendable (sending AFDownloadResponse<Any>) -> Void
   ) -> Self {
     response(
       queue: queue,
       responseSerializer: JSONResponseSerializer(
         dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods, options: options),
-      completionHandler: completionHandler)
+        emptyRequestMethods: emptyRequestMethods, options: options)
+    ) { completionHandler($0.map { $0 as Any }) }
   }
 
   /// Calls `completionHandler` with the file's content as a property list; an empty one is an error unless method or
@@ -168,13 +180,13 @@ extension DownloadRequest {
     emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
     emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
     options: PropertyListSerialization.ReadOptions = [],
-    completionHandler: @escaping @Sendable (AFDownloadResponse<any Sendable>) -> Void
+    completionHandler: @escaping @Sendable (sending AFDownloadResponse<Any>) -> Void
   ) -> Self {
     response(
       queue: queue,
       responseSerializer: PropertyListResponseSerializer(
         dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods, options: options),
-      completionHandler: completionHandler)
+        emptyRequestMethods: emptyRequestMethods, options: options)
+    ) { completionHandler($0.map { $0 as Any }) }
   }
 }

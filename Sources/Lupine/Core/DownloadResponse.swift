@@ -3,10 +3,10 @@
 public import Foundation
 
 /// A `DownloadResponse` whose failures are `AFError`s.
-public typealias AFDownloadResponse<Success: Sendable> = DownloadResponse<Success, AFError>
+public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
 /// The outcome of a download: the result of its serializer and what it was made from.
-public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
+public struct DownloadResponse<Success, Failure: Error> {
   /// The request that was sent last, adapted; `nil` if none could be built.
   public let request: URLRequest?
   /// The server's response; `nil` if none arrived.
@@ -52,14 +52,14 @@ public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 
   /// The response with `transform` applied to the value of a successful result.
-  public func map<NewSuccess: Sendable>(
+  public func map<NewSuccess>(
     _ transform: (Success) -> NewSuccess
   ) -> DownloadResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
   /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
-  public func tryMap<NewSuccess: Sendable>(
+  public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DownloadResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
@@ -96,6 +96,8 @@ public struct DownloadResponse<Success: Sendable, Failure: Error>: Sendable {
   }
 }
 
+extension DownloadResponse: Sendable where Success: Sendable {}
+
 extension DownloadResponse where Failure == AFError {
   /// The response with an error in place of its result.
   func failing(with error: AFError) -> Self {
@@ -113,16 +115,15 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
   public var debugDescription: String {
     var lines: [String] = []
     if let request {
-      lines.append("request: \(request.httpMethod ?? "(no method)") \(request.url?.absoluteString ?? "(no URL)")")
-      lines += request.headers.map { "  \($0)" }
-      // A download with a body is rare, and its text would hide the rest.
-      lines.append("request body: \(request.httpBody.map { "\($0.count) bytes" } ?? "none")")
+      lines.append("request: \(ReadableText.request(request))")
+      lines += ReadableText.fields(request.headers)
+      lines.append("request body: \(ReadableText.body(request.httpBody, request.headers))")
     } else {
       lines.append("request: none")
     }
     if let response {
       lines.append("response: \(response.statusCode)")
-      lines += response.headers.sorted().map { "  \($0)" }
+      lines += ReadableText.fields(response.headers.sorted())
     } else {
       lines.append("response: none")
     }

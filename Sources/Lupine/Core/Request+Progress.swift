@@ -56,10 +56,12 @@ final class TransferProgress: Sendable {
 }
 
 extension Request {
-  /// How much of the request's body was sent. Its total is -1 while the length isn't known.
+  /// How much of the request's body was sent. Its total is -1 while the length isn't known; if the request ends well, it is
+  /// then the number of bytes that were sent.
   public var uploadProgress: Progress { progress(\.uploadProgress).progress }
 
-  /// How much of the response's body has come. Its total is -1 while the length isn't known.
+  /// How much of the response's body has come. Its total is -1 while the length isn't known; if the request ends well, it
+  /// is then the number of bytes that were received.
   public var downloadProgress: Progress { progress(\.downloadProgress).progress }
 
   /// Calls `closure` on `queue` whenever a part of the request's body was sent; one that was set before is replaced.
@@ -101,8 +103,23 @@ extension Request {
   /// The last word, for those who asked while the task was running.
   func finishProgress(_ task: URLSessionTask) {
     guard mutableState.withLock({ $0.uploadProgress != nil || $0.downloadProgress != nil }) else { return }
-    if task.countOfBytesSent > 0 { didSend(task.countOfBytesSent, of: task.countOfBytesExpectedToSend) }
-    if task.countOfBytesReceived > 0 { didReceive(task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive) }
+    let (sent, received) = (sentBytes(of: task), receivedBytes(of: task))
+    if sent.count > 0 { didSend(sent.count, of: sent.total) }
+    if received.count > 0 { didReceive(received.count, of: received.total) }
+  }
+
+  private func sentBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
+    bytes(of: task, task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
+  }
+
+  private func receivedBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
+    bytes(of: task, task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+  }
+
+  /// A total that wasn't known is the count once the task has ended without an error.
+  private func bytes(of task: URLSessionTask, _ count: Int64, of total: Int64) -> (count: Int64, total: Int64) {
+    let isComplete = task.state == .completed && task.error == nil && error == nil
+    return (count, isComplete && total <= 0 ? count : total)
   }
 
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
@@ -110,11 +127,8 @@ extension Request {
     let progress = TransferProgress()
     // Whoever asks late sees how far it is. What comes meanwhile is counted by the next update, or at the task's end.
     if let task = lastTask {
-      let isUpload = path == \.uploadProgress
-      let count = isUpload ? task.countOfBytesSent : task.countOfBytesReceived
-      if count > 0 {
-        progress.update(count, of: isUpload ? task.countOfBytesExpectedToSend : task.countOfBytesExpectedToReceive)
-      }
+      let bytes = path == \.uploadProgress ? sentBytes(of: task) : receivedBytes(of: task)
+      if bytes.count > 0 { progress.update(bytes.count, of: bytes.total) }
     }
     return mutableState.withLock { state in
       if let existing = state[keyPath: path] { return existing }

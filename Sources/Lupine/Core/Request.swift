@@ -268,6 +268,6 @@ extension Request: CustomStringConvertible {
   public var description: String {
     guard let request = performedRequests.last ?? lastRequest, let url = request.url, let method = request.httpMethod
     else { return "No request created yet." }
-    return "\(method) \(url.absoluteString)" + (response.map { " (\($0.statusCode))" } ?? "")
+    return "\(method) \(ReadableText.url(url))" + (response.map { " (\($0.statusCode))" } ?? "")
   }
 }

@@ -24,6 +24,9 @@ final class ResponseInputStream: InputStream {
     life.withLock { if $0 == .unopened { $0 = .open } }
   }
 
+  /// The request whose body it is.
+  override var description: String { "\(type(of: self))(\(request))" }
+
   override func close() {
     life.withLock { $0 = .closed }
     stop()

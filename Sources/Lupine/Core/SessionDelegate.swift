@@ -31,6 +31,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     return wiring.withLock { $0.eventMonitor }
   }
 
+  /// The type's name.
+  open override var description: String { "\(type(of: self))" }
+
   // MARK: URLSessionDelegate
 
   /// Ends the requests that are left with `AFError.sessionInvalidated(error:)`.
@@ -43,6 +46,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionTaskDelegate
 
   /// Offers the request's credential to the request's own origin, and otherwise what the session's storage proposes.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -70,6 +74,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Gives the upload's stream, the same each time; without one the task fails.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -79,6 +84,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -119,6 +125,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   // MARK: URLSessionDataDelegate
 
   /// Lets the request decide about the response.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -160,6 +167,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   }
 
   /// Asks the request's cached-response handler, or the session's.
+  @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

@@ -70,7 +70,7 @@ extension RequestBody {
 extension URLError {
   fileprivate init(_ code: Code, file url: URL, _ explanation: String, _ underlying: (any Error)?) {
     var info: [String: Any] = [
-      NSLocalizedDescriptionKey: "\(url.isFileURL ? url.path : url.absoluteString) \(explanation)",
+      NSLocalizedDescriptionKey: "\(url.isFileURL ? url.path : ReadableText.url(url)) \(explanation)",
       NSURLErrorFailingURLErrorKey: url,
     ]
     info[NSUnderlyingErrorKey] = underlying

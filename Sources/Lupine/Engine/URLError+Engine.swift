@@ -18,7 +18,7 @@ extension URLError {
         .socketPathTooLong, .foreignSocket:
         .badURL
       }
-    self.init(code, description: "\(url.absoluteString): \(error)", underlying: error, url: url)
+    self.init(code, description: "\(ReadableText.url(url)): \(error)", underlying: error, url: url)
   }
 
   /// The engine couldn't be started.

@@ -25,6 +25,7 @@ public protocol Authenticator: Sendable {
   ///
   /// Requests wait for it, so call it whatever happens, after a time of your own choice at last; a second call is
   /// ignored. A request that is made here must not go through the interceptor that asks: it would wait for itself.
+  @preconcurrency
   func refresh(
     _ credential: Credential, for session: Session,
     completion: @escaping @Sendable (_ result: Result<Credential, any Error>) -> Void)
@@ -136,6 +137,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// Answers with the request and the credential in it, after a refresh if it is required.
   ///
   /// Fails with an ``AuthenticationError`` or with the authenticator's error from `refresh`.
+  @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -159,6 +161,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   /// Answers ``RetryResult/retry`` if the server has refused the request's credential and there is another one, after
   /// a refresh if need be; ``RetryResult/doNotRetry`` if the request has failed otherwise; and with the
   /// ``AuthenticationError`` or the authenticator's error from `refresh` if there is no credential to be had.
+  @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void

@@ -7,6 +7,7 @@ import Foundation
 /// Sessions have no cache yet: a handler is asked and told to monitors, and what it returns is kept nowhere.
 public protocol CachedResponseHandler: Sendable {
   /// Calls `completion` with what is to be stored of a complete response, or nil.
+  @preconcurrency
   func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
     completion: @escaping @Sendable (CachedURLResponse?) -> Void)
@@ -38,6 +39,7 @@ public struct ResponseCacher: CachedResponseHandler {
   }
 
   /// Calls `completion` with what the behaviour makes of the response.
+  @preconcurrency
   public func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
     completion: @escaping @Sendable (CachedURLResponse?) -> Void

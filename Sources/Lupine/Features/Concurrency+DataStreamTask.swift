@@ -10,7 +10,7 @@ public import Foundation
 /// they keep are in memory at most, each of that many bytes at most.
 public struct DataStreamTask: Sendable {
   /// Pieces of the body, serialised, then its end.
-  public typealias Stream<Success: Sendable, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
+  public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
   private let request: DataStreamRequest
 
@@ -59,7 +59,7 @@ public struct DataStreamTask: Sendable {
   }
 
   /// A sequence whose iterations each add a handler to the request, which that may resume.
-  private func stream<Success, Failure>(
+  private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {

@@ -12,6 +12,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Calls the closure.
+  @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -20,6 +21,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Calls `adapt(_:for:completion:)`, which the closure has no need to know more than.
+  @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -40,6 +42,7 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Calls the closure.
+  @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void
@@ -83,6 +86,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Asks the adapters by `adapt(_:for:completion:)`. A session calls `adapt(_:using:completion:)`: override that too.
+  @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -98,6 +102,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Asks the adapters by `adapt(_:using:completion:)`.
+  @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -112,6 +117,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   }
 
   /// Asks the retriers.
+  @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void

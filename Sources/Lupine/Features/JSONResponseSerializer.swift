@@ -63,14 +63,14 @@ extension DataRequest {
     emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
     emptyRequestMethods: Set<HTTPMethod> = JSONResponseSerializer.defaultEmptyRequestMethods,
     options: JSONSerialization.ReadingOptions = .allowFragments,
-    completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
+    completionHandler: @escaping @Sendable (sending AFDataResponse<Any>) -> Void
   ) -> Self {
     response(
       queue: queue,
       responseSerializer: JSONResponseSerializer(
         dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods, options: options),
-      completionHandler: completionHandler)
+        emptyRequestMethods: emptyRequestMethods, options: options)
+    ) { completionHandler($0.map { $0 as Any }) }
   }
 }
 

@@ -10,7 +10,7 @@ public import Foundation
 ///
 /// Names, file names, media types and headers are written as they are given, without any escape: what somebody else
 /// chose may hold no quotation mark and no line break.
-open class MultipartFormData {
+open class MultipartFormData: CustomStringConvertible {
   /// Bytes up to which an upload encodes a form in memory; a longer one goes through a file. 10 MB, as in Alamofire.
   public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
@@ -26,6 +26,12 @@ open class MultipartFormData {
       let (total, isOverflow) = sum.addingReportingOverflow(part.length)
       return isOverflow ? .max : total
     }
+  }
+
+  /// How many parts there are, and the bytes of their bodies.
+  open var description: String {
+    let size = ReadableText.bytes(Int64(clamping: contentLength))
+    return "\(type(of: self))(\(ReadableText.count(parts.count, "part")), \(size), boundary: \(boundary))"
   }
 
   let fileManager: FileManager

@@ -65,14 +65,14 @@ extension DataRequest {
     emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
     emptyRequestMethods: Set<HTTPMethod> = PropertyListResponseSerializer.defaultEmptyRequestMethods,
     options: PropertyListSerialization.ReadOptions = [],
-    completionHandler: @escaping @Sendable (AFDataResponse<any Sendable>) -> Void
+    completionHandler: @escaping @Sendable (sending AFDataResponse<Any>) -> Void
   ) -> Self {
     response(
       queue: queue,
       responseSerializer: PropertyListResponseSerializer(
         dataPreprocessor: dataPreprocessor, emptyResponseCodes: emptyResponseCodes,
-        emptyRequestMethods: emptyRequestMethods, options: options),
-      completionHandler: completionHandler)
+        emptyRequestMethods: emptyRequestMethods, options: options)
+    ) { completionHandler($0.map { $0 as Any }) }
   }
 }
 

@@ -38,6 +38,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
   /// compressed.
   ///
   /// Fails with ``DuplicateHeaderError``, or for want of memory.
+  @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void

@@ -16,11 +16,13 @@ public protocol RequestAdapter: Sendable {
   /// error to fail with.
   ///
   /// Nothing goes on until then. An answer after the first is ignored.
+  @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
   /// The same with more to know; sessions call this one. Unless it is implemented, it calls the other.
+  @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
@@ -28,6 +30,7 @@ public protocol RequestAdapter: Sendable {
 
 extension RequestAdapter {
   /// Calls `adapt(_:for:completion:)` with the state's session.
+  @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -71,6 +74,7 @@ public protocol RequestRetrier: Sendable {
   /// Looks at what failed and why, and calls `completion` once, on any thread.
   ///
   /// The request hasn't ended until then. An answer after the first is ignored.
+  @preconcurrency
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void)
@@ -81,6 +85,7 @@ public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
   /// Answers with the request as it is.
+  @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
@@ -89,6 +94,7 @@ extension RequestInterceptor {
   }
 
   /// Answers ``RetryResult/doNotRetry``.
+  @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void

@@ -50,6 +50,7 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   /// otherwise ``RetryResult/doNotRetry``.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
+  @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void

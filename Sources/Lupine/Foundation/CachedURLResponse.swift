@@ -15,6 +15,11 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
     self.response = response
     self.data = data
   }
+
+  /// The response and the size of its body.
+  open override var description: String {
+    "\(type(of: self)) with a body of \(ReadableText.bytes(Int64(data.count))): \(response)"
+  }
 }
 
 extension HTTPURLResponse {

@@ -89,6 +89,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return HTTPHeaders(unique: joined.map { HTTPHeader(name: $0.name, value: $0.value) })
   }
 
+  /// The status code and the URL, and the header fields, each on its own line.
+  open override var description: String {
+    (["\(type(of: self)): \(statusCode) \(ReadableText.url(url))"] + ReadableText.fields(headers))
+      .joined(separator: "\n")
+  }
+
   /// The media type of `Content-Type` (RFC 9110 §8.3.1) in small letters, or nil if there is none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }

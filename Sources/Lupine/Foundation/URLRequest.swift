@@ -194,8 +194,8 @@ public struct URLRequest: Hashable, Sendable {
 }
 
 extension URLRequest: CustomStringConvertible {
-  /// The URL as a string.
+  /// The URL as a string, without its user information.
   public var description: String {
-    url?.description ?? "url: nil"
+    url == nil ? "url: nil" : ReadableText.url(url)
   }
 }

@@ -45,6 +45,12 @@ open class URLResponse: NSObject, @unchecked Sendable {
     storedTextEncodingName
   }
 
+  /// The URL, the media type and the length, as far as they are known.
+  open override var description: String {
+    "\(type(of: self)): \(ReadableText.url(url)), \(mimeType ?? "no media type"), "
+      + ReadableText.bytes(expectedContentLength)
+  }
+
   /// A name to save the content under: what the server suggests, else the URL's last path component, else `unknown`.
   ///
   /// It is a single path component of at most 255 bytes and never `.` or `..`.

@@ -59,6 +59,14 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
   /// Redirects that were followed.
   public var redirectCount: Int { values.redirectCount }
 
+  /// The task's duration, then a paragraph for each request that was sent.
+  public override var description: String {
+    let (requests, redirects) = (ReadableText.count(transactionMetrics.count, "request"), redirectCount)
+    let summary = "URLSessionTaskMetrics: \(requests), \(ReadableText.count(redirects, "redirect")), "
+    return ([summary + ReadableText.duration(taskInterval.duration)] + transactionMetrics.map(\.description))
+      .joined(separator: "\n")
+  }
+
   private var values: Values {
     source.withLock { source in
       switch source {

@@ -111,6 +111,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// MPTCP (RFC 8684).
   public var isMultipath: Bool { false }
 
+  /// The request, its connection, the duration of each phase that was entered, and the bytes sent and received.
+  public override var description: String { summary }
+
   init(
     request: URLRequest,
     response: URLResponse? = nil,

@@ -164,10 +164,11 @@ import Testing
         try await withDownloadFolder { folder in
           let heard = Recorder<Int?>()
           session.download(origin.url + "/list", to: into(folder)).responsePropertyList(queue: .global()) {
-            heard.record(($0.value as? [String: any Sendable])?["a"] as? Int)
+            heard.record(($0.value as? [String: Any])?["a"] as? Int)
           }
           #expect(await heard.next() == 1)
           (session.download(origin.url + "/json", to: into(folder)) as any WithJSON).json { heard.record($0) }
+          #expect(await heard.next() == 1)
           #expect(await heard.next() == 1)
         }
       }
@@ -285,6 +286,9 @@ private protocol WithJSON {
 extension DownloadRequest: WithJSON {
   @available(*, deprecated)
   fileprivate func json(_ handler: @escaping @Sendable (Int?) -> Void) {
-    responseJSON(queue: .global()) { handler(($0.value as? [String: any Sendable])?["a"] as? Int) }
+    responseJSON(queue: .global()) { handler(($0.value as? [String: Any])?["a"] as? Int) }
+    response(queue: .global(), responseSerializer: JSONResponseSerializer()) { (response: AFDownloadResponse<Any>) in
+      handler((response.value as? [String: Any])?["a"] as? Int)
+    }
   }
 }

@@ -184,7 +184,8 @@ import Testing
             let isIntact = response.error == nil && response.content == body
             #expect(isIntact, "\(path)")
             #expect(progress.completedUnitCount == Int64(body.count))
-            if !body.isEmpty { #expect(progress.totalUnitCount == -1) }
+            guard !body.isEmpty else { continue }
+            #expect(progress.totalUnitCount == Int64(body.count) && progress.fractionCompleted == 1)
           }
         }
       }

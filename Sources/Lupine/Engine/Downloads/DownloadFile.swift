@@ -155,7 +155,7 @@ final class DownloadFile: Sendable {
 
   private func failIncomplete(_ byteCountDue: UInt64) -> URLError {
     let description = """
-      \(source?.absoluteString ?? url.path): The file has \(byteCount) bytes where the server said that it would have \
+      \(source.map(ReadableText.url) ?? url.path): The file has \(byteCount) bytes where the server said that it would have \
       \(byteCountDue). Download from the start.
       """
     var info: [String: Any] = [NSLocalizedDescriptionKey: description]

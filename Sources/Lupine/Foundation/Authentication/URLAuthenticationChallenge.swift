@@ -52,6 +52,12 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
       error: challenge.error, anySender: sender)
   }
 
+  /// The protection space, the user of the proposed credential, and how many credentials were refused before.
+  public override var description: String {
+    "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
+      + "previous failures: \(previousFailureCount))"
+  }
+
   /// A session's own challenge has no sender.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,

@@ -23,6 +23,13 @@ public final class URLCredentialStorage: NSObject, Sendable {
     super.init()
   }
 
+  /// How many credentials there are; none of them is shown.
+  public override var description: String {
+    let counts = spaces.withLock { $0.values.map(\.credentials.count) }
+    let credentials = ReadableText.count(counts.reduce(0, +), "credential")
+    return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
+  }
+
   /// The credentials of all spaces, by the user's name.
   public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }

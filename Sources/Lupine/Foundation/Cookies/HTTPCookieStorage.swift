@@ -37,6 +37,11 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     set { state.withLock { $0.policy = newValue } }
   }
 
+  /// How many cookies there are, and the policy; no cookie's value is shown.
+  public override var description: String {
+    "HTTPCookieStorage(\(ReadableText.count(cookies?.count ?? 0, "cookie")), accepts: \(cookieAcceptPolicy))"
+  }
+
   /// All cookies that haven't expired, in the order in which they were made; never nil.
   public var cookies: [HTTPCookie]? {
     let now = now()

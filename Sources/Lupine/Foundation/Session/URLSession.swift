@@ -100,6 +100,13 @@ open class URLSession: NSObject, @unchecked Sendable {
     set { mutableState.withLock { $0.sessionDescription = newValue } }
   }
 
+  /// How many tasks haven't ended, and whether others can be made.
+  open override var description: String {
+    let name = sessionDescription.map { "\($0), " } ?? ""
+    let state = isValid ? "valid" : "invalidated"
+    return "\(type(of: self))(\(name)\(ReadableText.count(tasks.count, "task")), \(state))"
+  }
+
   // MARK: Tasks
 
   /// Makes a task, suspended, whose body is handed over as it comes.

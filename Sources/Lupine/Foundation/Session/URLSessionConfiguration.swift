@@ -190,6 +190,18 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.additionalHeaders = newValue } }
   }
 
+  /// The values that most programs set. Of the additional fields the names alone, as their values may be credentials.
+  open override var description: String {
+    let snapshot = snapshot
+    return [
+      "\(type(of: self))(request timeout: \(ReadableText.duration(snapshot.timeoutIntervalForRequest))",
+      "resource timeout: \(ReadableText.duration(snapshot.timeoutIntervalForResource))",
+      "connections per host: \(snapshot.engine.pool.connectionsPerOriginMax)",
+      "cookies: \(snapshot.cookieStorage == nil ? "off" : "\(snapshot.cookieAcceptPolicy)")",
+      "additional fields: \((snapshot.additionalHeaders ?? HTTPHeaders()).map(\.name)))",
+    ].joined(separator: ", ")
+  }
+
   /// A configuration of its own with the same values.
   open func copy(with zone: NSZone? = nil) -> Any {
     URLSessionConfiguration(snapshot)

@@ -3,23 +3,28 @@
 public import Foundation
 
 /// Hears of the session itself.
+@preconcurrency
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   /// The session was invalidated and its last task has ended; it lets go of its delegate now.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 }
 
 /// Hears of tasks of every kind.
+@preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// The server redirects; `completionHandler` is to be called with the request to send, or nil to take the response.
+  @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
   /// The server asks for a credential.
+  @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
   /// A body is to be read from its start, for the first time or again behind a redirect, a challenge or a connection that
   /// turned out to be closed; `completionHandler` is to be called with a stream that wasn't opened, or nil to fail the task.
+  @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
@@ -35,20 +40,24 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
 }
 
 /// Hears of tasks whose body is handed over as it comes.
+@preconcurrency
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
   /// The response's head came; its body waits until `completionHandler` has said what is to become of it.
+  @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
   /// A piece of the body came.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
   /// The response is complete and might be stored; `completionHandler` is to be called with what is to be stored, or nil.
+  @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
 /// Hears of tasks whose body is written into a file.
+@preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   /// The body is complete in the file at `location`, which is removed when this returns, unless it was moved away.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
@@ -71,18 +80,21 @@ extension URLSessionDelegate {
 
 extension URLSessionTaskDelegate {
   /// The redirect is followed.
+  @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) { completionHandler(request) }
 
   /// The proposed credential is offered once, if there is one.
+  @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) { completionHandler(.performDefaultHandling, nil) }
 
   /// There is no other stream.
+  @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -105,6 +117,7 @@ extension URLSessionTaskDelegate {
 
 extension URLSessionDataDelegate {
   /// The body is wanted.
+  @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
@@ -114,6 +127,7 @@ extension URLSessionDataDelegate {
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
 
   /// The response may be stored as it is.
+  @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void

@@ -239,6 +239,16 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   var session: URLSession? { mutableState.withLock { $0.session } }
   private var transfer: Transfer? { mutableState.withLock { $0.transfer } }
 
+  /// The task's number, its request, its state, and the response or the error if there is one already.
+  open override var description: String {
+    let request = currentRequest.map(ReadableText.request) ?? "no request"
+    var parts = ["\(taskIdentifier)", request, "\(state)"]
+    if let httpResponse { parts.append("status \(httpResponse.statusCode)") }
+    if let error { parts.append("error: \(error.localizedDescription)") }
+    if let taskDescription { parts.append(taskDescription) }
+    return "\(type(of: self))(\(parts.joined(separator: ", ")))"
+  }
+
   // MARK: What the transfer says
 
   func transfer(

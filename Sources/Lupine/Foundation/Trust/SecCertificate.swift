@@ -4,7 +4,7 @@ public import Foundation
 import LupineEngine
 
 /// A certificate (RFC 5280). Two are equal if their bytes are.
-public final class SecCertificate: Sendable, Hashable {
+public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   let data: Data
   let publicKey: SecKey
 
@@ -15,6 +15,12 @@ public final class SecCertificate: Sendable, Hashable {
     publicKey = SecKey(subjectPublicKeyInfo: Data(key))
   }
 
+  /// The certificate's subject (RFC 4514) and its size.
+  public var description: String {
+    let subject = LupineTLS.subject(ofCertificate: Array(data)) ?? "unreadable"
+    return "SecCertificate(\(subject), \(ReadableText.bytes(Int64(data.count))))"
+  }
+
   /// Whether both have the same bytes.
   public static func == (left: SecCertificate, right: SecCertificate) -> Bool { left.data == right.data }
 
@@ -23,13 +29,16 @@ public final class SecCertificate: Sendable, Hashable {
 }
 
 /// A public key. Two are equal if their kind and their bytes are.
-public final class SecKey: Sendable, Hashable {
+public final class SecKey: Sendable, Hashable, CustomStringConvertible {
   /// The key as SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7), of which pins by hash are made (RFC 7469 §2.4).
   public let subjectPublicKeyInfo: Data
 
   init(subjectPublicKeyInfo: Data) {
     self.subjectPublicKeyInfo = subjectPublicKeyInfo
   }
+
+  /// The key's SubjectPublicKeyInfo in base64; it is a public key, so nothing of it is secret.
+  public var description: String { "SecKey(\(subjectPublicKeyInfo.base64EncodedString()))" }
 
   /// Whether both have the same SubjectPublicKeyInfo.
   public static func == (left: SecKey, right: SecKey) -> Bool {

@@ -5,7 +5,7 @@ import LupineEngine
 import Synchronization
 
 /// What a server has shown in a handshake, to be evaluated; its additions stand under `af`.
-public final class SecTrust: Sendable {
+public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
 
@@ -21,6 +21,12 @@ public final class SecTrust: Sendable {
   var certificates: [SecCertificate] {
     let verification = anchorData.map { evidence.verify(host: nil, anchors: $0) } ?? evidence.verification
     return verification.chain.compactMap { SecCertificate(Data($0)) }
+  }
+
+  /// The host, the subjects of its certificates, and why they aren't trusted if they aren't.
+  public var description: String {
+    let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
+    return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
   /// Trusts these alone from now on, in place of the session's trust roots.

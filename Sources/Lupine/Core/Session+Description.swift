@@ -1,0 +1,12 @@
+// What a session prints.
+
+import Foundation
+import Synchronization
+
+extension Session: CustomStringConvertible {
+  /// How many requests are under way, and the queue on which they do their work.
+  public var description: String {
+    let requests = ReadableText.count(activeRequests.withLock { $0.members.count }, "active request")
+    return "\(type(of: self))(\(requests), root queue: \(rootQueue.label))"
+  }
+}

@@ -1,0 +1,130 @@
+// Errors inside errors: each cause and each path is told once, with one remedy.
+
+import Foundation
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct AFErrorNestingTests {
+  private struct Broken: LocalizedError {
+    var errorDescription: String? { "The thing broke." }
+  }
+
+  private static let file = URL(filePath: "/folder/file")
+
+  /// Every case and reason that holds an error, but for `requestRetryFailed`, which holds two.
+  private static let wrappers: [@Sendable (any Error) -> AFError] = [
+    { .createURLRequestFailed(error: $0) }, { .createUploadableFailed(error: $0) },
+    { .downloadedFileMoveFailed(error: $0, source: file, destination: URL(filePath: "/target/file")) },
+    { .multipartEncodingFailed(reason: .bodyPartFileNotReachableWithError(atURL: file, error: $0)) },
+    { .multipartEncodingFailed(reason: .bodyPartFileSizeQueryFailedWithError(forURL: file, error: $0)) },
+    { .multipartEncodingFailed(reason: .outputStreamWriteFailed(error: $0)) },
+    { .multipartEncodingFailed(reason: .inputStreamReadFailed(error: $0)) },
+    { .parameterEncoderFailed(reason: .encoderFailed(error: $0)) },
+    { .parameterEncodingFailed(reason: .jsonEncodingFailed(error: $0)) },
+    { .parameterEncodingFailed(reason: .customEncodingFailed(error: $0)) },
+    { .requestAdaptationFailed(error: $0) },
+    { .responseSerializationFailed(reason: .jsonSerializationFailed(error: $0)) },
+    { .responseSerializationFailed(reason: .decodingFailed(error: $0)) },
+    { .responseSerializationFailed(reason: .customSerializationFailed(error: $0)) },
+    { .responseValidationFailed(reason: .customValidationFailed(error: $0)) },
+    { .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: $0)) },
+    { .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: $0)) },
+    { .sessionInvalidated(error: $0) }, { .sessionTaskFailed(error: $0) },
+  ]
+
+  @Test("the table holds every case and reason that wraps an error")
+  func table() {
+    let wrapping = AFErrorTests.table.filter { $0.wraps && !$0.error.isRequestRetryError }
+    #expect(
+      Set(Self.wrappers.map { "\($0(CancellationError()))".prefix { $0 != "C" } }).count == Self.wrappers.count)
+    #expect(wrapping.count == Self.wrappers.count)
+  }
+
+  @Test("an error inside another one of its kind is told once")
+  func same() {
+    for wrap in Self.wrappers {
+      #expect(wrap(wrap(Broken())).localizedDescription == wrap(Broken()).localizedDescription)
+    }
+  }
+
+  @Test("an error that states a remedy is told with that remedy alone")
+  func remedies() {
+    let inner: [any Error] = [
+      AFError.explicitlyCancelled, AuthenticationError.missingCredential, PropertyListError.unknownFormat,
+      JSONEncoding.Error.invalidJSONObject, DeflateRequestCompressor.DuplicateHeaderError(),
+      AFError.UnexpectedInputStreamLength(bytesExpected: 1, bytesRead: 2),
+      URLEncodedFormEncoder.Error.invalidRootObject("Encode an object."),
+    ]
+    for wrap in Self.wrappers {
+      for error in inner {
+        let text = wrap(error).localizedDescription
+        #expect(text.hasSuffix(": \(error.localizedDescription)"), "\(text)")
+      }
+      #expect(wrap(Broken()).localizedDescription.contains(": The thing broke."))
+    }
+  }
+
+  @Test("a failed retry tells each failure once, however often retriers were asked")
+  func retries() {
+    func failed(_ retry: any Error, _ original: any Error) -> String {
+      AFError.requestRetryFailed(retryError: retry, originalError: original).localizedDescription
+    }
+    let original = AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: 418))
+    let once = "The request failed: \(original.localizedDescription) Its retrier failed too: The thing broke."
+    #expect(failed(Broken(), original) == once)
+    let first = AFError.requestRetryFailed(retryError: Broken(), originalError: original)
+    #expect(failed(Broken(), first) == once)
+    #expect(failed(first, first) == once)
+    #expect(failed(first, original) == once)
+    #expect(failed(original, original) == "The request failed: \(original.localizedDescription)")
+    let other = AFError.sessionDeinitialized
+    #expect(failed(other, first) == "\(once) \(other.localizedDescription)")
+    // The transfer's own error, without what the request has put around it.
+    let timeout = URLError(.timedOut)
+    let transfer = AFError.sessionTaskFailed(error: timeout)
+    #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")
+  }
+
+  @Test("a request whose retrier fails tells its error and the retrier's once, through every serializer")
+  func retrier() async throws {
+    try await withServer { _ in
+      .text("no", status: 418)
+    } _: { origin in
+      try await withSession { session in
+        let retrier = Retrier { _, _, _, completion in completion(.doNotRetryWithError(Broken())) }
+        let request = session.request(origin.url, interceptor: retrier).validate()
+        let error = try #require(await request.serializingData().response.error)
+        #expect(error.isRequestRetryError)
+        let text = error.localizedDescription
+        for part in ["The request failed", "418", "Its retrier", "The thing broke."] {
+          #expect(text.components(separatedBy: part).count == 2, "\(part) in: \(text)")
+        }
+      }
+    }
+  }
+
+  @Test("a failed move tells each path once, with one remedy")
+  func moves() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        try await withDownloadFolder { folder in
+          let target = folder.appending(path: "missing/file")
+          let response = await session.download(origin.url, to: { _, _ in (target, []) }).outcome()
+          guard case .downloadedFileMoveFailed(_, let source, _)? = response.error else {
+            return #expect(response.error?.isDownloadedFileMoveError == true)
+          }
+          let text = try #require(response.error?.localizedDescription)
+          for part in [source.path, target.path] {
+            #expect(text.components(separatedBy: part).count == 2, "\(text)")
+          }
+          #expect(text.hasSuffix("Make the folder first, or say .createIntermediateDirectories."), "\(text)")
+          #expect(!text.contains("Check that"), "\(text)")
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,256 @@
+// What public classes print: something useful, no address, no password.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
+  /// Classes without a description of their own, which Swift prints by their name: what they do is all that they are.
+  private static let namedByType: Set<String> = [
+    "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
+    "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
+    "DefaultTrustEvaluator", "DisabledTrustEvaluator", "Interceptor", "JSONParameterEncoder", "JSONResponseSerializer",
+    "PinnedCertificatesTrustEvaluator", "PropertyListParameterEncoder", "PropertyListResponseSerializer",
+    "PublicKeysTrustEvaluator", "Retrier", "RetryPolicy", "ServerTrustManager", "StringResponseSerializer",
+    "URLEncodedFormEncoder", "URLEncodedFormParameterEncoder",
+  ]
+
+  private let url: URL
+
+  init() throws {
+    url = try #require(URL(string: "https://user:secret@example.org/a@b?c=d"))
+  }
+
+  /// The public classes that the sources declare, with the rest of each declaration's line.
+  private func declarations() throws -> [String: String] {
+    let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().appending(path: "Sources/Lupine").path
+    let paths = try #require(FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String })
+    var found: [String: String] = [:]
+    for path in paths where path.hasSuffix(".swift") {
+      for line in try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8).split(separator: "\n") {
+        guard let match = line.firstMatch(of: /^\s*(?:open|public)(?: final)? class (\w+)(.*)/),
+          !["var", "func"].contains(match.1)
+        else { continue }
+        found[String(match.1)] = String(match.2)
+      }
+    }
+    return found
+  }
+
+  /// An object of each public class with a description, those of a request that was sent among them.
+  private func objects(_ session: Session, at origin: String) async throws -> [any CustomStringConvertible] {
+    let request = session.request(origin)
+    let outcome = await request.outcome()
+    let metrics = try #require(outcome.metrics)
+    let download = session.session.downloadTask(with: URLRequest(url: url))
+    let data = session.session.dataTask(with: URLRequest(url: url))
+    let upload = session.session.uploadTask(with: URLRequest(url: url), from: Data([1]))
+    for task in [download, data, upload] { task.cancel() }
+    let response = try #require(outcome.response)
+    let space = URLProtectionSpace(
+      host: "h", port: 1, protocol: "https", realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+    let credential = URLCredential(user: "user", password: "secret", persistence: .none)
+    let authority = try ThrowawayAuthority()
+    let certificate = try SecCertificate.pem(authority.certificatePEM)
+    return [
+      request, session.upload(Data([1]), to: origin), session.download(origin), session.streamRequest(origin),
+      session, session.session, session.session.configuration, session.delegate, data, upload, download,
+      try #require(request.task), response,
+      URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 5, textEncodingName: nil),
+      CachedURLResponse(response: response, data: Data([1])), metrics, metrics.transactionMetrics[0],
+      HTTPCookieStorage(), try #require(HTTPCookie(properties: [.name: "n", .value: "v", .domain: "d", .path: "/"])),
+      URLCredentialStorage(), credential, space,
+      URLAuthenticationChallenge(
+        protectionSpace: space, proposedCredential: credential, previousFailureCount: 1, failureResponse: nil),
+      certificate, certificate.publicKey,
+      try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority), MultipartFormData(),
+    ]
+  }
+
+  @Test("every public class prints more than its name and address, and no password")
+  func everyClass() async throws {
+    let declarations = try declarations()
+    #expect(declarations.count > 40)
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let objects = try await objects(session, at: origin.url)
+        var described: Set<String> = ["Request", "URLSessionTask"]
+        for object in objects {
+          let type = "\(type(of: object))"
+          described.insert(type)
+          for text in ["\(object)", String(reflecting: object)] {
+            #expect(!text.contains("0x") && !text.contains("secret"), "\(text)")
+            #expect(!text.isEmpty && !text.hasPrefix("Lupine."), "\(text)")
+            #expect(text != type || type == "SessionDelegate", "\(text)")
+          }
+        }
+        // Of an abstract class there are only its subclasses' objects.
+        #expect(Set(declarations.keys) == described.union(Self.namedByType))
+        for name in Self.namedByType {
+          #expect(declarations[name]?.contains("NSObject") == false, "\(name) is printed with its address")
+        }
+      }
+    }
+  }
+
+  @Test("a response prints its status, its URL without user information, and its fields")
+  func responses() throws {
+    let response = try #require(
+      HTTPURLResponse(url: url, statusCode: 404, httpVersion: nil, headerFields: ["Content-Length": "7", "A": "b"]))
+    #expect(
+      response.description == """
+        HTTPURLResponse: 404 https://example.org/a@b?c=d
+          A: b
+          Content-Length: 7
+        """)
+    #expect(
+      CachedURLResponse(response: response, data: Data(count: 1_500)).description
+        .hasPrefix("CachedURLResponse with a body of 1.5 kB: HTTPURLResponse: 404 "))
+    let plain = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    #expect(plain.description == "URLResponse: https://example.org/a@b?c=d, no media type, unknown length")
+  }
+
+  @Test(
+    "a URL is printed without its user information",
+    arguments: [
+      ("https://u:p@h/", "https://h/"), ("https://u@h:1", "https://h:1"), ("https://h/u:p@x", "https://h/u:p@x"),
+      ("https://h?u:p@x", "https://h?u:p@x"), ("https://h#@", "https://h#@"), ("file:///u@h", "file:///u@h"),
+      ("mailto:u@h", "mailto:u@h"), ("/a://u@h", "/a://u@h"), ("http://%40:p@h", "http://h"),
+    ])
+  func userInformation(text: String, printed: String) throws {
+    let url = try #require(URL(string: text))
+    #expect(ReadableText.url(url) == printed)
+    #expect(URLRequest(url: url).description == printed)
+  }
+
+  @Test("an error tells a URL without its user information")
+  func errors() async throws {
+    let other = try #require(URL(string: "ftp://user:secret@example.org/"))
+    let unsupported = await AF.request(other).outcome().error
+    let errors: [AFError?] = [
+      unsupported, .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: url)),
+      .multipartEncodingFailed(reason: .bodyPartFilenameInvalid(in: url)),
+      .multipartEncodingFailed(reason: .outputStreamURLInvalid(url: url)),
+      await AF.upload(url, to: "http://127.0.0.1:1/").outcome().error,
+    ]
+    for error in errors {
+      let text = try #require(error?.localizedDescription)
+      #expect(text.contains("example.org/") && !text.contains("secret"), "\(text)")
+    }
+  }
+
+  @Test("a task prints its number, request, state, and its status or error")
+  func tasks() async throws {
+    try await withServer { _ in
+      .text("here", status: 201)
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url)
+        _ = await request.outcome()
+        #expect(request.task?.description == "URLSessionDataTask(1, GET \(origin.url), completed, status 201)")
+        let task = session.session.downloadTask(with: URLRequest(url: url))
+        #expect(task.description == "URLSessionDownloadTask(2, GET https://example.org/a@b?c=d, suspended)")
+        task.taskDescription = "mine"
+        #expect(task.description.hasSuffix(", suspended, mine)"))
+        #expect(session.session.description == "URLSession(1 task, valid)")
+        task.cancel()
+      }
+    }
+  }
+
+  @Test("metrics print each request with its connection, its phases and its bytes")
+  func metrics() throws {
+    @Sendable func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
+    let transaction = URLSessionTaskTransactionMetrics(
+      request: URLRequest(url: url),
+      response: HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil),
+      domainLookupStartDate: date(0), domainLookupEndDate: date(0.00025), connectStartDate: date(1),
+      connectEndDate: date(1.5), secureConnectionStartDate: date(1.125), secureConnectionEndDate: date(1.5),
+      requestStartDate: date(2), requestEndDate: date(4), responseStartDate: date(3), responseEndDate: date(5),
+      networkProtocolName: "http/1.1", isReusedConnection: false, isProxyConnection: true, localAddress: "::1",
+      localPort: 1, remoteAddress: "127.0.0.1", remotePort: 443, negotiatedTLSProtocolVersion: .TLSv13,
+      countOfRequestHeaderBytesSent: 1, countOfResponseHeaderBytesReceived: 120,
+      countOfResponseBodyBytesReceived: 2_500_000, countOfResponseBodyBytesAfterDecoding: 3_000_000_000)
+    let text = """
+      URLSessionTaskTransactionMetrics: GET https://example.org/a@b?c=d, 200
+        connection: new, http/1.1, TLS 1.3, through a proxy, from [::1]:1, to 127.0.0.1:443
+        phases: lookup 250 µs, connect 125.0 ms, TLS 375.0 ms, request 2.00 s, waiting 0 µs, response 2.00 s
+        sent: 1 byte of head, 0 bytes of body
+        received: 120 bytes of head, 2.5 MB of body (3.0 GB without codings)
+      """
+    #expect(transaction.description == text)
+    let metrics = URLSessionTaskMetrics {
+      URLSessionTaskMetrics.Values(
+        transactionMetrics: [transaction], taskInterval: DateInterval(start: date(0), end: date(5)), redirectCount: 0)
+    }
+    #expect(metrics.description == "URLSessionTaskMetrics: 1 request, 0 redirects, 5.00 s\n\(text)")
+  }
+
+  @Test("storages and forms print how much they hold")
+  func storages() throws {
+    let cookies = HTTPCookieStorage()
+    cookies.setCookie(
+      try #require(HTTPCookie(properties: [.name: "n", .value: "secret", .domain: "d", .path: "/"])))
+    #expect(cookies.description == "HTTPCookieStorage(1 cookie, accepts: always)")
+    let credentials = URLCredentialStorage()
+    for port in 1...2 {
+      credentials.set(
+        URLCredential(user: "u", password: "secret", persistence: .forSession),
+        for: URLProtectionSpace(host: "h", port: port, protocol: nil, realm: nil, authenticationMethod: nil))
+    }
+    #expect(credentials.description == "URLCredentialStorage(2 credentials, 2 protection spaces)")
+    let form = MultipartFormData(boundary: "b")
+    form.append(Data(count: 1_234), withName: "n")
+    #expect(form.description == "MultipartFormData(1 part, 1.2 kB, boundary: b)")
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.headers = ["Authorization": "secret"]
+    #expect(
+      configuration.description
+        == "URLSessionConfiguration(request timeout: 60.00 s, resource timeout: 604800.00 s, "
+        + "connections per host: 6, cookies: onlyFromMainDocumentDomain, additional fields: [\"Authorization\"])")
+  }
+
+  @Test(
+    "a debug description shows bodies of text up to 100,000 bytes, and of others the size",
+    arguments: [
+      ("text/html", 100_000, true), ("text/html", 100_001, false), ("application/json", 3_000, true),
+      ("application/problem+JSON; charset=utf-8", 10, true), ("application/atom+xml", 10, true),
+      ("image/png", 10, false), ("application/x-www-form-urlencoded", 10, false), (nil, 10, false),
+    ] as [(String?, Int, Bool)])
+  func bodies(type: String?, byteCount: Int, isShown: Bool) throws {
+    let body = Data(repeating: UInt8(ascii: "x"), count: byteCount)
+    let text = String(decoding: body, as: UTF8.self)
+    let size = ReadableText.bytes(Int64(byteCount))
+    var request = URLRequest(url: url)
+    request.httpBody = body
+    request.setValue(type, forHTTPHeaderField: "Content-Type")
+    let head = HTTPURLResponse(
+      url: url, statusCode: 200, httpVersion: nil, headerFields: type.map { ["Content-Type": $0] })
+    let received = AFDataResponse<Int>(
+      request: nil, response: head, data: body, metrics: nil, serializationDuration: 0, result: .success(1))
+    let data = received.debugDescription
+    #expect(data.contains("response body: \(size)") && data.contains(text) == isShown)
+    let sent = AFDownloadResponse<Int>(
+      request: request, response: nil, fileURL: nil, resumeData: nil, metrics: nil, serializationDuration: 0,
+      result: .success(1))
+    let download = sent.debugDescription
+    #expect(download.contains("request body: \(size)") && download.contains(text) == isShown)
+  }
+
+  @Test("a debug description shows of credentials the scheme alone")
+  func credentials() {
+    var request = URLRequest(url: url)
+    request.headers = [.authorization(username: "user", password: "secret"), .init(name: "a", value: "b")]
+    let response = AFDataResponse<Int>(
+      request: request, response: nil, data: nil, metrics: nil, serializationDuration: 0, result: .success(1))
+    let lines = response.debugDescription.split(separator: "\n").map(String.init)
+    #expect(
+      lines.prefix(3) == ["request: GET https://example.org/a@b?c=d", "  Authorization: Basic (not shown)", "  a: b"])
+  }
+}
