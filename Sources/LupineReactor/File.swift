@@ -23,6 +23,14 @@ package struct File: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
+  /// The file's length at present.
+  package func byteCount() throws(SystemError) -> UInt64 {
+    var status = stat()
+    let number = descriptor.number
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    return UInt64(clamping: status.st_size)
+  }
+
   /// Reads up to `countMax` bytes at `offset` and appends them; 0 at the file's end.
   package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count
