@@ -23,6 +23,14 @@ package struct File: ~Copyable, Sendable {
     self.descriptor = descriptor
   }
 
+  /// Returns the file's current length in bytes.
+  package func byteCount() throws(SystemError) -> UInt64 {
+    var status = stat()
+    let number = descriptor.number
+    _ = try SystemCall.run("fstat") { fstat(number, &status) }
+    return UInt64(clamping: status.st_size)
+  }
+
   /// Reads up to `countMax` bytes at `offset` and appends them. Returns their number, 0 at the end of the file.
   package func read(_ countMax: Int, at offset: UInt64, into output: inout [UInt8]) throws(SystemError) -> Int {
     let start = output.count

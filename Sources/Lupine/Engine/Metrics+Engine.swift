@@ -5,10 +5,14 @@ import LupineEngine
 
 extension URLSessionTaskMetrics {
   /// The measurements of a transfer that has ended, or of none; converted when somebody asks for them.
-  convenience init(_ transfer: Transfer?) {
+  convenience init(_ transfer: (any TaskTransfer)?) {
     // The transfer rather than a copy: it is there anyway, and nearly nobody asks.
-    if let transfer { self.init { Values(transfer.attempts) } } else { self.init { Values([]) } }
+    if let transfer { self.init { transfer.measurements } } else { self.init { Values([]) } }
   }
+}
+
+extension Transfer {
+  var measurements: URLSessionTaskMetrics.Values { URLSessionTaskMetrics.Values(attempts) }
 }
 
 extension URLSessionTaskMetrics.Values {

@@ -17,7 +17,7 @@ protocol TransferObserver: AnyObject, Sendable {
   /// Whether anybody has something to say about the final response's head; it is welcome otherwise.
   var decidesOnResponse: Bool { get }
   /// The final response's head came: `answer` is to be called with whether its body is wanted.
-  func transfer(didReceive response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void)
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void)
   /// A piece of the body came.
   func transfer(didReceive body: Data)
   /// That much of the request's body was sent so far.
@@ -250,7 +250,7 @@ final class Transfer: ResponseSink {
   /// The request as redirects have left it.
   var currentRequest: URLRequest { state.withLock { $0.urlRequest } }
   /// The final response's head, once it came.
-  var response: HTTPURLResponse? { state.withLock { $0.response } }
+  var httpResponse: HTTPURLResponse? { state.withLock { $0.response } }
   /// How many bytes of the body came, decoded.
   var receivedByteCount: Int64 { state.withLock { $0.receivedByteCount } }
   /// How many bytes of the request's body were sent. It never goes back: of a body that is sent again, because of a

@@ -40,7 +40,7 @@ open class URLResponse: NSObject, @unchecked Sendable {
     storedContentLength
   }
 
-  /// The name of the content's character encoding, in small letters over HTTP, or nil if it is not known.
+  /// The name of the content's character encoding, or nil if it is not known; in lowercase over HTTP and in `data:` URLs.
   open var textEncodingName: String? {
     storedTextEncodingName
   }

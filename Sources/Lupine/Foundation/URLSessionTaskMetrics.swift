@@ -9,7 +9,7 @@ import Synchronization
 public final class URLSessionTaskMetrics: NSObject, Sendable {
   /// Where a response came from.
   public enum ResourceFetchType: Int, Sendable {
-    /// Not known, as no response came.
+    /// Not known, as no response came, or neither the network nor a cache had a part in it.
     case unknown = 0
     /// The network.
     case networkLoad = 1

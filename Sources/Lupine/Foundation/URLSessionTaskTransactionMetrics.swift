@@ -90,9 +90,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// Bytes of the response's body after its codings were taken off.
   public let countOfResponseBodyBytesAfterDecoding: Int64
 
-  /// Where the response came from: the network, or unknown if none came.
+  /// Where the response came from: the network, or unknown if none came, or if a `file:` or `data:` URL was read.
   public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
-    response == nil ? .unknown : .networkLoad
+    response is HTTPURLResponse ? .networkLoad : .unknown
   }
 
   /// How the host's name was looked up: always unknown, since getaddrinfo asks whom it likes and doesn't say whom.

@@ -56,9 +56,10 @@ struct DownloadWriter: ~Copyable {
   /// Chooses the file for a response's body.
   ///
   /// - Throws: `URLError.cannotCreateFile`, or what emptying the file of an earlier download throws.
-  mutating func begin(_ response: HTTPURLResponse) throws(URLError) -> Decision {
+  mutating func begin(_ response: URLResponse) throws(URLError) -> Decision {
     if hasEnded { throw URLError(.cancelled) }
-    guard let earlier else {
+    // Only downloads over HTTP leave resume data.
+    guard let earlier, let response = response as? HTTPURLResponse else {
       target = Target(file: try makeFile(response))
       return .take
     }
@@ -89,7 +90,7 @@ struct DownloadWriter: ~Copyable {
     return request
   }
 
-  private func makeFile(_ response: HTTPURLResponse) throws(URLError) -> DownloadFile {
+  private func makeFile(_ response: URLResponse) throws(URLError) -> DownloadFile {
     try DownloadFile.create(from: response.url, total: UInt64(exactly: response.expectedContentLength))
   }
 

@@ -39,7 +39,7 @@ extension ResumeData {
   }
 
   /// Reads what ``serialized`` has made. It may come from anywhere, so it is checked: it can't name any file but those
-  /// that downloads make.
+  /// that downloads make, neither by its path nor by a `file:` URL.
   ///
   /// - Throws: `URLError.cannotOpenFile`, as the file of the download isn't known.
   init(_ data: Data) throws(URLError) {
@@ -51,6 +51,7 @@ extension ResumeData {
 
   private init?(_ record: Record) {
     guard record.version == Self.version, let url = URL(string: record.url), url.scheme != nil,
+      !LocalContent.serves(url),
       record.fields.allSatisfy({ $0.count == 2 }), record.path.hasPrefix("/"), !record.path.utf8.contains(0),
       record.path.split(separator: "/").last.map(DownloadFileName.matches) == true,
       (1...UInt64(Int64.max)).contains(record.received),

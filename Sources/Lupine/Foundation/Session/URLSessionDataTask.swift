@@ -26,7 +26,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     return (delegate as? SessionDelegate)?.isAsked(aboutResponseOf: self) ?? true
   }
 
-  override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     guard let session, let delegate = session.delegates?.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }

@@ -113,7 +113,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override var decidesOnResponse: Bool { true }
 
-  override func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     do throws(URLError) {
       let (decision, byteCount) = try writer.withLock { writer throws(URLError) in
         (try writer.begin(response), Int64(clamping: writer.byteCount))

@@ -24,7 +24,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     case unstarted
     /// The request is being converted.
     case starting
-    case transferring(Transfer)
+    case transferring(any TaskTransfer)
     /// It couldn't be started, and is about to complete.
     case failed
   }
@@ -41,7 +41,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     /// Whether it has ended, and its delegate is told.
     var isConcluding = false
 
-    var transfer: Transfer? {
+    var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
     }
   }
@@ -77,7 +77,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   var decidesOnResponse: Bool { false }
 
   /// The response's head came.
-  func receive(_ response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
+  func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
   /// A piece of the body came.
   func receive(_ body: Data) {}
@@ -89,7 +89,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Starts the task, or goes on with it.
   open func resume() {
-    enum Action { case begin(URLSession), steer(Transfer), nothing }
+    enum Action { case begin(URLSession), steer(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .suspended, let session = state.session else { return .nothing }
       state.state = .running
@@ -110,7 +110,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Stops the task: nothing more is read, and the timeouts stand still, but for those of opening a connection.
   open func suspend() {
-    let transfer = mutableState.withLock { state -> Transfer? in
+    let transfer = mutableState.withLock { state -> (any TaskTransfer)? in
       guard state.state == .running else { return nil }
       state.state = .suspended
       return state.transfer
@@ -120,7 +120,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Ends the task; it completes with `URLError.cancelled`.
   open func cancel() {
-    enum Action { case complete(URLSession), cancel(Transfer), nothing }
+    enum Action { case complete(URLSession), cancel(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .running || state.state == .suspended, let session = state.session else { return .nothing }
       if case .failed = state.stage { return .nothing }
@@ -144,10 +144,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
           userInfo: [NSLocalizedDescriptionKey: "The session was invalidated before the task was made. Make a new one."]
         )
       }
-      let transfer = Transfer(
-        try client.convert(request, body: try makeBody()), from: request, client: client,
-        delivery: delivery(of: session),
-        windowBytes: mutableState.withLock { $0.windowBytes }, observer: self)
+      let transfer = try makeTransfer(request, in: session)
       let isWanted = mutableState.withLock { state in
         guard state.state == .running || state.state == .suspended else { return false }
         state.stage = .transferring(transfer)
@@ -168,8 +165,25 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
+  /// Over HTTP, or from this machine for what the engine refuses and ``LocalContent`` serves. In that order, so that a
+  /// request over HTTP pays nothing for it.
+  private func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
+    let body = try makeBody()
+    do throws(URLError) {
+      return Transfer(
+        try client.convert(request, body: body), from: request, client: client, delivery: delivery(of: session),
+        windowBytes: windowBytes, observer: self)
+    } catch {
+      guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
+        throw error
+      }
+      return LocalTransfer(
+        request, files: session.fileDelivery, delivery: delivery(of: session), windowBytes: windowBytes, observer: self)
+    }
+  }
+
   /// Brings the transfer to where the task stands. Another thread may move the task meanwhile, so it is asked again.
-  private func steer(_ transfer: Transfer) {
+  private func steer(_ transfer: any TaskTransfer) {
     var isPaused: Bool
     repeat {
       isPaused = state == .suspended
@@ -184,14 +198,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The request as redirects have left it.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? originalRequest }
   /// The response's head, once it came.
-  open var response: URLResponse? { httpResponse }
+  open var response: URLResponse? { transfer?.response }
   /// Why the task failed, once it has completed.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
   /// Bytes of the body that came, decoded.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
   /// The length of the body as far as it is known, otherwise `NSURLSessionTransferSizeUnknown`.
   open var countOfBytesExpectedToReceive: Int64 {
-    httpResponse?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
+    transfer?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
   /// Bytes of the request's body that were sent. It never goes back: a body that is sent again, because of a redirect, a
   /// challenge or a connection that was found closed, counts again only beyond what was counted.
@@ -209,8 +223,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// What was measured, for when the transfer has ended.
   var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
-  /// The response with its HTTP parts.
-  var httpResponse: HTTPURLResponse? { transfer?.response }
+  /// The response with its HTTP parts; nil for a `file:` or `data:` URL.
+  var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
   /// The request that the task works for, until it has completed.
   var owner: Request? {
@@ -229,15 +243,17 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
   /// Reads no more of the body; the task completes as if all of it had come.
-  func discardBody() { transfer?.discardBody() }
+  func discardBody() { exchanges?.discardBody() }
 
   /// Reads no more of the body, and sends another request; its response is then the task's.
   func sendInstead(_ request: URLRequest) throws(URLError) {
-    try transfer?.sendInstead(request)
+    try exchanges?.sendInstead(request)
   }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
-  private var transfer: Transfer? { mutableState.withLock { $0.transfer } }
+  private var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
+  /// The transfer if it is one over HTTP.
+  private var exchanges: Transfer? { transfer as? Transfer }
 
   /// The task's number, its request, its state, and the response or the error if there is one already.
   open override var description: String {
@@ -273,7 +289,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  func transfer(didReceive response: HTTPURLResponse, answer: @escaping @Sendable (Bool) -> Void) {
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
     receive(response, answer: answer)
   }
 

@@ -1,0 +1,194 @@
+// data: URLs (RFC 2397), taken apart and decoded.
+
+import Foundation
+
+/// The content of a `data:` URL, decoded, and its type.
+///
+/// No limit applies: the content is never longer than the URL, which the caller holds in memory already.
+struct DataURL: Equatable {
+  /// Without parameters, in lowercase.
+  let mediaType: String
+  /// The parameter `charset`, in lowercase; nil if there is none.
+  let charset: String?
+  let content: Data
+
+  /// The type of content whose URL names none (RFC 2397 §2).
+  private static let defaultMediaType = "text/plain"
+  private static let defaultCharset = "us-ascii"
+
+  private typealias Bytes = ArraySlice<UInt8>
+
+  // dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
+  /// Decodes a URL. Its fragment is ignored.
+  init(_ url: String) throws(DataURLError) {
+    let bytes = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
+    guard Self.text(bytes.prefix(5)) == "data:" else { throw .otherScheme }
+    guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { throw .missingComma }
+    var head = bytes[5..<comma]
+    let isBase64 = Self.text(head.suffix(7)) == ";base64"
+    if isBase64 { head = head.dropLast(7) }
+    (mediaType, charset) = try Self.mediaType(try Self.percentDecoded(head)[...])
+    let data = try Self.percentDecoded(bytes[(comma + 1)...])
+    content = Data(isBase64 ? try Self.base64Decoded(data) : data)
+  }
+
+  /// ASCII in lowercase.
+  private static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self).lowercased()
+  }
+
+  // MARK: The media type
+
+  // mediatype = [ type "/" subtype ] *( ";" parameter ); parameter = token "=" ( token / quoted-string )
+  private static func mediaType(_ bytes: Bytes) throws(DataURLError) -> (String, String?) {
+    if bytes.isEmpty { return (defaultMediaType, defaultCharset) }
+    var rest = bytes
+    var mediaType = defaultMediaType
+    if rest.first != UInt8(ascii: ";") {
+      let type = try takeToken(&rest)
+      guard rest.popFirst() == UInt8(ascii: "/") else { throw .malformedMediaType }
+      mediaType = "\(text(type))/\(text(try takeToken(&rest)))"
+    }
+    var charset: String?
+    skipBlanks(&rest)
+    while let separator = rest.popFirst() {
+      guard separator == UInt8(ascii: ";") else { throw .malformedMediaType }
+      skipBlanks(&rest)
+      let name = try takeToken(&rest)
+      guard rest.popFirst() == UInt8(ascii: "=") else { throw .malformedMediaType }
+      let value = rest.first == UInt8(ascii: "\"") ? try takeQuoted(&rest) : Array(try takeToken(&rest))
+      if charset == nil, text(name) == "charset" { charset = text(value) }
+      skipBlanks(&rest)
+    }
+    return (mediaType, charset)
+  }
+
+  private static func skipBlanks(_ rest: inout Bytes) {
+    rest = rest.drop { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+  }
+
+  private static func takeToken(_ rest: inout Bytes) throws(DataURLError) -> Bytes {
+    let token = rest.prefix(while: JoinedSetCookie.isTokenCharacter)
+    guard !token.isEmpty else { throw .malformedMediaType }
+    rest = rest[token.endIndex...]
+    return token
+  }
+
+  private static func takeQuoted(_ rest: inout Bytes) throws(DataURLError) -> [UInt8] {
+    rest.removeFirst()
+    var value: [UInt8] = []
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\"") { return value }
+      guard byte == UInt8(ascii: "\\") else {
+        value.append(byte)
+        continue
+      }
+      guard let escaped = rest.popFirst() else { break }
+      value.append(escaped)
+    }
+    throw .malformedMediaType
+  }
+
+  // MARK: The content
+
+  // pct-encoded = "%" HEXDIG HEXDIG (RFC 3986 §2.1)
+  private static func percentDecoded(_ bytes: Bytes) throws(DataURLError) -> [UInt8] {
+    guard bytes.contains(UInt8(ascii: "%")) else { return Array(bytes) }
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(bytes.count)
+    var rest = bytes
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        decoded.append(byte)
+        continue
+      }
+      let offset = rest.startIndex - 1
+      guard let high = rest.popFirst().flatMap(hexValue), let low = rest.popFirst().flatMap(hexValue) else {
+        throw .malformedEscape(at: offset)
+      }
+      decoded.append(high << 4 | low)
+    }
+    return decoded
+  }
+
+  private static func hexValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
+  /// Base64 (RFC 4648 §4). Line breaks and other white space are skipped, and the padding may be missing, as in browsers
+  /// (Infra standard, "forgiving-base64 decode"). Not Foundation's decoder, which takes "====" for a byte.
+  private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> [UInt8] {
+    var decoded: [UInt8] = []
+    decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
+    var (bits, digitCount, paddingCount) = (UInt32(0), 0, 0)
+    for byte in bytes {
+      switch byte {
+      case 0x09, 0x0A, 0x0C, 0x0D, 0x20: continue
+      case UInt8(ascii: "="):
+        paddingCount += 1
+        continue
+      default: break
+      }
+      guard paddingCount == 0, let value = base64Value(byte) else { throw .malformedBase64 }
+      bits = bits << 6 | UInt32(value)
+      digitCount += 1
+      guard digitCount % 4 == 0 else { continue }
+      decoded.append(UInt8(truncatingIfNeeded: bits >> 16))
+      decoded.append(UInt8(truncatingIfNeeded: bits >> 8))
+      decoded.append(UInt8(truncatingIfNeeded: bits))
+    }
+    // The digits behind the last whole group of four: two are a byte, three are two bytes.
+    let restCount = digitCount % 4
+    guard restCount != 1, paddingCount == 0 || (restCount > 0 && paddingCount == 4 - restCount) else {
+      throw .malformedBase64
+    }
+    if restCount == 2 { decoded.append(UInt8(truncatingIfNeeded: bits >> 4)) }
+    if restCount == 3 {
+      decoded.append(UInt8(truncatingIfNeeded: bits >> 10))
+      decoded.append(UInt8(truncatingIfNeeded: bits >> 2))
+    }
+    return decoded
+  }
+
+  private static func base64Value(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}
+
+/// Why a URL isn't a `data:` URL.
+enum DataURLError: Error, Equatable, CustomStringConvertible {
+  /// It doesn't begin with `data:`.
+  case otherScheme
+  /// Nothing separates the media type from the content.
+  case missingComma
+  /// The part in front of the comma isn't a media type with parameters.
+  case malformedMediaType
+  /// A "%" that two hex digits don't follow; its place in the URL, in bytes.
+  case malformedEscape(at: Int)
+  /// A character outside of base64's alphabet, a digit too few, or padding that doesn't fit.
+  case malformedBase64
+
+  var description: String {
+    switch self {
+    case .otherScheme: "The URL's scheme isn't data. Write data: in front."
+    case .missingComma: "The data URL has no comma. Write one in front of the content (RFC 2397 §3)."
+    case .malformedMediaType:
+      "The data URL's media type is malformed. Write type/subtype;name=value, then ;base64 if need be (RFC 2397 §3)."
+    case .malformedEscape(let offset):
+      "The data URL has a % without two hex digits at byte \(offset). Write %25 for a percent sign."
+    case .malformedBase64: "The data URL's content isn't base64 (RFC 4648 §4). Encode it again, or remove ;base64."
+    }
+  }
+}

@@ -1,0 +1,184 @@
+// What a file: or data: URL leads to: opened, typed, and read in pieces.
+
+import Foundation
+import Glibc
+import LupineEngine
+
+/// The content of a local resource. Its calls block as long as the disk does.
+struct LocalContent: ~Copyable {
+  private enum Source: ~Copyable {
+    case file(File)
+    case bytes(Data)
+    /// The response to HEAD.
+    case nothing
+  }
+
+  private let url: URL
+  private let mediaType: String
+  /// Nil for a file, as nothing says which encoding it has.
+  private let charset: String?
+  /// Bytes of the whole content; nil for a file of the kernel's that says 0 and has content, as those in /proc do.
+  private let byteCount: UInt64?
+  private let source: Source
+  private var offset: UInt64 = 0
+
+  /// Bytes that are read at once, at most: 256 KiB, as much as the engine reads from a socket.
+  private static let pieceBytesMax = 256 * 1024
+
+  /// Whether a URL's scheme is one of those that are served without the network.
+  static func serves(_ url: URL) -> Bool {
+    let scheme = url.scheme?.lowercased()
+    return scheme == "file" || scheme == "data"
+  }
+
+  /// Opens what a request's URL names.
+  ///
+  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, and a file of
+  ///   another host; `.badURL` for a URL that is malformed; for files `.fileDoesNotExist`, `.fileIsDirectory`,
+  ///   `.noPermissionsToReadFile` and `.cannotOpenFile`.
+  init(of request: URLRequest) throws(URLError) {
+    guard let url = request.url?.absoluteURL else { throw URLError(.badURL) }
+    let method = request.httpMethod ?? "GET"
+    guard method == "GET" || method == "HEAD", request.body == .none else {
+      throw URLError(
+        .unsupportedURL, local: url, "can only be read. Use GET or HEAD without a body; write files with FileManager.")
+    }
+    let isHead = method == "HEAD"
+    if url.scheme?.lowercased() == "data" {
+      try self.init(ofData: url, isHead: isHead)
+    } else {
+      try self.init(ofFile: url, isHead: isHead)
+    }
+  }
+
+  private init(ofData url: URL, isHead: Bool) throws(URLError) {
+    let data: DataURL
+    do {
+      data = try DataURL(url.absoluteString)
+    } catch {
+      throw URLError(.badURL, local: url, "can't be decoded: \(error)", error)
+    }
+    self.url = url
+    source = isHead ? .nothing : .bytes(data.content)
+    (mediaType, charset) = (data.mediaType, data.charset)
+    byteCount = UInt64(data.content.count)
+  }
+
+  private init(ofFile url: URL, isHead: Bool) throws(URLError) {
+    let path = try Self.path(of: url)
+    do throws(SystemError) {
+      let file = try File(reading: path)
+      byteCount = try file.contentByteCount()
+      source = isHead ? .nothing : .file(file)
+    } catch {
+      throw URLError(opening: url, error)
+    }
+    self.url = url
+    mediaType = MediaTypeTable.system.type(forExtension: url.pathExtension)
+    charset = nil
+  }
+
+  // file-URI = "file:" ( "//" [ "localhost" ] path-absolute / path-absolute ) (RFC 8089 §2)
+  private static func path(of url: URL) throws(URLError) -> String {
+    let host = url.host(percentEncoded: false) ?? ""
+    guard host.isEmpty || host.lowercased() == "localhost", url.user == nil, url.port == nil else {
+      throw URLError(
+        .unsupportedURL, local: url, "names a file of another host. Leave the host empty to read one of this machine.")
+    }
+    let path = url.path(percentEncoded: false)
+    guard path.hasPrefix("/"), !path.utf8.contains(0) else {
+      throw URLError(.badURL, local: url, "has no absolute path of UTF-8. Make the URL with URL(filePath:).")
+    }
+    return path
+  }
+
+  /// The head, with the length of the whole content, also for HEAD.
+  var response: URLResponse {
+    URLResponse(
+      url: url, mimeType: mediaType, expectedContentLength: byteCount.map { Int(clamping: $0) } ?? -1,
+      textEncodingName: charset)
+  }
+
+  /// Whether all content was read.
+  private var isAtEnd: Bool { offset == byteCount }
+
+  /// Reads the next piece, of `countMax` bytes at most, and returns whether it is the last one. It may be empty.
+  ///
+  /// A file that has become longer since it was opened is read as far as it reached then.
+  ///
+  /// - Throws: `URLError.resourceUnavailable` if the file can't be read, or has become shorter.
+  mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
+    let piece: Data
+    switch source {
+    case .nothing: return (Data(), true)
+    case .bytes(let data):
+      let start = data.startIndex + Int(offset)
+      piece = data[start..<start + min(countMax, Self.pieceBytesMax, data.endIndex - start)]
+    case .file(let file):
+      let left = byteCount.map { Int(clamping: $0 - offset) } ?? .max
+      piece = Data(try Self.read(min(countMax, Self.pieceBytesMax, left), at: offset, of: file, url))
+      if piece.isEmpty, !isAtEnd, let byteCount {
+        throw URLError(
+          .resourceUnavailable, local: url,
+          "became shorter while it was read: it had \(byteCount) bytes, and ended behind \(offset). Read it again.")
+      }
+    }
+    offset += UInt64(piece.count)
+    return (piece, isAtEnd || piece.isEmpty)
+  }
+
+  private static func read(
+    _ count: Int, at offset: UInt64, of file: borrowing File, _ url: URL
+  ) throws(URLError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    do {
+      _ = try file.read(count, at: offset, into: &bytes)
+    } catch {
+      throw URLError(
+        .resourceUnavailable, local: url,
+        "can't be read behind \(offset) bytes: \(error). Look at the disk's health (dmesg).", error.posixError)
+    }
+    return bytes
+  }
+}
+
+extension File {
+  /// The file's length; nil if it says 0 and has content.
+  fileprivate func contentByteCount() throws(SystemError) -> UInt64? {
+    let count = try byteCount()
+    guard count == 0 else { return count }
+    var byte: [UInt8] = []
+    return try read(1, at: 0, into: &byte) > 0 ? nil : 0
+  }
+}
+
+extension URLError {
+  /// Characters of a URL that an error's text quotes, at most: enough for a path (PATH_MAX is 4,096 bytes), and not for
+  /// the content of a `data:` URL.
+  private static let quotedCharactersMax = 4_096
+
+  /// A local resource that can't be read. `explanation` follows the URL.
+  fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
+    let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
+    var info: [String: Any] = [
+      NSLocalizedDescriptionKey: "\(text.prefix(Self.quotedCharactersMax)) \(explanation)",
+      NSURLErrorFailingURLErrorKey: url,
+    ]
+    info[NSUnderlyingErrorKey] = underlying
+    self.init(code, userInfo: info)
+  }
+
+  fileprivate init(opening url: URL, _ error: SystemError) {
+    let (code, explanation): (Code, String) =
+      switch error.code {
+      case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
+      case EISDIR: (.fileIsDirectory, "is a directory. Read its files.")
+      case EACCES, EPERM: (.noPermissionsToReadFile, "may not be read by this user. Change its permissions.")
+      // ENXIO: a socket, or a device that isn't there.
+      case EINVAL, ENXIO: (.cannotOpenFile, "is no regular file, so reading it might block. Read it with FileHandle.")
+      case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the limit of descriptors (ulimit -n).")
+      default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")
+      }
+    self.init(code, local: url, explanation, error.posixError)
+  }
+}

@@ -1,0 +1,280 @@
+// Requests, downloads, streams and plain tasks for file: URLs: content, response, events, metrics.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct FileURLTests {
+  @Test("a request for a file has its content and passes validation, without an HTTP response")
+  func request() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "a.json")
+      try Data("{\"a\":1}".utf8).write(to: file)
+      try await withSession { session in
+        let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
+        let response = await request.serializingDecodable([String: Int].self).response
+        #expect(response.value == ["a": 1] && response.response == nil && response.error == nil)
+        #expect(request.downloadProgress.fractionCompleted == 1)
+        let task = try #require(request.task)
+        let plain = try #require(task.response)
+        #expect(!(plain is HTTPURLResponse) && plain.url == file)
+        #expect(plain.mimeType == "application/json" && plain.textEncodingName == nil)
+        #expect(plain.expectedContentLength == 7 && plain.suggestedFilename == "a.json")
+        #expect(task.countOfBytesReceived == 7 && task.countOfBytesExpectedToReceive == 7)
+        #expect(task.countOfBytesSent == 0 && task.countOfBytesExpectedToSend == 0 && task.state == .completed)
+      }
+    }
+  }
+
+  @Test(
+    "a file's URL may have any form that names an absolute path of this machine",
+    arguments: [
+      ("file://%@", "a.txt"), ("file://localhost%@", "a.txt"), ("FILE://LOCALHOST%@", "a.txt"), ("file:%@", "a.txt"),
+      ("file://%@?query=1#fragment", "a.txt"), ("file://%@", "a b%c?#é.txt"), ("file://%@", "../%@/a.txt"),
+    ])
+  func forms(form: String, name: String) async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: name.replacing("%@", with: folder.lastPathComponent))
+      try Data("content".utf8).write(to: file)
+      let path = file.absoluteString.dropFirst("file://".count)
+      try await withSession { session in
+        let response = await session.request(form.replacing("%@", with: path)).serializingString().response
+        #expect(response.value == "content" && response.error == nil)
+      }
+    }
+  }
+
+  @Test("an unknown extension is application/octet-stream, an empty file no data, and HEAD has the length alone")
+  func content() async throws {
+    try await withDownloadFolder { folder in
+      let unknown = folder.appending(path: "x.lupine-unknown")
+      let empty = folder.appending(path: "empty.txt")
+      try Data("12345".utf8).write(to: unknown)
+      try Data().write(to: empty)
+      try await withSession { session in
+        let request = session.request(unknown)
+        #expect(await request.outcome().data == Data("12345".utf8))
+        #expect(request.task?.response?.mimeType == "application/octet-stream")
+
+        let nothing = session.request(empty)
+        let response = await nothing.outcome()
+        #expect(response.data == nil && response.error == nil)
+        #expect(nothing.task?.response?.expectedContentLength == 0)
+
+        let head = session.request(unknown, method: .head)
+        #expect(await head.outcome().data == nil)
+        #expect(head.task?.response?.expectedContentLength == 5 && head.error == nil)
+
+        // A file of the kernel's, whose length says 0.
+        let kernel = session.request("file:///proc/self/status")
+        #expect(await kernel.serializingString().response.value?.contains("Threads:") == true)
+        #expect(kernel.task?.response?.expectedContentLength == NSURLSessionTransferSizeUnknown)
+      }
+    }
+  }
+
+  @Test("a download copies the file, which stays, to its default destination, as there is no HTTP response")
+  func download() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "file.bin")
+      try Pattern.data(600_000).write(to: file)
+      try await withSession { session in
+        let asked = Atomic(false)
+        let request = session.download(
+          file,
+          to: { _, _ in
+            asked.store(true, ordering: .relaxed)
+            return (folder.appending(path: "unused"), [])
+          })
+        let response = await request.validate().outcome()
+        let copy = try #require(response.fileURL)
+        defer { try? FileManager.default.removeItem(at: copy) }
+        #expect(response.error == nil && response.response == nil && response.resumeData == nil)
+        let isWhole = response.content == Pattern.data(600_000)
+        #expect(isWhole && !asked.load(ordering: .relaxed))
+        #expect(copy.lastPathComponent.hasPrefix("Alamofire_"))
+        #expect(names(in: folder) == ["file.bin"])
+        #expect(
+          request.downloadProgress.completedUnitCount == 600_000 && request.downloadProgress.fractionCompleted == 1)
+      }
+    }
+  }
+
+  @Test("a download that is cancelled leaves neither a file nor resume data, and the file stays")
+  func cancelledDownload() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "file.bin")
+      try Pattern.data(600_000).write(to: file)
+      let delegate = TaskDelegate()
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      defer { session.invalidateAndCancel() }
+      let data = Recorder<Data?>()
+      let task = session.downloadTask(with: URLRequest(url: file))
+      session.fileDelivery.perform {
+        task.resume()
+        // One step opens the file, one takes the response, one reads a piece, and one writes it.
+        session.fileDelivery.perform(afterSteps: 4) { task.cancel { data.record($0) } }
+      }
+      #expect(await data.next() == .some(nil))
+      let error = try #require(await delegate.ended.next() ?? nil) as? URLError
+      #expect(error?.code == .cancelled && error?.userInfo[NSURLSessionDownloadTaskResumeData] == nil)
+      #expect(task.countOfBytesReceived == 256 * 1024 && delegate.events.entries == ["metrics 1", "complete"])
+      #expect(names(in: folder) == ["file.bin"])
+    }
+  }
+
+  @Test("a stream has the pieces in order, and handlers that are slow hold the reading back")
+  func stream() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "file.bin")
+      try Pattern.data(2_000_000).write(to: file)
+      try await withSession {
+        $0.engine.windowBytes = 100_000
+      } _: { session in
+        let request = session.streamRequest(file).validate()
+        var body = Data()
+        var pieces = request.streamTask().streamingData().makeAsyncIterator()
+        body += try #require(await pieces.next()?.value)
+        // What the loop hasn't taken counts, but for a piece that it was granted meanwhile.
+        #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
+        while let stream = await pieces.next() { body += stream.value ?? Data() }
+        let isWhole = body == Pattern.data(2_000_000)
+        #expect(isWhole && request.error == nil && request.response == nil)
+      }
+    }
+  }
+
+  @Test("a suspended task hands over no more until it is resumed")
+  func suspend() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "file.bin")
+      try Pattern.data(1_000_000).write(to: file)
+      let delegate = TaskDelegate()
+      let queue = DispatchQueue(label: "delegate")
+      let session = URLSession(
+        configuration: .ephemeral, delegate: delegate, delegateQueue: OperationQueue(serial: queue))
+      defer { session.invalidateAndCancel() }
+      let task = session.dataTask(with: URLRequest(url: file))
+      let isSuspended = Recorder<Void>()
+      delegate.onData.withLock {
+        $0 = { count in
+          guard count == 1 else { return }
+          task.suspend()
+          isSuspended.record(())
+        }
+      }
+      task.resume()
+      _ = await isSuspended.next()
+      for _ in 0..<5 {
+        await session.fileDelivery.turn()
+        await queue.drain()
+      }
+      #expect(task.state == .suspended && task.countOfBytesReceived < 1_000_000)
+      #expect(delegate.pieces.entries.count == 1)
+      task.resume()
+      let end = try #require(await delegate.ended.next())
+      #expect(end == nil)
+      let isWhole = delegate.pieces.entries.reduce(Data(), +) == Pattern.data(1_000_000)
+      #expect(isWhole && task.state == .completed)
+    }
+  }
+
+  @Test("a data task's delegate sees response, data, metrics and completion, in that order")
+  func delegate() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "a.txt")
+      try Data("text".utf8).write(to: file)
+      let delegate = TaskDelegate()
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+      defer { session.invalidateAndCancel() }
+      session.dataTask(with: URLRequest(url: file)).resume()
+      let end = try #require(await delegate.ended.next())
+      #expect(end == nil)
+      #expect(delegate.events.entries == ["response text/plain 4", "data text", "metrics 1", "complete"])
+    }
+  }
+
+  @Test("a request's events are those of one over HTTP, but that no response could be stored")
+  func events() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "a.txt")
+      try Data("text".utf8).write(to: file)
+      let recorder = EventRecorder()
+      try await withMonitoredSession([recorder]) { session in
+        let overHTTP: [EventName] = [.requestDidResume] + EventPart.built + EventPart.run
+        await recorder.expect(session.request(file), overHTTP.filter { $0 != .dataTaskWillCacheResponse })
+      }
+    }
+  }
+
+  @Test("the metrics have one transaction of an unknown source, without a connection")
+  func metrics() async throws {
+    try await withDownloadFolder { folder in
+      let file = folder.appending(path: "a.txt")
+      try Data("text".utf8).write(to: file)
+      try await withSession { session in
+        let metrics = try #require(await session.request(file).outcome().metrics)
+        let transaction = try #require(metrics.transactionMetrics.first)
+        #expect(metrics.transactionMetrics.count == 1 && metrics.redirectCount == 0)
+        #expect(transaction.resourceFetchType == .unknown && transaction.response?.mimeType == "text/plain")
+        #expect(transaction.networkProtocolName == nil && transaction.remoteAddress == nil)
+        #expect(transaction.countOfResponseBodyBytesReceived == 4)
+        let dates = [transaction.fetchStartDate, transaction.responseStartDate, transaction.responseEndDate]
+        #expect(dates.allSatisfy { $0 != nil } && dates.compactMap(\.self) == dates.compactMap(\.self).sorted())
+        #expect(metrics.taskInterval.start == transaction.fetchStartDate)
+      }
+    }
+  }
+}
+
+extension DeliveryQueue {
+  /// Does something behind the next steps, each of which asks for the one that follows it.
+  fileprivate func perform(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
+    perform { if count == 1 { work() } else { self.perform(afterSteps: count - 1, work) } }
+  }
+
+  /// Waits until everything was done that was asked for before.
+  fileprivate func turn() async {
+    await withCheckedContinuation { continuation in perform { continuation.resume() } }
+  }
+}
+
+/// Records the calls about a session's only task.
+private final class TaskDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+  let events = Log<String>()
+  let pieces = Log<Data>()
+  let ended = Recorder<(any Error)?>()
+  /// Called with the number of each piece, or with the bytes that a download has written.
+  let onData = Mutex<@Sendable (Int) -> Void>({ _ in })
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    events.note("response \(response.mimeType ?? "none") \(response.expectedContentLength)")
+    completionHandler(.allow)
+  }
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    events.note("data \(String(decoding: data.prefix(10), as: UTF8.self))")
+    let count = pieces.note(data)
+    onData.withLock { $0 }(count)
+  }
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+    totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+  ) { onData.withLock { $0 }(Int(totalBytesWritten)) }
+  func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+    events.note("file")
+  }
+  func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+    events.note("metrics \(metrics.transactionMetrics.count)")
+  }
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    events.note("complete")
+    ended.record(error)
+  }
+}
