@@ -22,7 +22,7 @@ final class Exchange {
 
   private(set) var phase = Phase.setup
   private var phaseStart: Instant
-  /// The time spent waiting for a connection so far, without the time of failed openings.
+  /// The total time of earlier waits in the pool's queue, without the failed openings between them.
   private var waited = Duration.zero
   /// The deadline set at the loop while there is no connection. It may be too early, but never too late.
   var armedDeadline: Instant?
