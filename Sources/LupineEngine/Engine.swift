@@ -131,7 +131,8 @@ public final class Engine: Sendable {
   }
 }
 
-/// A handle of an exchange. Each call sends a message to the loop, and has no effect once the exchange has ended.
+/// The handle of an exchange in flight. Each call sends a message to the loop, and has no effect once the exchange has
+/// ended.
 public struct ExchangeHandle: Sendable {
   fileprivate let id: ExchangeID
   fileprivate let inbox: Inbox

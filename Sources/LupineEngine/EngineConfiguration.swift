@@ -6,11 +6,11 @@ public import LupineTLS
 
 /// The settings of an `Engine`, fixed when it is created.
 public struct EngineConfiguration: Sendable {
-  /// The limits of a response's parts.
+  /// The parser's limits for the parts of a response, such as its head.
   public var limits = Limits()
   /// The limits of decoding a coded body: layers, expansion and bytes. A request's `bodyBytesMax` applies in addition.
   public var codings = CodingLimits()
-  /// The versions, trust and verification of TLS.
+  /// The TLS settings: protocol versions, trusted roots and verification.
   public var tls = TLSConfiguration()
   /// The proxy settings. By default, the environment specifies the proxies; it is read once when the engine is created.
   public var proxy = ProxySettings.environment

@@ -14,7 +14,7 @@ extension EngineRequest {
     fileprivate(set) var asksForClose = false
     /// The index of the caller's Host field.
     fileprivate var hostPosition: Int?
-    /// Whether any field affects the engine, instead of only being sent.
+    /// Whether the engine treats any field specially. If not, it sends all fields unchanged.
     fileprivate var hasRoles = false
   }
 

@@ -39,7 +39,7 @@ public struct ExchangeMetrics: Sendable {
 
   /// The length of the request head in bytes.
   public internal(set) var requestHeadBytes = 0
-  /// The number of request body bytes sent.
+  /// The number of request body bytes taken for sending, after compression and without framing.
   public internal(set) var requestBodyBytes: UInt64 = 0
   /// The length of the final response head in bytes.
   public internal(set) var responseHeadBytes = 0

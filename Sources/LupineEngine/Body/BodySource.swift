@@ -213,7 +213,7 @@ struct BodySource: ~Copyable {
     return .more
   }
 
-  // Compresses content. The encoder may keep some output until later calls, and it writes its end with the body's.
+  // Compresses content. The encoder may keep output for later calls; the call at the body's end returns the rest.
   private mutating func encode(_ content: [UInt8]) throws(Failure) -> [UInt8] {
     var output: [UInt8] = []
     var scratch = [UInt8](repeating: 0, count: 16 * 1024)

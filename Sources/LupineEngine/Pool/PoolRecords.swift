@@ -6,7 +6,7 @@ internal import LupineWire
 /// The record of a connection, from the decision to open it until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// The connection is being opened on behalf of a waiter, or of none any longer.
+    /// The connection is being opened on behalf of a waiter; nil if that one no longer needs it.
     case opening(asker: Int?)
     case busy
     case idle(until: Instant)
@@ -66,7 +66,7 @@ struct PooledOrigin: Sendable {
   var firstUnattended: Int?
   var connectionCount = 0
   var standing = Standing.used
-  /// The counts that the lists don't give.
+  /// The counters that can't be derived from the lists.
   var counters = ConnectionCounters()
 
   /// The standing that follows from the present connections and waiters.

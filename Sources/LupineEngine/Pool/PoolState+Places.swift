@@ -68,8 +68,8 @@ extension PoolState {
     strain?.retry = nil
   }
 
-  /// Notes that an opening has got a descriptor. While waiters need more, permits two further openings for each
-  /// success.
+  /// Relaxes the limit after an opening has obtained a descriptor. While waiters need more, each success permits two
+  /// further openings.
   mutating func relax() {
     guard strain?.retry == nil else { return }
     if hungry.isEmpty {

@@ -86,7 +86,7 @@ struct PoolState: Sendable {
   /// Connections whose `end` hasn't passed yet, oldest first. Empty without an age limit.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// The origins of each standing except `used`, the one that has had it for longest first.
+  /// The origins of each standing except `used`. The origin that has had the standing longest is first.
   var needless = LinkedLists.List()
   var dormant = LinkedLists.List()
   var spent = LinkedLists.List()
@@ -100,7 +100,7 @@ struct PoolState: Sendable {
   private var inherited: [ConnectionID] = []
   /// Limits the opening of connections after descriptors have run out; nil otherwise.
   var strain: Strain?
-  /// The total counts that the lists don't give.
+  /// The total counters that can't be derived from the lists.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -135,7 +135,7 @@ struct PoolState: Sendable {
     return .wait(ticket, actions)
   }
 
-  /// Reports that a connection has been opened.
+  /// Handles a connection that has been opened: gives it to the first waiter, or makes it idle.
   mutating func opened(_ id: ConnectionID, now: Instant) -> Released {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -158,9 +158,9 @@ struct PoolState: Sendable {
     return free(connection, now)
   }
 
-  /// Reports that a connection couldn't be opened.
+  /// Handles a connection that couldn't be opened.
   ///
-  /// The waiting asker fails. But if descriptors have run out, it continues to wait.
+  /// The asker fails if it still waits. But if descriptors have run out, it continues to wait.
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -181,7 +181,8 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Reports that an exchange no longer uses its connection. With a `reason`, the connection isn't reused.
+  /// Handles a connection that its exchange no longer uses. With a `reason`, the connection is closed instead of
+  /// reused.
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -206,7 +207,7 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// Reports that an idle connection failed, or that its peer closed it or sent unsolicited bytes.
+  /// Closes an idle connection that has failed, or whose peer has closed it or sent unsolicited bytes.
   mutating func evict(_ id: ConnectionID, _ reason: CloseReason) -> [Action] {
     let connection = slot(of: id)
     guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted, and isn't idle") }

@@ -10,7 +10,7 @@ struct Slots<Element: Sendable>: Sendable {
   /// An index above all places.
   var upperBound: Int { elements.count }
 
-  // Yielding accessors read and change an element in place, without copying its references.
+  // Yielding accessors change an element in place, so that the storage it refers to isn't copied.
   subscript(slot: Int) -> Element {
     _read { yield elements[slot] }
     _modify { yield &elements[slot] }

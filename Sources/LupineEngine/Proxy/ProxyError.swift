@@ -46,7 +46,7 @@ public struct ProxyError: Error, Sendable, Hashable {
     /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
     case wire(WireError)
 
-    // Any protocol.
+    // SOCKS 5 or HTTP CONNECT.
     /// The proxy closed the connection after this number of bytes of its reply.
     case truncated(received: Int)
   }

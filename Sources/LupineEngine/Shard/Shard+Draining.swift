@@ -33,7 +33,7 @@ extension Shard {
 
   /// Drains the bytes that were held back before the body was found unwanted.
   func drainKept(_ connection: Connection) {
-    // The poller didn't watch the connection while it was held.
+    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
     connection.mayHoldMore = true
     var unread: [UInt8] = []
     swap(&unread, &connection.unread)

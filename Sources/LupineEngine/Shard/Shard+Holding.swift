@@ -12,7 +12,7 @@ extension Shard {
     // continues.
     if wasHeld { exchange.enter(exchange.phase, now: now) }
     guard let connection = exchange.connection else { return rearm(exchange) }
-    // The poller didn't watch the connection in the meantime.
+    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
     if wasHeld { connection.mayHoldMore = true }
     if !exchange.isHeld {
       if exchange.hasKept { touch(exchange) }

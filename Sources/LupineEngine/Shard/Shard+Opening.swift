@@ -124,7 +124,7 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// Continues an opening when one of its sockets has connected or failed to.
+  /// Continues an opening when one of its sockets has connected or has failed to connect.
   func finishConnecting(_ opening: Opening, token: UInt64) {
     candidates[token] = nil
     guard case .connecting(var order) = opening.state,
@@ -235,7 +235,7 @@ extension Shard {
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies the limits of the new askers to the openings that have changed hands.
+  /// Applies each new asker's limits to the opening that it has inherited.
   func adoptInherited() {
     for id in pool.takeInherited() {
       if let opening = openings[id] { adopt(opening) }

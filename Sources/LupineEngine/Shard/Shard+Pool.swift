@@ -113,7 +113,7 @@ extension Shard {
   /// Prepares an idle connection: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // A connection that is already promised to a waiter is new to that exchange, so it doesn't count as kept.
+    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it doesn't count as kept.
     if !connection.isKept, pool.isIdle(connection.id) { connection.isKept = true }
     updateInterest(connection)
     watchPool()

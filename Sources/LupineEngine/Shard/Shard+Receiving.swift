@@ -29,7 +29,7 @@ extension Shard {
           // If sending has failed, reads to the end, because the peer may have answered before it closed.
           connection.mayHoldMore = count == room || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
-          // Decoding and delivering count too, because a body can expand a thousandfold.
+          // Decoded bytes count toward the budget too, because a body can expand a thousandfold.
           if let exchange = connection.exchange, exchange.isDecoding {
             let decoded = exchange.metrics.decodedBodyBytes
             // The connection may serve a different exchange by now.

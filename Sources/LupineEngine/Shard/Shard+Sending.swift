@@ -31,7 +31,7 @@ extension Shard {
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
-  /// Sends as much as the kernel accepts.
+  /// Sends the connection's unsent bytes and its exchange's body, as much as the kernel accepts.
   func pump(_ connection: Connection) {
     guard connection.sendFailure == nil else { return }
     do {

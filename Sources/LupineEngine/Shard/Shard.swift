@@ -158,8 +158,8 @@ final class Shard {
     let id = ConnectionID(rawValue: event.token)
     if let connection = connection(id) {
       if event.isWritable { pump(connection) }
-      // The poller reports errors even without interest. A held sink must receive its earlier bytes first. A postponed
-      // connection gets its share of the iteration after the events.
+      // The poller reports errors even if it doesn't watch for input. A held sink must receive its earlier bytes first.
+      // A postponed connection is read after the events.
       let isHeld = connection.exchange?.isHeld == true
       if event.isReadable, !isHeld, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
@@ -246,7 +246,8 @@ final class Shard {
     }
   }
 
-  // Consecutive requests often have the same origin, so the latest key is checked first.
+  // Returns the pool key of an origin. Checks the latest key first, because consecutive requests often have the same
+  // origin.
   private func key(for origin: Origin) throws(Failure) -> PoolKey {
     if let latestKey, latestKey.origin == origin { return latestKey }
     let key = if let known = keys[origin] { known } else { try makeKey(for: origin) }
