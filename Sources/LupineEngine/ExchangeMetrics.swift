@@ -55,7 +55,7 @@ public struct ExchangeMetrics: Sendable {
   /// The reason why the connection isn't reused after a complete response. Nil if it is reused, or if the exchange
   /// failed.
   public internal(set) var closeReason: CloseReason?
-  /// The number of times that the request was sent again, after its reused connection turned out to be closed or
+  /// The number of times that the request was sent again: after its reused connection turned out to be closed, or
   /// without an expectation that the server couldn't meet.
   public internal(set) var replayCount = 0
   /// The proxy of the connection, if there is one.

@@ -40,8 +40,7 @@ struct BodySource: ~Copyable {
     segments = body.segments
     let isChunked = isFramed && (coding != nil || body.byteCount == nil)
     self.isChunked = isChunked
-    // Reads the parameter and not the property just set, because optimized code of Swift 6.3 releases that once too
-    // often.
+    // Reads the parameter, because optimized code of Swift 6.3 releases the property once too often if it is read here.
     isExhausted = body.segments.isEmpty && !isChunked
     self.exchange = exchange
     self.inbox = inbox

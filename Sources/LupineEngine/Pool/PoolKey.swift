@@ -52,8 +52,8 @@ struct PoolKey: Hashable, Sendable {
   var route: Route { content.route }
   /// The TLS configuration, or nil for http. Connections with different verification settings are never shared.
   var tls: TLSConfiguration? { content.tls }
-  /// The line of the Host field for the origin, or the error if its host can't be written. The host may not come from a
-  /// URI.
+  /// The line of the Host field for the origin. An error if the host can't be written, which is possible for a host
+  /// that wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
   /// Whether the connections use TLS.
   var isEncrypted: Bool { content.isEncrypted }

@@ -264,7 +264,8 @@ struct PoolState: Sendable {
       conclude(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
-    // A waiter for a place comes before later waiters of this origin. A new connection must serve one exchange first.
+    // An earlier waiter of another origin that lacks a place comes first; closing the connection makes room for it. But
+    // a new connection serves one exchange before that.
     if let serial = hungry.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
       close(connection, reasonToMakeRoom, &actions)
       conclude(&actions)

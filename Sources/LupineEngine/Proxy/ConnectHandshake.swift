@@ -10,7 +10,8 @@ struct ConnectHandshake: ~Copyable {
   private var connection: ClientConnection
   private var receivedCount = 0
 
-  /// Creates a handshake. Throws if the origin's host can't be written in a head. The host may not come from a URI.
+  /// Creates a handshake. Throws if the origin's host can't be written in a head, which is possible for a host that
+  /// wasn't parsed from a URI.
   init(_ proxy: Proxy, to origin: Origin, limits: Limits) throws(ProxyError) {
     self.proxy = proxy
     var opening: [UInt8] = []

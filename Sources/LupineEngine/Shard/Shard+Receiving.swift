@@ -91,7 +91,7 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
-    // Almost every response arrives in one piece and ends here; its sink then needs no `turnEnded`.
+    // Almost every response arrives in one piece and ends in this call, and then its sink needs no `turnEnded`.
     defer { if !exchange.hasEnded { touch(exchange) } }
     if connection.isUpgraded { return passOn(bytes, exchange, connection) }
     var cursor = 0

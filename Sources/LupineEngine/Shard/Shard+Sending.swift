@@ -27,7 +27,7 @@ extension Shard {
       return fail(exchange, error)
     }
     pump(connection)
-    // After the last byte, `pump` has already set the deadline.
+    // If the request has been sent completely, `pump` has already set the deadline.
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 

@@ -63,7 +63,7 @@ extension Shard {
       case nil, .needMoreBytes: return
       case .send(let answer): try queue(answer, opening)
       case .done:
-        // In neither TLS nor HTTP does the server send first.
+        // The server never sends first, neither in TLS nor in HTTP.
         guard cursor == bytes.count else { throw .wire(.unsolicitedBytes(count: bytes.count - cursor)) }
         opening.times.proxyEnd = now
         opening.proxyHandshake = nil

@@ -59,7 +59,7 @@ final class Shard {
   /// Exchanges to send again in the next iteration, after its events.
   ///
   /// If a server is closing its connections, the events report the closed ones before the exchanges get a connection.
-  /// It also avoids nesting when thousands of connections have ended.
+  /// Waiting also avoids deep recursion when thousands of connections have ended.
   private(set) var restarts: [Exchange] = []
   /// The pool's actions that haven't been executed yet, with the error for exchanges that fail.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
@@ -264,7 +264,7 @@ final class Shard {
     }
     let key = PoolKey(
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    // Keys that are still in use are soon created again.
+    // Removing all keys is simple, and those still in use are soon created again.
     let countMax = max(configuration.pool.originsRememberedMax, pool.origins.count)
     if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
     keys[origin] = key
