@@ -1,21 +1,22 @@
-// For people who test servers: bytes that no normal client sends, and the reply as it came.
+// Engine+Raw: sends arbitrary bytes and returns the response, for tests of servers.
 
 public import LupineWire
 
-/// A request as bytes, which are sent exactly as they are, right or wrong.
+/// A request as raw bytes, sent unchanged and unchecked.
 public struct RawRequest: Sendable {
-  /// Where to connect to. The bytes may say something else.
+  /// The origin to connect to. The bytes may name another one.
   public var origin: Origin
-  /// What is sent.
+  /// The bytes to send.
   public var bytes: [UInt8]
-  /// The method that the reply is read by, since a reply to HEAD has no body; the bytes' first word by default.
+  /// The method by which the response is parsed, because a response to HEAD has no body. The first word of the bytes by
+  /// default.
   public var method: String
-  /// How long each phase may take.
+  /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// The largest body of a reply, in bytes; `Engine.collectedBytesMax` by default.
+  /// The maximum length of the response body in bytes; `Engine.collectedBytesMax` by default.
   public var bodyBytesMax = Engine.collectedBytesMax
 
-  /// Creates a request.
+  /// Creates a raw request.
   public init(to origin: Origin, _ bytes: [UInt8], method: String? = nil, timeouts: Timeouts = Timeouts()) {
     self.origin = origin
     self.bytes = bytes
@@ -26,11 +27,12 @@ public struct RawRequest: Sendable {
 }
 
 extension Engine {
-  /// Sends bytes on a connection of their own, which is closed behind the reply, and reads that reply as strictly as any.
+  /// Sends the bytes on a dedicated connection, parses the response as strictly as any other, and closes the
+  /// connection.
   ///
-  /// `head.rawBytes` has the reply's head as it came; the body is without its chunks and its transfer codings, and not
-  /// decoded otherwise. Bytes behind the reply show as `.unsolicitedBytes` in the metrics' `closeReason`. A proxy that
-  /// forwards gets the bytes as they are, too. Nothing is sent twice.
+  /// `head.rawBytes` has the response head as received. The body has no chunked framing and no transfer codings, but
+  /// content codings aren't decoded. If more bytes follow the response, the metrics' `closeReason` is
+  /// `.unsolicitedBytes`. A forwarding proxy receives the bytes unchanged too. The bytes are never sent twice.
   public func send(_ raw: RawRequest) async throws(EngineError) -> CollectedResponse {
     var request = EngineRequest(method: raw.method, uri: URI(raw.origin), timeouts: raw.timeouts)
     request.rawBytes = raw.bytes

@@ -1,25 +1,25 @@
-// The public handle: it owns the loops, and hands requests to the one that the origin belongs to.
+// Engine: the public entry point. It owns the event loops, and assigns each request to a loop of its origin.
 
 public import LupineReactor
 public import LupineTLS
 internal import Synchronization
 
-/// An HTTP/1.1 client engine: event loops with their connection pools.
+/// An HTTP/1.1 client engine: event loops with connection pools.
 ///
-/// It may be used from any thread. When it is released, exchanges that are under way fail with `.shutDown`.
+/// May be used from any thread. When the engine is released, exchanges in flight fail with `.shutDown`.
 public final class Engine: Sendable {
   private let shards: [LoopShard]
   private let tlsContexts: TLSContexts
   private let isTLSPrepared = Atomic<Bool>(false)
   private let rotation = Atomic<UInt>(0)
   let configuration: EngineConfiguration
-  /// The TLS sessions that servers have offered to resume.
+  /// The TLS sessions that servers have offered for resumption.
   public let tlsSessions = TLSSessionStore()
 
-  /// Starts the loops' threads. Throws what the system answered if it has no descriptors or threads left.
+  /// Creates an engine and starts the loops' threads. Throws if the system has no descriptors or threads left.
   ///
-  /// The proxies of the environment are read here. A configuration with which nothing could ever be sent traps: no loop, no
-  /// connection, no room to wait, an empty window.
+  /// Reads the environment's proxy variables. Traps on a configuration with which no request could be sent: without
+  /// loops, connections or waiters, or with an empty window.
   public init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
     precondition(configuration.loopCount >= 1, "an engine needs a loop")
     precondition(1...configuration.loopCount ~= configuration.loopsPerOrigin, "an origin has some of the loops")
@@ -49,11 +49,11 @@ public final class Engine: Sendable {
     for shard in shards { shard.inbox.send(.shutDown(isGraceful: false, completion: nil)) }
   }
 
-  /// Executes a request, and hands the response to `sink` on the loop's thread.
+  /// Executes a request and delivers the response to `sink` on the loop's thread.
   ///
-  /// `credit` is how many decoded body bytes the sink takes before it grants more; without a limit by default. A head is
-  /// handed over without credit, too. The request is sent to its origin as it is: redirects are the caller's, by
-  /// `RedirectRule`. Keep the engine until `finish`, since releasing it ends the exchange.
+  /// `credit` is the number of decoded body bytes that the sink accepts until it grants more; unlimited by default. A
+  /// head needs no credit. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine
+  /// until `finish`, because releasing it ends the exchange.
   @discardableResult
   public func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max
@@ -63,7 +63,7 @@ public final class Engine: Sendable {
     return submit(request, to: sink, credit: credit, on: shard)
   }
 
-  /// The same on a loop that was chosen by `shard(for:)`.
+  /// Executes a request on a loop chosen by `shard(for:)`.
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
@@ -73,24 +73,24 @@ public final class Engine: Sendable {
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 
-  // Loading the system's trust roots takes milliseconds, in which a loop would serve nobody. An error comes up again
-  // when a connection is opened.
+  // Loads the system's trust roots on the caller's thread, because it takes milliseconds in which a loop would be
+  // blocked. An error occurs again, and is reported, when a connection is opened.
   private func prepareTLS() {
     _ = try? tlsContexts.context(for: configuration.tls)
     isTLSPrepared.store(true, ordering: .relaxed)
   }
 
-  /// The executor of the loop that serves an origin.
+  /// Returns the executor of the loop that serves an origin.
   ///
-  /// A task that prefers it (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so that
-  /// its requests to that origin need no hand-over between threads. It must not block, since the loop serves nobody else
-  /// meanwhile.
+  /// A task that prefers it (`withTaskExecutorPreference`, `Task(executorPreference:)`) runs on the loop's thread, so
+  /// its requests to that origin need no hand-over between threads. The task must not block, because it would block the
+  /// loop.
   public func executor(for origin: Origin) -> any TaskExecutor { shards[index(of: origin)].taskExecutor }
 
-  /// Ends the engine; returns when its connections are closed. Requests that come later fail with `.shutDown`.
+  /// Shuts down the engine, and returns when its connections are closed. Later requests fail with `.shutDown`.
   ///
-  /// Gracefully, what has a connection is finished, however long that takes, and what waits for one fails with
-  /// `.shutDown`. Otherwise everything fails with it at once.
+  /// A graceful shutdown waits for exchanges that have a connection, however long they take; waiters fail with
+  /// `.shutDown`. Otherwise all exchanges fail with `.shutDown` at once.
   public func shutdown(isGraceful: Bool = true) async {
     await withTaskGroup { group in
       for shard in shards {
@@ -103,7 +103,7 @@ public final class Engine: Sendable {
     }
   }
 
-  /// How many connections there are, and what became of others, at this moment; by origin and in all.
+  /// Returns the present counts of connections and waiters, and the totals so far, by origin and for all.
   public func counters() async -> PoolCounters {
     var counters = PoolCounters()
     for shard in shards {
@@ -119,39 +119,42 @@ public final class Engine: Sendable {
     shards.count == 1 ? 0 : Int(UInt(bitPattern: origin.hashValue) % UInt(shards.count))
   }
 
-  /// The loop for a request to that origin.
+  /// Returns the loop for a request to an origin.
   func shard(for origin: Origin) -> LoopShard {
     let first = index(of: origin)
     guard configuration.loopsPerOrigin > 1 else { return shards[first] }
     let candidates = (0..<configuration.loopsPerOrigin).map { shards[(first + $0) % shards.count] }
-    // Whoever is on one of the loops stays there; others take turns.
+    // A caller on one of the loops stays there; other callers use the loops in rotation.
     if let own = candidates.first(where: { $0.loop.isCurrent }) { return own }
     let turn = rotation.add(1, ordering: .relaxed).newValue
     return candidates[Int(turn % UInt(candidates.count))]
   }
 }
 
-/// A request under way. Every call is a message to the loop, and does nothing once the exchange has ended.
+/// The handle of an exchange in flight. Each call sends a message to the loop, and has no effect once the exchange has
+/// ended.
 public struct ExchangeHandle: Sendable {
   fileprivate let id: ExchangeID
   fileprivate let inbox: Inbox
 
-  /// Ends the exchange with `.cancelled`, at whatever it is.
+  /// Ends the exchange with `.cancelled` in any phase.
   public func cancel() { inbox.send(.cancel(id)) }
 
-  /// Stops handing over the body; the server is held back by TCP. The phases' timeouts stand
-  /// still meanwhile, but for those of opening a connection.
+  /// Pauses the delivery of the body; TCP's flow control then stops the server. The times of the phases stop too,
+  /// except those of opening a connection.
   public func pause() { inbox.send(.setPaused(id, true)) }
 
-  /// Goes on behind a `pause`.
+  /// Resumes delivery after `pause`.
   public func resume() { inbox.send(.setPaused(id, false)) }
 
-  /// Takes no more of the body: the exchange ends well if the response's head has come, and with `.cancelled` otherwise.
-  /// A short rest is read first, in at most a second, so that the connection is kept; with more left it is closed and the
-  /// exchange ends at once, see `EngineConfiguration.drainedBytesMax`.
+  /// Ends the exchange without the rest of the body: successfully if the response head has arrived, with `.cancelled`
+  /// otherwise.
+  ///
+  /// A short rest is read first, for at most a second, so that the connection can be reused. With a longer rest, the
+  /// connection is closed and the exchange ends at once; see `EngineConfiguration.drainedBytesMax`.
   public func discardBody() { inbox.send(.discardBody(id)) }
 
-  /// Lets the sink take that many more decoded bytes.
+  /// Permits the delivery of `byteCount` more decoded bytes to the sink.
   public func grant(_ byteCount: Int) {
     precondition(byteCount >= 0, "a credit counts bytes")
     inbox.send(.grant(id, byteCount))

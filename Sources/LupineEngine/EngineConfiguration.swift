@@ -1,40 +1,41 @@
-// What an engine is made with: limits of memory and connections, and how TLS peers are verified.
+// EngineConfiguration: the settings of an engine.
 
 public import LupineReactor
 public import LupineCoding
 public import LupineTLS
 
-/// The settings of an `Engine`; they don't change during its life.
+/// The settings of an `Engine`, fixed when it is created.
 public struct EngineConfiguration: Sendable {
-  /// How much of each part of a response is accepted.
+  /// The parser's limits for the parts of a response, such as its head.
   public var limits = Limits()
-  /// What a coded body may ask of the decoder: layers, expansion, bytes. A request's `bodyBytesMax` holds there, too.
+  /// The limits of decoding a coded body: layers, expansion and bytes. A request's `bodyBytesMax` applies in addition.
   public var codings = CodingLimits()
-  /// Versions, trust and verification of TLS.
+  /// The TLS settings: protocol versions, trusted roots and verification.
   public var tls = TLSConfiguration()
-  /// Whether requests go through a proxy; what the environment says by default, read once when the engine is made.
+  /// The proxy settings. By default, the environment specifies the proxies; it is read once when the engine is created.
   public var proxy = ProxySettings.environment
-  /// Who looks hosts up, and how long the answers hold.
+  /// The resolver of host names and the cache times of its answers.
   public var resolver = ResolverConfiguration()
-  /// How sockets are set up: TCP's options, the own address or interface.
+  /// The options of sockets: TCP options, and the local address or interface.
   public var socket = SocketOptions()
-  /// The path of a Unix socket that every request is sent to, whatever its host, which still goes into the Host field;
-  /// nil, the default, for TCP. No proxy is used then.
+  /// The path of a Unix socket to which all requests are sent, regardless of their host, which still appears in the
+  /// Host field. Proxies are then ignored. Nil, the default, for TCP.
   public var socketPath: String?
-  /// How many connections are kept and for how long, and how many requests may wait for one; of each loop.
+  /// The limits of each loop's connections, idle times and waiters.
   public var pool = PoolLimits()
-  /// How much of a body that nobody wants is read, in at most a second, so that its connection can be used again; 64 KiB
-  /// by default, far more than a page that says where to go. With more left, the connection is closed; with 0, if anything is.
+  /// The maximum number of bytes of an unwanted body that are read, within a second, so that the connection can be
+  /// reused. With more bytes left, the connection is closed. 64 KiB by default, far more than the body of a typical
+  /// redirect; 0 to read none.
   public var drainedBytesMax = 64 * 1024
-  /// How many decoded bytes a response's body may be ahead of whoever reads it as a sequence; 256 KiB by default, at
-  /// least 1. The kernel's socket buffers come on top.
+  /// The maximum number of decoded body bytes that are held for a reader of the body's sequence; 256 KiB by default, at
+  /// least 1. The kernel's socket buffers come in addition.
   public var windowBytes = 256 * 1024
-  /// Threads that do the work, at least 1; 1 by default.
+  /// The number of event loops, each with a thread; at least 1, 1 by default.
   public var loopCount = 1
-  /// How many of the loops serve one origin, 1...`loopCount`; 1 by default, so that limits per origin are exact. With
-  /// more, each loop has its own connections, and limits per origin count for each.
+  /// The number of loops that serve one origin, 1...`loopCount`; 1 by default, so that limits per origin are exact.
+  /// With more loops, each has separate connections, and limits per origin apply to each.
   public var loopsPerOrigin = 1
-  /// Hears of everything that happens, on the loops' threads, which wait for it meanwhile; nil by default, and free then.
+  /// Called with each event of the engine, on the loops' threads, which it blocks. Nil by default, which costs nothing.
   public var tracer: (@Sendable (TraceEvent) -> Void)?
 
   /// Creates the default settings.

@@ -1,106 +1,107 @@
-// The engine's one error: what happened, in which phase, to which origin, why, and what to do.
+// EngineError: the engine's error, with the event, phase, origin, cause and remedy.
 
 public import LupineCoding
 public import LupineReactor
 public import LupineTLS
 
-/// Why an exchange has no response, or no complete one.
+/// The error of an exchange without a response, or with an incomplete one.
 public struct EngineError: Error, Sendable {
-  /// What happened.
+  /// The kind of error.
   public enum Code: String, Sendable, Hashable, CaseIterable {
-    /// The request can't be written; nothing was sent.
+    /// The request can't be serialized; nothing was sent.
     case invalidRequest
-    /// The host's name doesn't exist.
+    /// The host name doesn't exist.
     case hostNotFound
-    /// The host couldn't be looked up.
+    /// The lookup of the host failed.
     case resolveFailed
-    /// Nobody listens on the port, or on the proxy's.
+    /// The origin or its proxy refused the connection, because no process listens on the port.
     case connectionRefused
     /// No connection could be opened, for another reason.
     case connectFailed
-    /// The proxy can't be used, or refused to open a way to the origin.
+    /// The proxy can't be used, or refused to connect to the origin.
     case proxyFailed
-    /// TLS failed: the certificate, the versions, or the peer.
+    /// TLS failed because of the certificate, the versions or the peer.
     case tlsFailed
-    /// A phase took longer than its limit.
+    /// A phase, or the entire exchange, exceeded its time limit.
     case timedOut
-    /// The caller cancelled.
+    /// The caller cancelled the exchange.
     case cancelled
     /// The connection ended before the response did.
     case connectionLost
-    /// The reply breaks HTTP.
+    /// The response is malformed.
     case malformedResponse
-    /// The body's content coding is broken, unknown or a bomb.
+    /// The body's content coding is malformed, unknown, or expands beyond the limits.
     case decodingFailed
-    /// More redirects than allowed.
+    /// The response redirects more often than allowed.
     case tooManyRedirects
-    /// A redirect that must not be followed.
+    /// The response redirects from https to http, which isn't allowed.
     case redirectRefused
-    /// The body is larger than the caller allows.
+    /// The response body is larger than the caller allows.
     case bodyTooLarge
-    /// The request's body couldn't be read from its file or producer, or had another length than it was said to have.
+    /// The request body couldn't be read from its file or producer, or its length differs from the declared one.
     case bodyUnreadable
-    /// The request would have to be sent again, and its body can't be.
+    /// The request must be sent again, but its body can't be.
     case bodyNotReplayable
-    /// The system has no threads, memory or room for a socket left. A connection that lacks a descriptor waits instead.
+    /// The system has run out of threads, memory or socket buffers. If only descriptors have run out, exchanges wait
+    /// instead.
     case outOfResources
-    /// As many requests wait for a connection as may.
+    /// The maximum number of exchanges is already waiting for a connection.
     case tooManyWaiting
-    /// The engine was shut down, or released.
+    /// The engine was shut down or released.
     case shutDown
   }
 
-  /// The error of the layer below.
+  /// The underlying error or the exceeded limit.
   public enum Cause: Sendable {
-    /// A message that breaks HTTP, or a request that can't be written.
+    /// A malformed message, or a request that can't be serialized.
     case wire(WireError)
-    /// TLS.
+    /// An error of TLS.
     case tls(TLSError)
-    /// The proxy's URL, or its refusal.
+    /// A malformed proxy URL, or an error of the proxy.
     case proxy(ProxyError)
-    /// A system call that failed.
+    /// A failed system call.
     case system(SystemError)
-    /// A lookup that failed.
+    /// A failed lookup.
     case resolve(ResolveError)
-    /// A coded body that can't be decoded, or one that can't be encoded.
+    /// A body that can't be decoded or encoded.
     case coding(CodingError)
-    /// The target of a redirect.
+    /// A redirect target that isn't a valid URI.
     case uri(URIError)
-    /// The limit of the phase.
+    /// The exceeded time limit of the phase.
     case limit(Duration)
-    /// The limit of the whole exchange.
+    /// The exceeded time limit of the entire exchange.
     case totalLimit(Duration)
-    /// A number of redirects or bytes.
+    /// The exceeded number of redirects, bytes or waiters.
     case maximum(Int)
-    /// What the body's producer threw.
+    /// The error that the body's producer threw.
     case producer(any Error)
-    /// How long the body was said to be, and how long it was when that was noticed, in bytes.
+    /// The declared length of the body, and its length when the difference was found, in bytes.
     case bodyLength(declared: UInt64, produced: UInt64)
   }
 
-  /// How far the request got, for whoever decides about sending it again.
+  /// The progress of the request, for the decision whether to send it again.
   public enum Delivery: Int, Sendable, Hashable {
-    /// No byte of it left this machine.
+    /// No byte of the request was sent.
     case nothingSent
-    /// At least a part was sent, and no byte of a response came.
+    /// At least a part of the request was sent, and no byte of a response was received.
     case sent
     /// The response had begun.
     case responseBegan
   }
 
-  /// What happened.
+  /// The kind of error.
   public let code: Code
-  /// When it happened.
+  /// The phase in which the error occurred.
   public let phase: Phase
-  /// Where the request was to go.
+  /// The origin of the request.
   public let origin: Origin
-  /// The proxy on the way there, if there is one.
+  /// The proxy on the route to the origin, if there is one.
   public let proxy: Proxy?
-  /// The error of the layer below, if there is one.
+  /// The underlying error or the exceeded limit, if there is one.
   public let cause: Cause?
-  /// How far the request got.
+  /// The progress of the request.
   public let delivery: Delivery
-  /// Whether the connection had served another request before, or had been idle: its peer may have closed it just then.
+  /// Whether the connection had been used or idle before, so that the peer may have closed it just then.
   public let wasReused: Bool
 
   init(
@@ -118,9 +119,9 @@ public struct EngineError: Error, Sendable {
 }
 
 extension EngineError: CustomStringConvertible {
-  /// One line: what, where, why, and what to do.
+  /// One line with the place, the event, the cause and the remedy.
   public var description: String {
-    // A peer's text may be part of it, and must neither break the line nor steer a terminal.
+    // A cause may quote the peer. Its text must neither break the line nor control a terminal.
     var line = String.UnicodeScalarView()
     let place = proxy.map { "\(origin) through \($0)" } ?? "\(origin)"
     for scalar in "\(place): \(explanation)".unicodeScalars {
@@ -130,7 +131,7 @@ extension EngineError: CustomStringConvertible {
     return String(line)
   }
 
-  // Causes of the layers above the kernel end with a remedy of their own.
+  // Errors of the layers above the kernel already include a remedy.
   private var explanation: String {
     switch (code, cause) {
     case (_, .wire(let error)): error.description
@@ -188,7 +189,7 @@ extension EngineError: CustomStringConvertible {
 }
 
 extension Duration {
-  /// Such as "0.25 s" or "10 s"; thousandths at the finest.
+  /// The duration in seconds, such as "0.25 s" or "10 s", with at most three decimals.
   var formattedSeconds: String {
     let (seconds, attoseconds) = components
     let thousandths = attoseconds / 1_000_000_000_000_000

@@ -1,24 +1,24 @@
-// The head of a request: what its fields ask of the engine, and how it goes onto the wire.
+// EngineRequest+Head: serializes a request's head, and finds the fields that affect the engine.
 
 internal import LupineCoding
 internal import LupineWire
 
 extension EngineRequest {
-  /// How a request is treated, by its fields and its body.
+  /// The treatment of a request, which follows from its fields and its body.
   struct Manner {
-    /// Whether the body waits for leave (RFC 9110 §10.1.1); without a body there is nothing to wait with.
+    /// Whether the body waits for `100 Continue` (RFC 9110 §10.1.1). False for a request without a body.
     fileprivate(set) var expectsContinue = false
     /// Whether the server may switch to another protocol (RFC 9110 §7.8).
     fileprivate(set) var offersUpgrade = false
-    /// Whether the request asks for the connection to be closed behind it.
+    /// Whether the request asks the server to close the connection afterward.
     fileprivate(set) var asksForClose = false
-    /// Where the caller's Host stands.
+    /// The index of the caller's Host field.
     fileprivate var hostPosition: Int?
-    /// Whether any line is more to the engine than bytes to send.
+    /// Whether the engine treats any field specially. If not, it sends all fields unchanged.
     fileprivate var hasRoles = false
   }
 
-  /// How it is treated; found in one look at each line.
+  /// The request's treatment, found in one pass over the fields.
   var manner: Manner {
     var manner = Manner()
     var (hasExpect, hasUpgrade, hasConnection) = (false, false, false)
@@ -40,13 +40,13 @@ extension EngineRequest {
     return manner
   }
 
-  /// The coding that the body gets; an empty one stays as it is.
+  /// Returns the coding to apply to the body, or nil for none. An empty body isn't encoded.
   func sentCoding(_ manner: Manner) -> ContentCoding? { body.isEmpty || manner.offersUpgrade ? nil : bodyCoding }
 
-  /// Writes the head as it goes onto the wire on that way: Host first (RFC 9110 §7.2), then the caller's fields, then the
-  /// framing.
+  /// Serializes the head for the key's route: Host first (RFC 9110 §7.2), then the caller's fields, then the framing
+  /// fields.
   ///
-  /// The room of `buffer` is used. The caller's `Expect` is left out if the request isn't `isExpecting`.
+  /// It reuses the memory of `buffer`. If `isExpecting` is false, it omits the caller's `Expect`.
   func writeHead(
     _ manner: Manner, isExpecting: Bool, for key: PoolKey, into buffer: consuming [UInt8]
   ) throws(WireError) -> [UInt8] {
@@ -70,7 +70,7 @@ extension EngineRequest {
     return bytes
   }
 
-  // An origin must not learn a proxy's credentials, and a proxy gets those of its own settings only.
+  // An origin must not receive a proxy's credentials, and a proxy receives only the credentials in its settings.
   private func isSent(_ role: FieldRole?, isExpecting: Bool) -> Bool {
     switch role {
     case .host, .contentLength, .transferEncoding, .proxyAuthorization, .proxyConnection: false
@@ -84,7 +84,7 @@ extension EngineRequest {
     guard coding == nil, let length = body.byteCount else {
       return try HeadSerializer.appendLine(name: "Transfer-Encoding", value: "chunked", to: &bytes)
     }
-    // RFC 9110 §8.6: a length of 0 is sent where the method gives a body a meaning.
+    // RFC 9110 §8.6: a length of 0 is sent if the method gives a body a meaning.
     if length > 0 || method == "POST" || method == "PUT" || method == "PATCH" {
       try HeadSerializer.appendLine(name: "Content-Length", value: String(length), to: &bytes)
     }
@@ -92,10 +92,10 @@ extension EngineRequest {
 }
 
 extension EngineRequest {
-  /// The head as it goes onto the wire to an origin, taken apart again; nil if it can't be written.
+  /// The head that is sent directly to an origin, parsed again from its bytes. Nil if it can't be serialized.
   package var head: RequestHead? { head(by: .direct) }
 
-  /// The same, as it goes onto the wire on that way.
+  /// Returns the head that is sent on a route, parsed again from its bytes. Nil if it can't be serialized.
   func head(by route: Route) -> RequestHead? {
     let manner = manner
     let key = PoolKey(origin: uri.origin, route: route, tls: nil)
@@ -115,7 +115,8 @@ extension EngineRequest {
 }
 
 extension Fields {
-  /// Whether a list-valued field has that element, in any case; OWS stands around each (RFC 9110 §5.6.1).
+  /// Whether a list-valued field has this element, in any case. Elements may be surrounded by whitespace (RFC 9110
+  /// §5.6.1).
   fileprivate func hasElement(_ element: String, in name: String) -> Bool {
     guard let list = list(name) else { return false }
     return list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }.contains { $0 == element }

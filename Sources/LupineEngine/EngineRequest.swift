@@ -1,40 +1,43 @@
-// What a caller asks for: a method, a URI, fields and a body.
+// EngineRequest: a request with its method, URI, fields and body.
 
 public import LupineCoding
 public import LupineWire
 
-/// A request to be executed by an `Engine`.
+/// A request for an `Engine` to execute.
 public struct EngineRequest: Sendable {
   /// The method, a token such as "GET".
   public var method: String
-  /// Where to send it.
+  /// The URI to request.
   public var uri: URI
-  /// The header fields, sent in this order behind Host.
+  /// The header fields, sent in this order after Host.
   ///
-  /// A Host field replaces the one that is made from the URI. Content-Length and Transfer-Encoding are the engine's:
-  /// they follow from the body, and what stands here for them is not sent. Nor are Proxy-Authorization and
-  /// Proxy-Connection: a proxy's credentials stand in its URL. `Expect: 100-continue` makes the body wait
-  /// for the server's leave, at most `timeouts.awaitContinue`; if the answer is 417, the request is sent again without.
+  /// A Host field replaces the one derived from the URI. The engine derives Content-Length and Transfer-Encoding from
+  /// the body, and ignores these fields here. It also ignores Proxy-Authorization and Proxy-Connection; a proxy's
+  /// credentials belong in the proxy's URL.
+  ///
+  /// With `Expect: 100-continue`, the body waits for the server's `100 Continue`, at most `timeouts.awaitContinue`. If
+  /// the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields
   /// The body; empty by default.
   ///
-  /// With an Upgrade field, and `upgrade` in Connection, it is not part of the request: it waits for the server to
-  /// switch protocols (101), and then goes out as it is, while the response's body is what the server says.
+  /// With an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It waits for the server to
+  /// switch protocols (101), and is then sent unchanged. The response's body then has the server's bytes in that
+  /// protocol.
   public var body: RequestBody
-  /// Compresses the body while it is sent, which is chunked then; nil by default. The engine adds the Content-Encoding
-  /// field. Few servers understand it: ask yours.
+  /// The coding by which the body is compressed while it is sent, or nil, the default, for none. The engine adds the
+  /// Content-Encoding field and sends the body chunked. Few servers support coded requests.
   public var bodyCoding: ContentCoding?
-  /// How long each phase may take.
+  /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// Whether a coded body (Content-Encoding) is decoded before it is handed over; true by default.
+  /// Whether a response body with a Content-Encoding is decoded before it is delivered; true by default.
   public var decodesContent = true
-  /// The largest body, decoded, that is accepted, in bytes; without a limit by default, since it is handed over as it
-  /// comes. The exchange fails with `.bodyTooLarge` beyond it.
+  /// The maximum length of the decoded response body in bytes. If it is exceeded, the exchange fails with
+  /// `.bodyTooLarge`. No limit by default, because the body is delivered as it arrives.
   public var bodyBytesMax = Int.max
-  /// What is sent in place of all this, on a connection of its own.
+  /// Bytes to send instead of the serialized request, on a dedicated connection.
   var rawBytes: [UInt8]?
 
-  /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` has an Authorization.
+  /// Creates a request. User information in the URI becomes Basic credentials, unless `fields` has Authorization.
   public init(
     method: String = "GET", uri: URI, fields: Fields = Fields(), body: RequestBody = RequestBody(),
     timeouts: Timeouts = Timeouts()
@@ -45,7 +48,7 @@ public struct EngineRequest: Sendable {
     self.body = body
     self.timeouts = timeouts
     if let userInfo = uri.userInfo, !userInfo.isEmpty, !fields.contains("Authorization") {
-      // user-pass = user-id ":" password (RFC 7617 §2), also where the URI has no password.
+      // user-pass = user-id ":" password (RFC 7617 §2). The colon is needed even if the URI has no password.
       let credentials = PercentCoding.decode(userInfo.utf8.contains(UInt8(ascii: ":")) ? userInfo : userInfo + ":")
       self.fields.append(name: "Authorization", value: BasicCredentials.fieldValue(userPass: credentials))
     }
@@ -53,13 +56,13 @@ public struct EngineRequest: Sendable {
 }
 
 extension EngineRequest {
-  /// Whether the request may be repeated without asking its sender (RFC 9110 §9.2.2).
+  /// Whether the method is idempotent, so that a replay does no harm (RFC 9110 §9.2.2).
   var isIdempotent: Bool {
     ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
   }
 }
 
-/// The coding of user information, a proxy's as well.
+/// Percent-decoding of user information in URIs and proxies' URLs.
 enum PercentCoding {
   static func decode(_ text: String) -> [UInt8] {
     var bytes: [UInt8] = []

@@ -1,4 +1,4 @@
-// What one exchange cost: when each phase began and ended, and how many bytes went which way.
+// ExchangeMetrics: the times and byte counts of an exchange.
 
 public import LupineReactor
 public import LupineTLS
@@ -6,66 +6,68 @@ public import LupineWire
 
 /// The measurements of one request and its response on one connection.
 ///
-/// Instants are nil for what did not happen: a reused connection has no lookup, connect and TLS of its own.
+/// An instant is nil if the event didn't occur: on a reused connection, there is no lookup, connect or TLS handshake.
 public struct ExchangeMetrics: Sendable {
-  /// The request was handed to the engine.
+  /// The time when the engine received the request.
   public internal(set) var start: Instant
-  /// Looking up the host began.
+  /// The start of the host's lookup.
   public var resolveStart: Instant? { opening?.resolveStart }
-  /// The addresses were known.
+  /// The end of the host's lookup.
   public var resolveEnd: Instant? { opening?.resolveEnd }
-  /// Connecting began.
+  /// The start of connecting.
   public var connectStart: Instant? { opening?.connectStart }
-  /// The connection could be used, TLS included.
+  /// The time when the connection was ready, including TLS.
   public var connectEnd: Instant? { opening?.connectEnd }
-  /// Asking the proxy for a tunnel began.
+  /// The start of the proxy handshake.
   public var proxyStart: Instant? { opening?.proxyStart }
-  /// The tunnel was open.
+  /// The time when the proxy's tunnel was open.
   public var proxyEnd: Instant? { opening?.proxyEnd }
-  /// The TLS handshake began.
+  /// The start of the TLS handshake.
   public var tlsStart: Instant? { opening?.tlsStart }
-  /// The TLS handshake was done.
+  /// The end of the TLS handshake.
   public var tlsEnd: Instant? { opening?.tlsEnd }
-  /// The request's first byte was handed to the system.
+  /// The time when the request's first byte was passed to the system.
   public internal(set) var requestStart: Instant?
-  /// The request's last byte was handed to the system.
+  /// The time when the request's last byte was passed to the system.
   public internal(set) var requestEnd: Instant?
-  /// The response's first byte arrived.
+  /// The time when the response's first byte arrived.
   public internal(set) var responseStart: Instant?
-  /// The response's last byte arrived.
+  /// The time when the response's last byte arrived.
   public internal(set) var responseEnd: Instant?
-  /// The exchange ended, well or not.
+  /// The end of the exchange, successful or not.
   public internal(set) var end: Instant?
 
-  /// Bytes of the request's head.
+  /// The length of the request head in bytes.
   public internal(set) var requestHeadBytes = 0
-  /// Bytes of the request's body.
+  /// The number of request body bytes taken for sending, after compression and without framing.
   public internal(set) var requestBodyBytes: UInt64 = 0
-  /// Bytes of the response's final head.
+  /// The length of the final response head in bytes.
   public internal(set) var responseHeadBytes = 0
-  /// Bytes of the response's body without its framing.
+  /// The number of response body bytes without framing, before content decoding.
   public internal(set) var responseBodyBytes: UInt64 = 0
-  /// Bytes that the response's body decoded to.
+  /// The number of response body bytes after content decoding.
   public internal(set) var decodedBodyBytes: UInt64 = 0
 
-  /// Which connection it was; unique within one engine's loop. Nil if none was used.
+  /// The connection's number, unique within its loop. Nil if the exchange used no connection.
   public var connectionID: UInt64? { connection?.id }
-  /// Whether the connection was there already: it had served a request, or had been idle since one had it opened.
+  /// Whether the connection existed before: it had served a request, or had been idle since it was opened.
   public internal(set) var isReusedConnection = false
-  /// Why the connection isn't used again behind a complete response; nil if it is, or if the exchange failed.
+  /// The reason why the connection isn't reused after a complete response. Nil if it is reused, or if the exchange
+  /// failed.
   public internal(set) var closeReason: CloseReason?
-  /// How often the request was sent again on another connection, because a kept one turned out to be closed.
+  /// The number of times that the request was sent again: after its reused connection turned out to be closed, or
+  /// without an expectation that the server couldn't meet.
   public internal(set) var replayCount = 0
-  /// The proxy that the request went through.
+  /// The proxy of the connection, if there is one.
   public var proxy: Proxy? { connection?.proxy }
-  /// This end of the connection.
+  /// The connection's local address.
   public var localAddress: SocketAddress? { connection?.localAddress }
-  /// The peer's end of the connection, the proxy's if there is one.
+  /// The address of the peer, which is the proxy if there is one.
   public var remoteAddress: SocketAddress? { connection?.remoteAddress }
-  /// Version, cipher suite and protocol, if TLS was used.
+  /// The negotiated TLS parameters, or nil without TLS.
   public var tls: TLSInfo? { connection?.tls }
 
-  /// The connection, or the one that couldn't be opened; shared with every other exchange on it.
+  /// The record of the connection, or of a failed opening. All exchanges on the connection share it.
   var connection: ConnectionRecord?
   private var opening: OpeningTimes? { isReusedConnection ? nil : connection?.opening }
 
@@ -73,7 +75,7 @@ public struct ExchangeMetrics: Sendable {
     self.start = start
   }
 
-  /// Forgets what was measured of an attempt that is made again.
+  /// Resets the measurements of an attempt, before the request is sent again.
   mutating func restart() {
     (requestStart, requestEnd, responseStart, responseEnd, end) = (nil, nil, nil, nil, nil)
     (requestHeadBytes, requestBodyBytes, responseHeadBytes, responseBodyBytes, decodedBodyBytes) = (0, 0, 0, 0, 0)

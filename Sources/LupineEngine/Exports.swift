@@ -1,4 +1,4 @@
-// The layers below show a few types in the engine's API; whoever imports the engine can name them.
+// Exports: reexports the lower layers, because the engine's API uses a few of their types.
 
 @_exported public import LupineCoding
 @_exported public import LupineReactor

@@ -1,11 +1,11 @@
-// What goes wrong below the engine, in one type; an `EngineError` adds where and when.
+// Failure: the errors of the layers below the engine in one type. `EngineError` adds the phase and the origin.
 
 internal import LupineCoding
 internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// A failure of one of the layers below, on its way to the exchange that it ends.
+/// An error of a lower layer that ends an exchange.
 enum Failure: Error {
   case system(SystemError)
   case tls(TLSError)
@@ -45,7 +45,7 @@ enum Failure: Error {
 }
 
 extension CodingError {
-  /// The limit of decoded bytes that was passed, if that is what happened.
+  /// The exceeded limit of decoded bytes, or nil for another error.
   fileprivate var bytesMax: Int? {
     if case .decodedBytesMax(let bytesMax) = cause { Int(clamping: bytesMax) } else { nil }
   }

@@ -1,63 +1,67 @@
-// How long each phase of an exchange may take.
+// Timeouts: the time limits of an exchange's phases.
 
-/// The phases of an exchange, in the order in which they come.
+/// The phases of an exchange, in order.
 public enum Phase: String, Sendable, Hashable, CaseIterable {
-  /// Before anything was done.
+  /// Nothing has been done yet.
   case setup
-  /// Waiting for a connection while none is being opened on the request's behalf: there are as many as there may be, or
-  /// no descriptors.
+  /// The exchange waits for a connection, and none is being opened on its behalf, because a limit of connections is
+  /// reached or descriptors have run out.
   case poolWait
-  /// Looking the host up.
+  /// The host is being looked up.
   case resolve
-  /// Opening a TCP connection.
+  /// A TCP connection is being opened.
   case connect
-  /// Asking a proxy for a way to the origin.
+  /// The proxy is opening a tunnel to the origin.
   case proxy
-  /// The TLS handshake.
+  /// The TLS handshake is in progress.
   case tls
-  /// Sending the request.
+  /// The request is being sent.
   case send
-  /// Waiting for leave to send the body (100-continue).
+  /// The body waits for the server's `100 Continue`.
   case awaitContinue
-  /// Waiting for the response's first byte.
+  /// The exchange waits for the response's first byte.
   case firstByte
-  /// Receiving the response.
+  /// The response is being received.
   case receive
 }
 
-/// Time limits of an exchange; nil is no limit. Values may be fractions of a second.
+/// The time limits of an exchange. Nil means no limit; fractions of a second are possible.
 ///
-/// While the response is held back, for want of credit or by `ExchangeHandle.pause`, the phases' times stand still, but
-/// for those of opening a connection; `total` never does. The limits of 60 s are those of Foundation's
+/// While the response is held back, because credit is used up or by `ExchangeHandle.pause`, the times of the phases
+/// stop, except those of opening a connection. `total` never stops. The limits of 60 s are those of Foundation's
 /// `timeoutIntervalForRequest`.
 public struct Timeouts: Sendable, Hashable {
-  /// Waiting for a free connection; 60 s.
+  /// The limit of waiting for a free connection; 60 s.
   public var poolWait: Duration? = .seconds(60)
-  /// Looking the host up, and a proxy's for itself; 15 s, a little more than glibc's two tries at a silent name server (5 s each).
+  /// The limit of each lookup: of the host, and of a proxy. 15 s, a little more than glibc's two attempts at a silent
+  /// name server (5 s each).
   public var resolve: Duration? = .seconds(15)
-  /// Opening a TCP connection, all addresses together; 15 s. Go allows 30 s.
+  /// The limit of opening a TCP connection, for all addresses together; 15 s. Go allows 30 s.
   public var connect: Duration? = .seconds(15)
-  /// A proxy's answer to CONNECT, or a SOCKS handshake; 15 s, as connecting, since the proxy connects meanwhile.
+  /// The limit of the proxy's response to CONNECT or of the SOCKS handshake; 15 s, as for `connect`, because the proxy
+  /// connects during that time.
   public var proxy: Duration? = .seconds(15)
-  /// The TLS handshake; 10 s, as in Go.
+  /// The limit of the TLS handshake; 10 s, as in Go.
   public var tls: Duration? = .seconds(10)
-  /// The longest pause in which no byte of the request can be sent; 60 s. Waiting for the body's producer doesn't count.
+  /// The longest pause in which no byte of the request can be sent; 60 s. Waiting for the body's producer doesn't
+  /// count.
   public var send: Duration? = .seconds(60)
-  /// How long leave to send the body is waited for if the request has `Expect: 100-continue`; 1 s, as in curl and Go.
-  /// Behind it the body is sent all the same (RFC 9110 §10.1.1), so that it is no error.
+  /// The time to wait for `100 Continue` if the request has `Expect: 100-continue`; 1 s, as in curl and Go. Afterward
+  /// the body is sent anyway (RFC 9110 §10.1.1), so the exchange doesn't fail.
   public var awaitContinue: Duration? = .seconds(1)
-  /// From the request's last byte to the response's first, and from an interim response to the next; 60 s.
+  /// The limit from the request's last byte to the response's first byte, and between interim responses; 60 s.
   public var firstByte: Duration? = .seconds(60)
   /// The longest pause between two bytes of the response; 60 s.
   public var idle: Duration? = .seconds(60)
-  /// The whole exchange, its replays included, and the redirects that `execute` and `collect` follow; no limit.
+  /// The limit of the entire exchange, including replays and the redirects that `execute` and `collect` follow; none by
+  /// default.
   public var total: Duration?
 
   /// Creates the default limits.
   public init() {}
 
-  /// Creates limits that are equal for every phase, as in an inactivity timer, besides one for the whole; only the wait
-  /// for 100-continue keeps its own.
+  /// Creates limits with the same value for each phase, like an inactivity timer, and a total limit. Only
+  /// `awaitContinue` keeps its default.
   public init(everyPhase limit: Duration?, total: Duration?) {
     (poolWait, resolve, connect, proxy, tls) = (limit, limit, limit, limit, limit)
     (send, firstByte, idle) = (limit, limit, limit)

@@ -1,16 +1,16 @@
-// Reads a request's body from its start to its end, in the form in which it goes onto the wire.
+// BodySource: reads a request's body from start to end, in the form in which it is sent.
 
 internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// One pass over a body: its segments, compressed and chunked if that is asked for.
+/// One pass over a body's segments, with compression and chunked framing if the request needs them.
 struct BodySource: ~Copyable {
-  /// What a pull came to.
+  /// The result of a pull.
   enum Pulled: Equatable {
     /// Bytes were appended, or the end was reached.
     case more
-    /// The producer has nothing yet; it will tell the loop.
+    /// The producer has no bytes at present. It notifies the loop when it has more.
     case nothingYet
   }
 
@@ -19,28 +19,28 @@ struct BodySource: ~Copyable {
   private let inbox: Inbox
   private let exchange: ExchangeID
   private var encoder: ContentEncoder?
-  /// Whether the present file lies where the kernel can't send from.
+  /// Whether the kernel can't send the present file directly, because of its file system.
   private var hasUnsendableFile = false
 
   private var index = 0
   private var offset: UInt64 = 0
   private var file: File?
   private var writer: BodyWriter?
-  /// Whether everything has been pulled.
+  /// Whether the entire body has been pulled.
   private(set) var isExhausted: Bool
-  /// Whether a producer has begun that can't begin again.
+  /// Whether a producer has started that can't be started again.
   private(set) var isSpent = false
-  /// Bytes of the body without its framing.
+  /// The number of body bytes so far, without framing.
   private(set) var byteCount: UInt64 = 0
 
-  /// The exchange is told through the inbox when a producer has more after a pull came to nothing.
+  /// Creates a source. When a producer has bytes again after a pull returned none, it sends `.bodyReady` to the inbox.
   init(
     _ body: RequestBody, coding: ContentCoding?, isFramed: Bool = true, of exchange: ExchangeID, inbox: Inbox
   ) throws(Failure) {
     segments = body.segments
     let isChunked = isFramed && (coding != nil || body.byteCount == nil)
     self.isChunked = isChunked
-    // Of the body, not of what was just set: reading that here, Swift 6.3 releases it once too often when it optimises.
+    // Reads the parameter, because optimized code of Swift 6.3 releases the property once too often if it is read here.
     isExhausted = body.segments.isEmpty && !isChunked
     self.exchange = exchange
     self.inbox = inbox
@@ -53,10 +53,11 @@ struct BodySource: ~Copyable {
     }
   }
 
-  /// From how many bytes on a file is sent past this process, 128 KiB: with less, reading it costs fewer system calls.
+  /// The minimum length of a file that the kernel sends directly: 128 KiB. A shorter file needs fewer system calls if
+  /// it is read into memory.
   static let directFileBytesMin: UInt64 = 128 * 1024
 
-  /// Whether a file comes next whose bytes go onto the wire as they are, and enough of them to be sent directly.
+  /// Whether the next segment is a file that is sent unchanged and is long enough for the kernel to send it directly.
   var isAtDirectFile: Bool {
     guard !isChunked, !hasUnsendableFile, index < segments.count, case .file(_, let count) = segments[index] else {
       return false
@@ -64,9 +65,10 @@ struct BodySource: ~Copyable {
     return count - offset >= Self.directFileBytesMin
   }
 
-  /// Sends bytes of the file that comes next; returns how many the kernel took, nil if none fitted.
+  /// Sends bytes of the next segment, a file, directly from the kernel.
   ///
-  /// 0: this file can't be sent directly, and has to be pulled.
+  /// - Returns: the number of bytes sent, or nil if the socket accepts none now. 0 means that this file can't be sent
+  ///   directly and must be pulled.
   mutating func sendFile(to socket: any StreamSocket, countMax: Int) throws(Failure) -> Int? {
     guard case .file(let path, let total) = segments[index] else { preconditionFailure("no file comes next") }
     try open(path)
@@ -91,7 +93,7 @@ struct BodySource: ~Copyable {
     }
   }
 
-  /// Appends about `countMax` bytes to `output`.
+  /// Appends about `countMax` bytes to `output`, compressed and chunked if necessary.
   mutating func pull(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
     guard isChunked else { return try pullSegments(countMax, into: &output) }
     var content: [UInt8] = []
@@ -103,7 +105,7 @@ struct BodySource: ~Copyable {
     return pulled
   }
 
-  /// Appends the segments' bytes as they are.
+  /// Appends about `countMax` bytes of the segments, without compression or framing.
   private mutating func pullSegments(_ countMax: Int, into output: inout [UInt8]) throws(Failure) -> Pulled {
     let start = output.count
     defer { if !isChunked { byteCount += UInt64(output.count - start) } }
@@ -157,7 +159,7 @@ struct BodySource: ~Copyable {
     }
   }
 
-  // A body may have many files.
+  // Adds the path to the error, because a body may have many files.
   private static func naming(_ path: String, _ error: SystemError) -> SystemError {
     SystemError(call: "\(error.call) \(path)", code: error.code)
   }
@@ -210,7 +212,7 @@ struct BodySource: ~Copyable {
     return .more
   }
 
-  // A coding's output may be held back in the encoder; its end comes with the body's.
+  // Compresses content. The encoder may keep output for later calls; the call at the body's end returns the rest.
   private mutating func encode(_ content: [UInt8]) throws(Failure) -> [UInt8] {
     var output: [UInt8] = []
     var scratch = [UInt8](repeating: 0, count: 16 * 1024)
@@ -231,7 +233,7 @@ struct BodySource: ~Copyable {
     return output
   }
 
-  /// The exchange is over: a producer hears that nobody takes its bytes.
+  /// Notifies the producer, if there is one, that its bytes aren't needed any longer.
   mutating func abandon() {
     writer?.abandon()
     writer = nil

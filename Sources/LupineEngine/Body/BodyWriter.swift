@@ -1,37 +1,37 @@
-// The pipe from whoever produces a body to the loop that sends it.
+// BodyWriter: the pipe from a body's producer to the loop that sends it.
 
 internal import Synchronization
 
-/// Takes a body's bytes from its producer, no faster than they are sent. It may be used from any thread.
+/// Accepts a body's bytes from its producer, no faster than they are sent. May be used from any thread.
 public final class BodyWriter: Sendable {
-  /// How many bytes are held before `write` waits: 64 KiB, as much as is handed to the kernel at a time.
+  /// The number of bytes held after which `write` waits: 64 KiB, as much as one send hands to the kernel.
   static let heldBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
     case failed(any Error)
-    /// The exchange has ended; nobody takes bytes any more.
+    /// The exchange has ended; the loop takes no more bytes.
     case abandoned
   }
 
   private struct State {
     var held: [UInt8] = []
     var ending: Ending?
-    /// Whether the loop wants to hear of more.
+    /// Whether the loop waits for bytes and must be notified.
     var isAwaited = false
     var writers: [CheckedContinuation<Void, Never>] = []
     var onAbandon: (@Sendable () -> Void)?
   }
 
   private let state = Mutex(State())
-  /// Tells the loop that there is something to take; called only if it waits for that.
+  /// Notifies the loop of new bytes or of the end. Called only if the loop waits.
   private let notify: @Sendable () -> Void
 
   init(notify: @escaping @Sendable () -> Void) {
     self.notify = notify
   }
 
-  /// Writes bytes; returns once there is room for more. Throws `CancellationError` if the exchange has ended.
+  /// Writes bytes, then waits until there is room for more. Throws `CancellationError` if the exchange has ended.
   public func write(_ bytes: [UInt8]) async throws {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
@@ -50,7 +50,7 @@ public final class BodyWriter: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Ends the body, with an error if it couldn't be produced; whatever is written behind that is refused.
+  /// Ends the body, with an error if the producer failed. Later writes throw.
   func finish(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
@@ -60,7 +60,7 @@ public final class BodyWriter: Sendable {
     if isAwaited { notify() }
   }
 
-  /// What is to be done when the exchange ends first.
+  /// Sets the action to perform if the exchange ends before the body does. Performs it at once if that has happened.
   func onAbandon(_ body: @escaping @Sendable () -> Void) {
     let isLate = state.withLock { state in
       if case .abandoned = state.ending { return true }
@@ -72,15 +72,15 @@ public final class BodyWriter: Sendable {
 
   // MARK: The loop's side
 
-  /// What a loop gets.
+  /// The result of `take`.
   enum Taken {
     case bytes([UInt8])
-    /// Nothing is there; `notify` will be called when that changes.
+    /// No bytes are held. `notify` is called when that changes.
     case nothing
     case end
   }
 
-  /// Takes everything that is held.
+  /// Takes all held bytes.
   func take() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
       guard state.held.isEmpty else {
@@ -102,7 +102,7 @@ public final class BodyWriter: Sendable {
     return taken
   }
 
-  /// The exchange has ended: whoever writes hears of it.
+  /// Ends the body because the exchange has ended. Resumes waiting writers and performs the action set by `onAbandon`.
   func abandon() {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned
@@ -117,7 +117,7 @@ public final class BodyWriter: Sendable {
 }
 
 extension Bool {
-  /// Reads and clears.
+  /// Returns the value and sets it to false.
   fileprivate mutating func take() -> Bool {
     defer { self = false }
     return self

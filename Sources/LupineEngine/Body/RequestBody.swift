@@ -1,32 +1,32 @@
-// A request's body: bytes, files and what a producer writes, sent one behind the other.
+// RequestBody: a request's body, a sequence of bytes, files and producers' output.
 
-/// The content of a request.
+/// The body of a request.
 ///
-/// Bytes and files can be sent again, so that a replay or a redirect needs no help from the caller; what a producer
-/// writes can, if the producer says so. Nothing is read faster than it can be sent.
+/// Bytes and files can be sent again, so a replay or a redirect needs no help from the caller. A producer's output can
+/// be sent again only if the producer declares so. Nothing is read faster than it can be sent.
 public struct RequestBody: Sendable {
   /// A part of a body.
   public enum Segment: Sendable {
-    /// Bytes in memory.
+    /// Bytes in an array.
     case bytes([UInt8])
-    /// Bytes in memory that are of another type than an array of bytes.
+    /// Bytes in memory in another type than an array.
     case held(HeldBytes)
-    /// The first `byteCount` bytes of a file. It is an error if the file turns out to be shorter.
+    /// The first `byteCount` bytes of a file. The exchange fails if the file is shorter.
     case file(path: String, byteCount: UInt64)
-    /// What a producer writes.
+    /// The output of a producer.
     case produced(Producer)
   }
 
-  /// Bytes in memory that somebody else holds: they are copied a piece at a time, as they are sent.
+  /// Bytes in memory that another object holds. They are copied piece by piece as they are sent.
   public struct HeldBytes: Sendable {
-    /// How many there are.
+    /// The number of bytes.
     public let byteCount: Int
     let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
 
-    /// Names the bytes by their count, and how to get at them.
+    /// Creates a segment from a byte count and a function that copies the bytes.
     ///
-    /// `append` appends those in a range within `0..<byteCount` to an array, no more and no fewer. It is called on the
-    /// engine's loop, any number of times, and must return quickly.
+    /// `append` must append exactly the bytes of the given range, within `0..<byteCount`, to the array. It is called on
+    /// the engine's loop, any number of times, and must return quickly.
     public init(byteCount: Int, append: @escaping @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void) {
       self.byteCount = byteCount
       self.append = append
@@ -35,16 +35,17 @@ public struct RequestBody: Sendable {
 
   /// Writes a part of a body while it is sent.
   public struct Producer: Sendable {
-    /// How many bytes will be written, or nil if that isn't known. It is an error if there are more or fewer.
+    /// The number of bytes that the producer will write, or nil if it is unknown. The exchange fails if the producer
+    /// writes more or fewer.
     public let byteCount: UInt64?
-    /// Whether `produce` can be called again to write the same bytes.
+    /// Whether the producer can be started again to write the same bytes.
     public let isReplayable: Bool
     let begin: @Sendable (BodyWriter) -> Void
   }
 
   /// The parts, in order.
   public private(set) var segments: [Segment] = []
-  /// The length in bytes, which becomes the Content-Length; nil if it isn't known, and the body is sent chunked.
+  /// The length in bytes, sent as Content-Length. Nil if it is unknown; the body is then sent chunked.
   public private(set) var byteCount: UInt64? = 0
 
   /// Creates an empty body.
@@ -60,17 +61,21 @@ public struct RequestBody: Sendable {
     self.init(Array(text.utf8))
   }
 
-  /// Creates a body that is written while it is sent.
+  /// Creates a body that `produce` writes while it is sent.
   ///
-  /// `produce` runs in a task of its own, with the priority of the task that creates the body; it is cancelled if the
-  /// exchange ends first. It is done when `produce` returns, and fails with `.bodyUnreadable` if that throws.
-  /// `isReplayable` says that it may be called again to write the same bytes, for a redirect or a connection that turned
-  /// out to be closed.
+  /// `produce` runs in a separate task with the priority of the task that creates the body. The task is cancelled if
+  /// the exchange ends first. The body ends when `produce` returns; if it throws, the exchange fails with
+  /// `.bodyUnreadable`.
+  ///
+  /// - Parameters:
+  ///   - byteCount: the number of bytes that `produce` writes, or nil if it is unknown.
+  ///   - isReplayable: whether `produce` can be called again to write the same bytes, for a redirect or after the
+  ///     connection turned out to be closed.
   public init(
     byteCount: UInt64? = nil, isReplayable: Bool = false,
     producedBy produce: @escaping @Sendable (BodyWriter) async throws -> Void
   ) {
-    // It is begun on a loop's thread, which has no priority of its own to pass on.
+    // Taken here, because the producer starts on a loop's thread, which has no task priority.
     let priority = Task.currentPriority
     append(
       .produced(
@@ -87,9 +92,9 @@ public struct RequestBody: Sendable {
         }))
   }
 
-  /// Creates a body of the pieces of a sequence, each of which is asked for when there is room to send it.
+  /// Creates a body from the pieces of a sequence. The next piece is requested when there is room to send it.
   ///
-  /// A sequence that can be iterated again from its start may be declared replayable.
+  /// Set `isReplayable` if the sequence can be iterated again from its start.
   public init<Pieces: AsyncSequence & Sendable>(
     _ pieces: Pieces, byteCount: UInt64? = nil, isReplayable: Bool = false
   ) where Pieces.Element == [UInt8] {
@@ -105,14 +110,14 @@ public struct RequestBody: Sendable {
       byteCount = nil
       return
     }
-    // A length beyond 64 bits can't be sent, and no caller has so many bytes.
+    // A length beyond 64 bits can't be sent, and no caller has that many bytes.
     byteCount = own.addingReportingOverflow(added).overflow ? nil : own + added
   }
 
-  /// Whether nothing is to be sent.
+  /// Whether the body has no bytes.
   public var isEmpty: Bool { byteCount == 0 }
 
-  /// Whether it can be sent again.
+  /// Whether the body can be sent again.
   public var isReplayable: Bool {
     segments.allSatisfy { segment in
       if case .produced(let producer) = segment { producer.isReplayable } else { true }

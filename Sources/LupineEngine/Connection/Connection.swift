@@ -1,24 +1,24 @@
-// Connection: an open connection with its transport, its protocol state and what it is used for.
+// Connection: an open connection with its transport, protocol state and current use.
 
 internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// One connection of a loop; touched on that loop's thread alone.
+/// An open connection of a loop. Used only on that loop's thread.
 final class Connection {
   let id: ConnectionID
   let key: PoolKey
-  /// What metrics say of it.
+  /// The connection's part of the metrics.
   let record: ConnectionRecord
 
-  /// What a connection is used for.
+  /// The current use of a connection.
   enum Use {
     /// Nothing: the connection is idle in the pool, or promised to a waiter whose request hasn't started.
     case idle
     /// The exchange sends its request and receives its response.
     case serving(Exchange)
-    /// The loop reads the rest of an unwanted body, so that the connection can be reused. Indirect: a word is enough for
-    /// the use of nearly every connection, which each event looks at.
+    /// The loop reads the rest of an unwanted body, so that the connection can be reused. The case is indirect to keep
+    /// the enum one word long, because each event reads it and this case is rare.
     indirect case draining(Draining)
     /// HTTP has ended (101, or 2xx to CONNECT): the exchange's bodies carry another protocol.
     case upgraded(Exchange)
@@ -26,11 +26,11 @@ final class Connection {
     case closed
   }
 
-  /// The reading of an unwanted body's rest.
+  /// The state while the rest of an unwanted body is read.
   struct Draining {
-    /// How many more bytes may arrive before the connection is closed instead.
+    /// The number of further bytes after which the connection is closed instead.
     var byteCountMax: Int
-    /// When the body must have ended.
+    /// The time by which the body must have ended.
     let deadline: Instant
     /// The exchange that ends with the body; nil if it has ended or is sent again.
     let exchange: Exchange?
@@ -39,19 +39,20 @@ final class Connection {
   var transport: Transport
   var wire: ClientConnection
   var use = Use.idle
-  /// Whether it is to be read from in the next turn, as one turn hasn't time for all that is there.
+  /// Whether the next iteration reads from the connection, because this one had no time for all of its bytes.
   var isPostponed = false
-  /// What the poller was asked for.
+  /// The events that the poller watches for.
   var interest: Poller.Interest
-  /// Whether more may have come than was looked at: the latest read filled its buffer, or nobody has watched it since.
+  /// Whether there may be unseen bytes: the latest read filled its buffer, or the poller didn't watch the connection
+  /// since.
   var mayHoldMore = false
-  /// Why nothing can be sent any more. What the server said before that is still read.
+  /// The error of an earlier send, after which nothing more is sent. Bytes that the server sent before are still read.
   var sendFailure: Failure?
-  /// Plaintext that was received and not looked at, because the sink had no room.
+  /// Received plaintext that hasn't been parsed, because the sink had no room.
   var unread: [UInt8] = []
-  /// Whether it was used or idle before, so that its peer may have closed it by now.
+  /// Whether the connection was used or idle before, so that its peer may have closed it.
   var isKept = false
-  /// When it is looked at, with what is on it; it may be too early, never too late.
+  /// The deadline set at the loop for the connection and its exchange. It may be too early, but never too late.
   var armedDeadline: Instant?
 
   init(
@@ -68,7 +69,7 @@ final class Connection {
     self.interest = interest
   }
 
-  /// The exchange whose request is sent and whose response is received.
+  /// The exchange that uses the connection, or nil.
   var exchange: Exchange? {
     switch use {
     case .serving(let exchange), .upgraded(let exchange): exchange
@@ -76,7 +77,7 @@ final class Connection {
     }
   }
 
-  /// Whether the rest of an unwanted body is being read.
+  /// Whether the loop reads the rest of an unwanted body.
   var isDraining: Bool {
     if case .draining = use { true } else { false }
   }
@@ -90,7 +91,7 @@ final class Connection {
     if case .closed = use { true } else { false }
   }
 
-  /// What the next received bytes say.
+  /// Parses received bytes from `cursor` on and returns the next event.
   func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receive(bytes, at: &cursor)
@@ -99,7 +100,7 @@ final class Connection {
     }
   }
 
-  /// What the peer's end means.
+  /// Returns the event that follows from the peer's end of the stream.
   func end() throws(Failure) -> ClientConnection.Event {
     do {
       return try wire.receiveEnd()

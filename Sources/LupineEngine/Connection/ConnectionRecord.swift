@@ -1,9 +1,9 @@
-// What stays the same about a connection once it was opened, for the metrics of every exchange on it.
+// ConnectionRecord: the properties of a connection that its exchanges' metrics share.
 
 internal import LupineReactor
 internal import LupineTLS
 
-/// One for each connection; and one for an opening that has failed, without an identifier.
+/// The constant properties of a connection. The record of a failed opening has no identifier.
 final class ConnectionRecord: Sendable {
   let id: UInt64?
   let opening: OpeningTimes
@@ -25,7 +25,7 @@ final class ConnectionRecord: Sendable {
   }
 }
 
-/// When the phases of opening a connection began and ended.
+/// The start and end of each phase of opening a connection.
 struct OpeningTimes: Sendable {
   var resolveStart: Instant?
   var resolveEnd: Instant?

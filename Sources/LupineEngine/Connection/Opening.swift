@@ -1,46 +1,47 @@
-// A connection that is being opened: resolve, connect to one of the addresses, ask a proxy, TLS.
+// Opening: a connection while it is being opened: lookup, connect, proxy tunnel, TLS.
 
 internal import LupineReactor
 internal import LupineWire
 
-/// One attempt to open a connection; touched on its loop's thread alone.
+/// One attempt to open a connection. Used only on its loop's thread.
 ///
-/// It belongs to the pool, not to the exchange that asked for it, which may meanwhile be served by another connection.
+/// It belongs to the pool and not to the exchange that requested it, which another connection may serve in the
+/// meantime.
 final class Opening {
   enum State {
-    /// The origin is looked up for a proxy that is given an address; the proxy itself comes next.
+    /// Looks up the origin, for a proxy that needs its address. The lookup of the proxy follows.
     case resolvingDestination
-    /// The host to connect to is looked up.
+    /// Looks up the host to connect to.
     case resolving
     case connecting(HappyEyeballs)
-    /// A proxy is asked for a tunnel.
+    /// Requests a tunnel from the proxy.
     case proxying
-    /// TLS.
+    /// Performs the TLS handshake.
     case handshaking
   }
 
   let id: ConnectionID
   let key: PoolKey
-  /// The exchange whose limits hold: the one that waited for it when its phase began, or began anew.
+  /// The exchange whose limits apply: the one that waited for the opening when its phase began or restarted.
   var limiter: ExchangeID
   var timeouts: Timeouts
 
   var state = State.resolving
   var times = OpeningTimes()
-  /// What is being looked up or connected to.
+  /// The host that is looked up or connected to.
   var host = ""
-  /// When the present phase has to be over.
+  /// The deadline of the present phase.
   var phaseDeadline: Instant?
-  /// Sockets that try to connect, by their poller token.
+  /// Connecting sockets by poller token.
   var candidates: [UInt64: any StreamSocket] = [:]
-  /// The origin's address, for a proxy that is given one.
+  /// The origin's address, for a proxy that needs it.
   var destination: SocketAddress?
-  /// The dialogue with a proxy.
+  /// The state of the handshake with the proxy.
   var proxyHandshake: ProxyHandshake?
-  /// The connected socket while a proxy is asked and during the TLS handshake, and what the poller was asked for.
+  /// The connected socket, during the proxy handshake and the TLS handshake.
   var transport: Transport?
   var interest: Poller.Interest = []
-  /// Why the latest address failed.
+  /// The error of the latest failed address.
   var lastError: SystemError?
 
   init(id: ConnectionID, for exchange: Exchange) {
@@ -50,7 +51,7 @@ final class Opening {
     timeouts = exchange.request.timeouts
   }
 
-  /// How long the present phase may take: a lookup never for ever, as a resolver may not answer.
+  /// The time limit of the present phase. A lookup always has one, because a resolver may never answer.
   var limit: Duration? {
     let limit = timeouts.limit(of: phase)
     let longest = ResolverConfiguration.lookupTimeMax

@@ -1,34 +1,35 @@
-// Bytes to and from a peer, in clear or through TLS, without ever waiting.
+// Transport: nonblocking I/O with a peer, with or without TLS.
 
 internal import LupineReactor
 internal import LupineTLS
 
-/// A connected socket with what is still to be sent, and a TLS session if there is one.
+/// A connected socket with its unsent bytes, and a TLS session if it uses TLS.
 struct Transport: ~Copyable {
   enum Received: Equatable {
-    /// That many bytes of plaintext were put into the buffer.
+    /// This number of plaintext bytes was written to the buffer.
     case bytes(Int)
-    /// Nothing more is there yet.
+    /// No bytes are available at present.
     case nothing
-    /// A whole read of ciphertext had no plaintext in it; more may be there.
+    /// A full read of ciphertext contained no plaintext; more may be available.
     case noPlaintext
-    /// The peer has closed its side; with TLS, properly so.
+    /// The peer has closed its side; with TLS, by a close_notify alert.
     case end
   }
 
-  /// How often one turn reads for a handshake, 64 KiB at a time: 4, for a chain of certificates of 100 KiB and the rest.
+  /// The maximum number of reads for a handshake in one iteration of the loop, 64 KiB each: 4, enough for a certificate
+  /// chain of 100 KiB and the other messages.
   private static let handshakeReadsMax = 4
-  /// How many bytes TLS may have answered that the peer doesn't take: 16 KiB, 600 key updates, where servers that mean
-  /// well ask for one in 2^24 records. A peer could fill the memory otherwise.
+  /// The maximum number of unsent bytes that TLS has produced as answers: 16 KiB, which is 600 key updates. Otherwise a
+  /// peer that doesn't read them could fill the memory. Regular servers request one key update in 2^24 records.
   private static let answerBytesMax = 16 * 1024
 
   let socket: any StreamSocket
   private var tls: TLSSession?
-  private var outbox: [UInt8] = []  // as it goes onto the wire
+  private var outbox: [UInt8] = []  // The bytes for the socket, encrypted with TLS.
   private var sentCount = 0
-  /// Whether the latest read for TLS filled its buffer, so that the kernel may hold more.
+  /// Whether the latest read of ciphertext filled its buffer, so that the kernel may hold more.
   private var hasFilledBuffer = false
-  /// Bytes that TLS has answered of its own accord since the outbox was empty.
+  /// Bytes that TLS has produced as answers since the outbox was last empty.
   private var answerBytes = 0
 
   init(_ socket: any StreamSocket, tls: consuming TLSSession?) {
@@ -36,10 +37,10 @@ struct Transport: ~Copyable {
     self.tls = tls
   }
 
-  /// Bytes that were queued and not sent yet.
+  /// The number of queued bytes that haven't been sent.
   var unsentCount: Int { outbox.count - sentCount }
 
-  /// Whether bytes go through TLS.
+  /// Whether the transport uses TLS.
   var isEncrypted: Bool {
     switch tls {
     case .some: true
@@ -47,7 +48,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether bytes from the peer lie in TLS that nobody has read yet: records, or a part of one.
+  /// Whether TLS holds input that hasn't been read: records, or a part of one.
   var hasUnreadInput: Bool {
     switch tls {
     case .some(let session): session.hasUnreadInput
@@ -55,10 +56,10 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether TLS may have more to read, by itself or from the kernel, that no event has announced yet.
+  /// Whether TLS or the kernel may hold input that no socket event announces.
   var mayHoldPlaintext: Bool { hasUnreadInput || hasFilledBuffer }
 
-  /// How many handshake messages, such as key updates, came in front of the plaintext that was received last.
+  /// The number of handshake messages, such as key updates, before the plaintext received last.
   var handshakeMessageCount: Int {
     switch tls {
     case .some(let session): session.handshakeMessageCount
@@ -66,10 +67,10 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Whether a file could be sent now without passing through this process.
+  /// Whether the kernel can send a file directly now.
   var canSendFiles: Bool { !isEncrypted && unsentCount == 0 }
 
-  /// What was agreed on, or nil without TLS.
+  /// The negotiated TLS parameters, or nil without TLS.
   var tlsInfo: TLSInfo? {
     switch tls {
     case .some(let session): session.info
@@ -77,10 +78,10 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Queues plaintext.
+  /// Queues plaintext to be sent, encrypted if the transport uses TLS.
   mutating func queue(_ bytes: [UInt8]) throws(Failure) {
     if sentCount > 0 {
-      // What was sent goes, or a long body would gather here.
+      // Remove the sent bytes, or a long body would accumulate here.
       outbox.removeFirst(sentCount)
       sentCount = 0
     }
@@ -96,7 +97,7 @@ struct Transport: ~Copyable {
     tls?.drainOutput(into: &outbox)
   }
 
-  /// Sends what was queued, as far as the kernel takes it; returns how many bytes are left.
+  /// Sends queued bytes as far as the kernel accepts them. Returns the number of unsent bytes.
   @discardableResult
   mutating func flush() throws(Failure) -> Int {
     while sentCount < outbox.count {
@@ -107,14 +108,14 @@ struct Transport: ~Copyable {
         throw .system(error)
       }
     }
-    // Not emptied in place: without TLS it shares its memory with the request that queued it.
+    // Replaced rather than emptied in place, because without TLS the array shares its memory with the queued request.
     outbox = []
     sentCount = 0
     answerBytes = 0
     return 0
   }
 
-  /// Receives plaintext into `buffer`, without TLS from `offset` on; `ciphertext` is room for what arrives through TLS.
+  /// Receives plaintext into `buffer`; without TLS from `offset` on. `ciphertext` is a buffer for received TLS bytes.
   mutating func receive(
     into buffer: inout [UInt8], from offset: Int = 0, ciphertext: inout [UInt8]
   ) throws(Failure) -> Received {
@@ -130,11 +131,11 @@ struct Transport: ~Copyable {
       let step: TLSSession.ReadStep?
       let mayAlert = unsentCount == 0
       do {
-        // TLS answers of its own accord, to a key update for instance.
+        // TLS sends some messages by itself, such as answers to key updates.
         defer { takeAnswers() }
         step = try tls?.read(into: &buffer)
       } catch {
-        // The alert that tells the peer why goes out as far as that is possible, but nothing of a request with it.
+        // Send the alert with the cause to the peer if the kernel accepts it now, but no unsent bytes of a request.
         if mayAlert { _ = try? flush() }
         throw .tls(error)
       }
@@ -144,7 +145,7 @@ struct Transport: ~Copyable {
       case .closed: return .end
       case .needMoreBytes, nil: break
       }
-      // A peer may send what carries no data for as long as it likes.
+      // A peer may send records without data endlessly.
       if isFed, hasFilledBuffer { return .noPlaintext }
       guard try feedTLS(&ciphertext) else { return .nothing }
       isFed = true
@@ -164,10 +165,10 @@ struct Transport: ~Copyable {
         + "answers may wait for it. Fix the server.")
   }
 
-  /// Goes on with the TLS handshake; returns whether it is done. Call `flush` behind it.
+  /// Continues the TLS handshake. Returns whether it is complete; call `flush` afterward.
   ///
-  /// It may return before everything that is there was read, so that a peer which sends without end neither keeps the
-  /// loop from others nor from the handshake's deadline.
+  /// It may return before it has read all available bytes, so that a peer that sends endlessly blocks neither the loop
+  /// nor the handshake's deadline.
   mutating func handshake(ciphertext: inout [UInt8]) throws(Failure) -> Bool {
     var readCount = 0
     while true {
@@ -178,7 +179,7 @@ struct Transport: ~Copyable {
         case .needMoreBytes: break
         }
       } catch {
-        // The alert that tells the peer why goes out as far as that is possible.
+        // Send the alert with the cause to the peer if the kernel accepts it now.
         _ = try? flush()
         throw .tls(error)
       }
@@ -188,12 +189,12 @@ struct Transport: ~Copyable {
     }
   }
 
-  /// Gives back memory that an idle connection doesn't need.
+  /// Frees memory that an idle connection doesn't need.
   mutating func releaseIdleMemory() {
     tls?.releaseIdleMemory()
   }
 
-  /// Tells the peer that nothing more will come, as far as that is possible without waiting.
+  /// Sends a TLS close_notify alert, if that is possible without waiting.
   mutating func sayGoodbye() {
     guard tls != nil, unsentCount == 0 else { return }
     tls?.close()

@@ -1,61 +1,63 @@
-// One request on its way: what is left to send, where the response goes, and by when.
+// Exchange: the state of one request and its response: bytes to send, delivery of the response, and deadlines.
 
 internal import LupineCoding
 internal import LupineReactor
 internal import LupineWire
 
-/// The state of one request and its response; touched on its loop's thread alone.
+/// One request and its response. Used only on its loop's thread.
 final class Exchange {
   let id: ExchangeID
   private let submission: Submission
   let key: PoolKey
   let sink: any ResponseSink
-  /// How the request is treated, by its fields.
+  /// The treatment of the request, as its fields specify.
   let manner: EngineRequest.Manner
-  /// Whether the sink hears of the end of this turn.
+  /// Whether the sink is notified at the end of this iteration of the loop.
   var isTouched = false
-  /// The head as it goes onto the wire.
+  /// The serialized request head.
   private(set) var headBytes: [UInt8]
   private let inbox: Inbox
-  /// Those of the engine; the request's own limit comes on top.
+  /// The engine's limits. The request's `bodyBytesMax` applies in addition.
   private let codingLimits: CodingLimits
 
   private(set) var phase = Phase.setup
   private var phaseStart: Instant
-  /// How long it has waited for a connection before; openings that come to nothing in between don't count.
+  /// The total time of earlier waits in the pool's queue, without the failed openings between them.
   private var waited = Duration.zero
-  /// The deadline that is set at the loop while there is no connection; it may be too early, never too late.
+  /// The deadline set at the loop while there is no connection. It may be too early, but never too late.
   var armedDeadline: Instant?
 
-  /// What was measured so far; `finalMetrics` has the connection, too.
+  /// The measurements so far. `finalMetrics` adds the connection's.
   var metrics: ExchangeMetrics
   private var record: ConnectionRecord?
-  /// Its place in the pool's queue; the pool knows whether it still waits.
+  /// The exchange's place in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
   var ticket: Ticket?
   var connection: Connection?
-  /// Whether there is anything to send after the head; if not, `body` isn't looked at.
+  /// Whether there is anything to send after the head. If false, `body` isn't used.
   private let hasBody: Bool
   var body: BodySource
-  /// Whether the head that is sent has `Expect: 100-continue`.
+  /// Whether the head includes `Expect: 100-continue`.
   private(set) var isExpecting: Bool
   var requestState: RequestState
   var response = ResponseState.awaitingHead
   var delivery = EngineError.Delivery.nothingSent
 
-  /// How many decoded bytes the sink will still take.
+  /// The number of decoded bytes that the sink still accepts.
   var credit: Int
   var isPaused = false
-  /// Whether the body goes through a decoder.
+  /// Whether the response's body is decoded.
   private(set) var isDecoding = false
   private var decoder: ContentDecoder?
-  /// Received body bytes for which the sink had no room, not yet decoded.
+  /// Received body bytes, not decoded yet, which wait until the sink has room.
   private var undecoded: [UInt8] = []
   /// Whether the decoder has returned all of its output.
   private var isDecoderDry = true
 
-  /// Throws if the request can't be written. The head takes the room of `headBuffer`.
+  /// Creates an exchange. The head reuses the memory of `headBuffer`.
   ///
-  /// The submission is shared: of one that it consumed, an initialiser would copy the request, a large value.
+  /// The submission is `__shared`, because an initializer would copy the request, a large value, out of a consumed one.
+  ///
+  /// - Throws: an error if the request can't be serialized or its body can't be encoded.
   init(
     _ submission: __shared Submission, key: PoolKey, codingLimits: CodingLimits, inbox: Inbox,
     headBuffer: consuming [UInt8], now: Instant
@@ -78,7 +80,7 @@ final class Exchange {
     body = try Self.source(of: submission.request, manner, id, inbox)
   }
 
-  /// What is asked for.
+  /// The caller's request.
   var request: EngineRequest {
     _read { yield submission.request }
   }
@@ -102,7 +104,7 @@ final class Exchange {
       request.body, coding: request.sentCoding(manner), isFramed: !manner.offersUpgrade, of: id, inbox: inbox)
   }
 
-  /// Gives the head's memory to another exchange; for one that has ended.
+  /// Returns the head's buffer for reuse. Only for an exchange that has ended.
   func takeHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
@@ -111,12 +113,12 @@ final class Exchange {
 
   // MARK: Connection
 
-  /// Writes down what it cost to open a connection in vain.
+  /// Records the times of a failed attempt to open a connection.
   func note(_ opening: OpeningTimes) {
     record = ConnectionRecord(id: nil, opening: opening)
   }
 
-  /// Binds the exchange to a connection, until its response is complete.
+  /// Binds the exchange to a connection until its response is complete.
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
@@ -126,27 +128,27 @@ final class Exchange {
     enter(.send, now: now)
   }
 
-  /// What it has cost, once it has ended.
+  /// The measurements including the connection's, for an exchange that has ended.
   var finalMetrics: ExchangeMetrics {
     var metrics = metrics
     metrics.connection = record
     return metrics
   }
 
-  /// Whether a part of the body can be sent, now or when its producer has more.
+  /// Whether body bytes remain that may be sent now, or when the producer has more.
   var hasBodyToSend: Bool {
     hasBody && (requestState == .sending || requestState == .awaitingProducer) && !body.isExhausted
   }
 
-  /// Whether everything was taken from the body.
+  /// Whether the entire body has been pulled from its source.
   var isBodyExhausted: Bool { !hasBody || body.isExhausted }
 
-  /// A producer hears that nobody takes its bytes any more.
+  /// Notifies the body's producer that its bytes aren't needed any longer.
   func abandonBody() {
     if hasBody { body.abandon() }
   }
 
-  /// The final response has arrived: a body that still waits for the server's consent is not sent.
+  /// Refuses the body if it still waits for the server's consent when the final response arrives.
   func refuseBody() {
     switch requestState {
     case .awaitingContinue, .awaitingUpgrade: requestState = .refused
@@ -154,14 +156,14 @@ final class Exchange {
     }
   }
 
-  /// Bytes of the request have left this machine.
+  /// Notes that bytes of the request have been handed to the kernel.
   func noteSent() {
     if delivery == .nothingSent { delivery = .sent }
   }
 
   // MARK: Time
 
-  /// Enters a phase, or counts its time anew if it is the present one.
+  /// Enters a phase and restarts its time, even if the phase is the present one.
   func enter(_ phase: Phase, now: Instant) {
     if self.phase == .poolWait, phase != .poolWait {
       let total = waited + (now - phaseStart)
@@ -171,15 +173,16 @@ final class Exchange {
     phaseStart = now
   }
 
-  /// When the exchange is over at the latest, as things stand. While it is paused, its pauses are the caller's.
+  /// The present deadline: the end of the phase or of the total time, whichever comes first. Pauses for which the
+  /// server isn't responsible have no phase limit.
   var deadline: Instant? {
-    // A connection that is being opened for it has its own deadlines.
+    // An opening has separate deadlines.
     let isOpening =
       switch phase {
       case .resolve, .connect, .proxy, .tls: true
       default: false
       }
-    // As long as bytes wait to be sent, it is the server that is waited for.
+    // While bytes are unsent, the exchange waits for the server and not for the producer.
     let isProducers = requestState == .awaitingProducer && connection?.transport.unsentCount == 0
     let isTimed =
       switch response {
@@ -196,21 +199,21 @@ final class Exchange {
     return min(phaseEnd ?? totalEnd, totalEnd)
   }
 
-  /// The limit that a passed deadline belongs to.
+  /// Returns the limit whose deadline has passed.
   func passedLimit(now: Instant) -> EngineError.Cause {
     if let total = request.timeouts.total, hasPassedTotal(now: now) { return .totalLimit(total) }
     return .limit(request.timeouts.limit(of: phase) ?? .zero)
   }
 
-  /// Whether the time for the whole exchange is over.
+  /// Whether the total time limit has passed.
   func hasPassedTotal(now: Instant) -> Bool {
     request.timeouts.total.map { metrics.start + $0 <= now } ?? false
   }
 
   // MARK: Response
 
-  /// Whether at most `byteCountMax` bytes of the body are left, as far as its framing tells, and the connection can be
-  /// used again behind them. What is left of a chunked body takes a byte at least.
+  /// Whether at most `byteCountMax` bytes of the body remain and the connection can be reused after them. The rest of a
+  /// chunked body has an unknown length of at least one byte.
   func isRestShort(_ byteCountMax: Int) -> Bool {
     guard case .receiving(let framing) = response else { return true }
     return switch framing {
@@ -230,31 +233,32 @@ final class Exchange {
     if case .discarded = response { true } else { false }
   }
 
-  /// Whether the sink was notified of the end.
+  /// Whether the sink has been notified of the end.
   var hasEnded: Bool {
     if case .ended = response { true } else { false }
   }
 
-  /// Whether body bytes wait for the sink to have room: as they were received, or in the decoder.
+  /// Whether body bytes wait until the sink has room, undecoded or in the decoder.
   var hasKept: Bool { !undecoded.isEmpty || !isDecoderDry }
 
-  /// Whether its owner has suspended it, or the sink has no room for the body; a head needs no room.
+  /// Whether the caller has paused the exchange, or the sink has no room for body bytes. A head needs no room.
   var isHeld: Bool { isPaused || (hasHead && credit <= 0) }
 
-  /// Hands the head over. Throws if the body is wanted and has a coding that can't be decoded.
+  /// Delivers the response head. Throws if the sink wants the body and its coding can't be decoded.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
     response = .receiving(framing)
     metrics.responseHeadBytes = head.byteCount
-    // Asked first: nobody cares how a body is coded that nobody reads, a redirect's for one.
+    // The sink decides first, because the coding of a discarded body doesn't matter, for example a redirect's.
     guard sink.receive(head: head) == .deliver else { return .discard }
     do throws(CodingError) {
       var codings: [ContentCoding] = []
       if request.decodesContent, framing != .none, let list = head.fields.list("Content-Encoding") {
         codings = try ContentCoding.list(list, layersMax: codingLimits.layersMax)
       }
-      // Applied behind the content codings, so undone first; they are the message's, whoever decodes the content.
+      // Transfer codings are applied after content codings, so they are undone first. They are always decoded,
+      // regardless of `decodesContent`.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
       guard !codings.isEmpty else { return .deliver }
       decoder = try ContentDecoder(codings, limits: codingLimits.within(bodyBytesMax: request.bodyBytesMax))
@@ -265,7 +269,7 @@ final class Exchange {
     return .deliver
   }
 
-  /// Decodes and hands over as much as the sink has room for, and keeps the rest.
+  /// Decodes and delivers as much as the sink has room for, and keeps the rest.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
     let used = hasKept ? 0 : try deliver(bytes, scratch: &scratch)
@@ -274,7 +278,7 @@ final class Exchange {
     }
   }
 
-  /// Goes on with what was kept, as far as the sink has room; returns whether nothing is left.
+  /// Delivers kept bytes as far as the sink has room. Returns whether none are left.
   func deliverKept(scratch: inout [UInt8]) throws(Failure) -> Bool {
     if hasKept {
       var kept: [UInt8] = []
@@ -285,7 +289,7 @@ final class Exchange {
     return !hasKept
   }
 
-  /// The body has ended: the coded stream has to be complete too.
+  /// Ends the body. Throws if the coded stream is incomplete.
   func finishBody() throws(Failure) {
     guard isDecoding else { return }
     do {
@@ -317,12 +321,12 @@ final class Exchange {
     return used
   }
 
-  /// Decodes and hands over some bytes, no more than the sink has room for.
+  /// Decodes and delivers some bytes, at most as many as the sink has room for.
   private func decode(
     _ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]
   ) throws(Failure) -> CodingProgress {
     do {
-      // The decoder knows the limit of the request.
+      // The decoder enforces the request's `bodyBytesMax`.
       guard let progress = try decoder?.decode(bytes.bytes, upTo: credit, scratch: &scratch, receive: handOver) else {
         preconditionFailure("no decoder")
       }
@@ -338,7 +342,7 @@ final class Exchange {
     sink.receive(body: bytes)
   }
 
-  /// Makes the exchange ready to be sent again: as it was, or without the expectation that the server can't meet.
+  /// Resets the exchange to be sent again. If `isExpecting` is false, the new head omits the expectation.
   func rewind(isExpecting: Bool, now: Instant) throws(Failure) {
     abandonBody()
     body = try Self.source(of: request, manner, id, inbox)
@@ -360,7 +364,7 @@ final class Exchange {
 }
 
 extension CodingLimits {
-  /// The same, with no more decoded bytes than a request accepts.
+  /// Returns these limits with at most `bodyBytesMax` decoded bytes.
   func within(bodyBytesMax: Int) -> CodingLimits {
     guard bodyBytesMax < .max else { return self }
     var limits = self

@@ -7,7 +7,7 @@ extension Exchange {
   enum RequestState {
     /// The head is being sent, and the body as fast as its source and the kernel allow.
     case sending
-    /// The body waits for its producer; the server isn't to blame for the pause.
+    /// The body waits for its producer, so the server isn't responsible for the pause.
     case awaitingProducer
     /// The body waits for the server's `100 Continue`.
     case awaitingContinue
@@ -20,13 +20,13 @@ extension Exchange {
   /// The progress of the response.
   enum ResponseState {
     case awaitingHead
-    /// The head was delivered; the body follows, framed like that.
+    /// The head has been delivered; the body follows with this framing.
     case receiving(BodyFraming)
     /// HTTP has ended on the connection: the body carries another protocol, whose pauses have no limits.
     case upgraded
     /// The exchange has left its connection, which reads the rest of the body in order to be reusable.
     case discarded
-    /// The sink was notified of the end.
+    /// The sink has been notified of the end.
     case ended
   }
 }

@@ -1,8 +1,8 @@
-// What a caller hands over to a loop.
+// Submission: the message that hands a request to a loop.
 
-/// A request on its way to its loop, and whom its response goes to.
+/// A request with the sink of its response, sent to a loop.
 ///
-/// One reference, as a request is a large value and would be copied from hand to hand.
+/// It is a class, because a request is a large value that would otherwise be copied at each step.
 final class Submission: Sendable {
   let id: ExchangeID
   let request: EngineRequest

@@ -1,18 +1,19 @@
-// Lists from whose middle something can be taken in O(1), without an allocation for each element.
+// LinkedLists: doubly linked lists of slots. Removing from the middle is O(1), and elements need no separate
+// allocations.
 
-/// Any number of doubly linked lists of slots; a slot stands in at most one of them.
+/// Any number of doubly linked lists of slots. A slot is in at most one of them.
 struct LinkedLists: Sendable {
-  /// One list's ends.
+  /// The ends and the length of one list.
   struct List: Sendable {
     fileprivate(set) var count = 0
-    fileprivate var ends = Link()  // `next` is the first, `previous` the last, as in a ring
+    fileprivate var ends = Link()  // `next` is the first slot, `previous` the last, as in a ring.
 
     var first: Int? { ends.next.slot }
     var last: Int? { ends.previous.slot }
     var isEmpty: Bool { count == 0 }
   }
 
-  /// Half the size of two `Int?`; -1 stands for none.
+  /// Half the size of two `Int?`. -1 means none.
   fileprivate struct Link: Sendable {
     var previous: Int32 = -1
     var next: Int32 = -1
@@ -20,13 +21,13 @@ struct LinkedLists: Sendable {
 
   private var links: [Link] = []
 
-  /// Which slot follows in its list.
+  /// Returns the next slot in the list, or nil if `slot` is the last.
   func next(after slot: Int) -> Int? { links[slot].next.slot }
 
-  /// Which slot precedes in its list.
+  /// Returns the previous slot in the list, or nil if `slot` is the first.
   func previous(before slot: Int) -> Int? { links[slot].previous.slot }
 
-  /// Puts a slot that stands in none of the lists at the end of one.
+  /// Appends a slot to a list. The slot must not be in any list.
   mutating func append(_ slot: Int, to list: inout List) {
     while links.count <= slot { links.append(Link()) }
     let last = list.ends.previous
@@ -36,7 +37,7 @@ struct LinkedLists: Sendable {
     list.count += 1
   }
 
-  /// Takes a slot out of the list that it stands in.
+  /// Removes a slot from its list.
   mutating func remove(_ slot: Int, from list: inout List) {
     let link = links[slot]
     if link.previous >= 0 { links[Int(link.previous)].next = link.next } else { list.ends.next = link.next }

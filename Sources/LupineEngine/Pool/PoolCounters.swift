@@ -1,34 +1,34 @@
-// What the pool counts: the connections of now, and what has happened so far.
+// PoolCounters: the pool's current connections and waiters, and totals since its start.
 
 public import LupineWire
 
-/// Connections and waiters, of one origin or of all.
+/// Counts of connections and waiters, of one origin or of all.
 ///
-/// `created` is always the sum of `idle`, `active` and all of `closed`.
+/// `created` always equals the sum of `idle`, `active` and all values of `closed`.
 public struct ConnectionCounters: Sendable, Hashable {
-  /// Connections that serve nobody at present.
+  /// Idle connections at present.
   public var idle = 0
   /// Connections that serve an exchange at present.
   public var active = 0
-  /// Connections that are being opened at present.
+  /// Connections being opened at present.
   public var opening = 0
-  /// Exchanges that wait for a connection at present, those included for which one is being opened.
+  /// Exchanges that wait for a connection at present, including those that a connection is being opened for.
   public var waiting = 0
-  /// Connections that have been opened.
+  /// Connections opened so far.
   public var created = 0
-  /// How often an exchange was given a connection that had served another one before.
+  /// The number of times that an exchange was given a connection that an earlier one had used.
   public var reused = 0
   /// Connections that couldn't be opened.
   public var openingsFailed = 0
-  /// Connections that were given up while they were being opened, because nobody needed them any more.
+  /// Connections abandoned while being opened, because no exchange needed them any longer.
   public var openingsAbandoned = 0
-  /// Connections that were closed, or left to another protocol, by the reason.
+  /// Connections closed or handed over to another protocol, by reason.
   public var closed: [CloseReason: Int] = [:]
 
-  /// Creates counters that stand at 0.
+  /// Creates counters with all values 0.
   public init() {}
 
-  /// Adds what others have counted: another origin, or another loop.
+  /// Adds the counters of another origin or loop.
   public mutating func add(_ other: ConnectionCounters) {
     idle += other.idle
     active += other.active
@@ -42,25 +42,25 @@ public struct ConnectionCounters: Sendable, Hashable {
   }
 }
 
-/// What the pool of one loop, or of all of them, has counted.
+/// The counters of one loop's pool, or the sum of all loops.
 public struct PoolCounters: Sendable, Hashable {
-  /// What was counted for an origin since it is remembered.
+  /// The counters of an origin, since the pool last began to remember it.
   public struct OfOrigin: Sendable, Hashable {
-    /// The origin. It may occur more than once, if its connections were made with different settings.
+    /// The origin. It may occur more than once, if its connections have different settings.
     public var origin: Origin
-    /// What was counted for it.
+    /// The origin's counters.
     public var connections: ConnectionCounters
   }
 
-  /// Everything since the loop's start; it stays when an origin is forgotten.
+  /// All counts since the loop's start, including those of forgotten origins.
   public var total = ConnectionCounters()
-  /// The origins that are remembered (`PoolLimits.originsRememberedMax`), in no particular order.
+  /// The remembered origins (see `PoolLimits.originsRememberedMax`), in no particular order.
   public var origins: [OfOrigin] = []
 
-  /// Creates counters of nothing.
+  /// Creates counters with all values 0.
   public init() {}
 
-  /// Adds what another loop has counted.
+  /// Adds the counters of another loop.
   public mutating func add(_ other: PoolCounters) {
     total.add(other.total)
     origins += other.origins

@@ -1,13 +1,14 @@
-// Names of what the pool holds: the slot it stands in, and a serial number by which a stale name is told.
+// PoolHandles: the IDs of connections and waiters. Each has a slot, and a serial number that distinguishes stale IDs.
 
 typealias ExchangeID = UInt64
 
-/// A connection, from the decision to open it until it is closed.
+/// The ID of a connection, from the decision to open it until it is closed.
 struct ConnectionID: Sendable, Hashable {
-  /// The serial number above 32 bits of the slot. The highest bit is 0, for whoever uses it as a poller's token.
+  /// The serial number in the upper 32 bits, the slot in the lower 32. The highest bit is 0, so that poller tokens can
+  /// use it.
   let rawValue: UInt64
 
-  /// The last serial number; behind it they begin anew.
+  /// The last serial number. The next one is 1 again.
   static let serialMax: UInt32 = .max >> 1
 
   init(serial: UInt32, slot: Int) {
@@ -18,16 +19,16 @@ struct ConnectionID: Sendable, Hashable {
     self.rawValue = rawValue
   }
 
-  /// Which of its loop's connections it is, counted from 1.
+  /// The connection's number within its loop, counted from 1.
   var serial: UInt32 { UInt32(rawValue >> 32) }
 
-  /// A small number that no other of the loop's connections has at the same time; for arrays beside the pool.
+  /// A small number, unique among the loop's present connections. It can index arrays.
   var slot: Int { Int(rawValue & 0xFFFF_FFFF) }
 }
 
-/// A place in the queue; it lets go of nothing but itself.
+/// A waiter's place in the queue. A stale ticket never matches another waiter.
 struct Ticket: Sendable, Hashable {
-  /// Counts everybody who ever waited, so that the lower one came first.
+  /// The waiter's number in order of arrival, counted from 1 in each pool.
   let serial: UInt64
   let slot: Int
 }

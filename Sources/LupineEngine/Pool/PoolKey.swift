@@ -1,11 +1,11 @@
-// What connections may be shared for.
+// PoolKey: the properties that requests must have in common to share connections.
 
 internal import LupineTLS
 internal import LupineWire
 
-/// Requests with equal keys may use each other's connections; no others may.
+/// The key of a set of connections. Only requests with equal keys share connections.
 ///
-/// A reference to what it consists of, since each request and each connection has one.
+/// It is a reference to its content, because each request and each connection holds one.
 struct PoolKey: Hashable, Sendable {
   private final class Content: Sendable {
     let origin: Origin
@@ -23,7 +23,8 @@ struct PoolKey: Hashable, Sendable {
       self.exclusiveTo = exclusiveTo
       isEncrypted = tls != nil
       hostLine = Self.hostLine(origin)
-      // These tell nearly all keys apart, and a configuration may hold whole certificates.
+      // The origin distinguishes almost all keys. Hashing the configuration would be slow, because it may hold
+      // certificates.
       var hasher = Hasher()
       hasher.combine(origin)
       hasher.combine(exclusiveTo)
@@ -46,17 +47,18 @@ struct PoolKey: Hashable, Sendable {
   }
 
   var origin: Origin { content.origin }
-  /// Connections through one proxy, or with one proxy's credentials, are never used for another.
+  /// The route to the origin. A connection through one proxy, or with one proxy's credentials, is never used for
+  /// another.
   var route: Route { content.route }
-  /// Nil for http. Connections that were verified differently are never exchanged.
+  /// The TLS configuration, or nil for http. Connections with different verification settings are never shared.
   var tls: TLSConfiguration? { content.tls }
-  /// The line of the Host field that follows from the origin, or why there can't be one: its host need not come from a
-  /// URI.
+  /// The line of the Host field for the origin. An error if the host can't be written, which is possible for a host
+  /// that wasn't parsed from a URI.
   var hostLine: Result<[UInt8], WireError> { content.hostLine }
-  /// Whether connections are for TLS.
+  /// Whether the connections use TLS.
   var isEncrypted: Bool { content.isEncrypted }
 
-  /// The exchange that wants a connection for itself alone.
+  /// The only exchange that may use the connection, or nil if connections are shared.
   var exclusiveTo: ExchangeID? {
     get { content.exclusiveTo }
     set { content = Content(content.origin, content.route, content.tls, exclusiveTo: newValue) }

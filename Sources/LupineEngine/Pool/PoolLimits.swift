@@ -1,49 +1,54 @@
-// Every limit of the connection pool, with its unit and where the figure comes from.
+// PoolLimits: all limits of the connection pool, with units and sources.
 
-/// How many connections the pool of one loop keeps and for how long, and how many exchanges may wait for one.
+/// The limits of one loop's connection pool: connections, idle times and waiters.
 ///
-/// Each loop has a pool of its own, and an origin belongs to one loop: limits of an origin are exact, limits "in all"
-/// hold for each loop.
+/// Each loop has a separate pool. An origin belongs to one loop by default, so limits per origin are exact. Total
+/// limits apply to each loop.
 public struct PoolLimits: Sendable, Hashable {
-  /// Connections to one origin, busy, idle and being opened, at least 1; 64 by default.
+  /// The maximum number of connections to one origin, including busy and idle ones and those being opened. At least 1;
+  /// 64 by default.
   ///
-  /// Browsers open 6, AsyncHTTPClient 8, Go sets no limit. Exchanges beyond it wait in order.
+  /// Browsers open 6 and AsyncHTTPClient 8; Go sets no limit. Further exchanges wait in order of arrival.
   public var connectionsPerOriginMax = 64
 
-  /// Connections in all, busy, idle and being opened, at least 1; 768 by default, `.max` for no limit.
+  /// The maximum number of all connections, including busy and idle ones and those being opened. At least 1; 768 by
+  /// default, `.max` for no limit.
   ///
-  /// Three quarters of 1,024, the usual `ulimit -n`: the rest is left for second attempts to connect and for the
-  /// program's own files. Exchanges beyond it wait in order, whatever their origin; idle connections make room.
+  /// 768 is three quarters of 1,024, the usual `ulimit -n`. The rest remains for second connection attempts and the
+  /// program's files. Further exchanges wait in order of arrival, across all origins. Idle connections are closed to
+  /// make room.
   public var connectionsMax = 768
 
-  /// Idle connections to one origin, 0 for none; 64 by default, so that a burst leaves all of them.
+  /// The maximum number of idle connections to one origin; 0 for none. 64 by default, so that a burst can keep all of
+  /// its connections.
   public var idlePerOriginMax = 64
 
-  /// Idle connections in all, 0 for none; 256 by default. Go keeps 100.
+  /// The maximum number of all idle connections; 0 for none. 256 by default. Go keeps 100.
   public var idleMax = 256
 
-  /// How long an idle connection is kept; 60 s by default, below nginx's 75 s. Go keeps them for 90 s.
+  /// The time after which an idle connection is closed. 60 s by default, less than nginx's 75 s. Go uses 90 s.
   public var idleTimeout = Duration.seconds(60)
 
-  /// How old a connection may become; nil, the default, for any age.
+  /// The maximum age of a connection; nil, the default, for no limit.
   ///
-  /// An older one is closed as soon as it is free or idle, never under a request, so that changed addresses and load
-  /// balancers take effect. nginx, as a server, ends connections after an hour; Go sets no limit.
+  /// An older connection is closed as soon as it is released or idle, never during a request, so that changes of
+  /// addresses and load balancers take effect. The nginx server closes connections after an hour; Go sets no limit.
   public var connectionAgeMax: Duration?
 
-  /// How many requests one connection may serve, at least 1; nil, the default, for any number.
+  /// The maximum number of requests on one connection, at least 1; nil, the default, for no limit.
   ///
-  /// nginx as a server closes after 1,000 by itself, and says so in time.
+  /// The nginx server closes connections after 1,000 requests and announces it in time.
   public var usesPerConnectionMax: Int?
 
-  /// Exchanges that wait for a connection, at least 1; 100,000 by default. Further ones are refused.
+  /// The maximum number of exchanges that wait for a connection, at least 1; 100,000 by default. Further exchanges are
+  /// refused.
   ///
-  /// It bounds memory, some 100 bytes each and what the requests hold, when a server is slower than its users.
+  /// It limits memory when the server is slower than the callers: about 100 bytes per waiter, in addition to its
+  /// request.
   public var waitersMax = 100_000
 
-  /// Origins that are remembered while they have neither a connection nor a waiter, so that their counters stay;
-  /// further ones are forgotten once there are more origins than that, the longest unused first. 1,000 by default: some
-  /// 500 kB.
+  /// The number of origins up to which the pool remembers those without connections and waiters, to keep their
+  /// counters. Beyond it, the pool forgets them, least recently used first. 1,000 by default, which takes about 500 kB.
   public var originsRememberedMax = 1_000
 
   /// Creates the default limits.
@@ -51,15 +56,15 @@ public struct PoolLimits: Sendable, Hashable {
 }
 
 extension PoolLimits {
-  /// The pause behind the first attempt to open a connection that found no descriptor left; it doubles each time.
+  /// The first pause after the process has run out of descriptors: 10 ms. It doubles each time.
   ///
-  /// 10 ms: long enough not to be a busy loop, short enough not to be noticed beside a handshake.
+  /// Long enough to avoid a busy loop, and short compared with a handshake.
   static let descriptorRetryMin = Duration.milliseconds(10)
 
-  /// The longest such pause: what others free is noticed a second later at most.
+  /// The maximum pause: 1 s. So the pool notices within a second that a descriptor is free.
   static let descriptorRetryMax = Duration.seconds(1)
 
-  /// Traps on limits that would leave every exchange waiting for ever.
+  /// Traps on limits with which no exchange could ever get a connection.
   func validate() {
     precondition(connectionsPerOriginMax >= 1, "connectionsPerOriginMax is below 1: nobody could ever connect")
     precondition(connectionsMax >= 1, "connectionsMax is below 1: nobody could ever connect")

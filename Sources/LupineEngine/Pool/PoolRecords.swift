@@ -1,73 +1,75 @@
-// What the pool knows of each connection, waiter and origin.
+// PoolRecords: the pool's records of connections, waiters and origins.
 
 internal import LupineReactor
 internal import LupineWire
 
-/// A connection, from the decision to open it until it is closed.
+/// The record of a connection, from the decision to open it until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// On behalf of a waiter, or of nobody any more.
+    /// The connection is being opened on behalf of a waiter; nil if that one no longer needs it.
     case opening(asker: Int?)
     case busy
     case idle(until: Instant)
   }
 
-  /// 0 stands for a free slot.
+  /// The serial number, or 0 for a free slot.
   var serial: UInt32 = 0
   var origin = 0
   var state = State.busy
-  /// How many exchanges it was given to.
+  /// The number of exchanges that have been given the connection.
   var uses = 0
-  /// When it is too old to be given to another exchange.
+  /// The time after which no further exchange gets the connection.
   var end = Instant(nanoseconds: .max)
-  /// Whether it is among those that `end` is waited for.
+  /// Whether the connection is in the list `PoolState.aging`.
   var isAging = false
 
-  /// Whether it is idle, and neither for too long nor too old.
+  /// Whether the connection is idle, and has exceeded neither its idle time nor its age.
   func isFit(_ now: Instant) -> Bool {
     guard case .idle(let until) = state else { return false }
     return now < until && now < end
   }
 }
 
-/// An exchange in its origin's queue.
+/// The record of an exchange in its origin's queue.
 struct Waiter: Sendable {
-  /// 0 stands for a free slot.
+  /// The serial number, or 0 for a free slot.
   var serial: UInt64 = 0
   var exchange: ExchangeID = 0
   var origin = 0
-  /// The connection that is being opened on its behalf.
+  /// The connection being opened on the waiter's behalf.
   var opening: Int?
 }
 
-/// The connections of one key, and who waits for them.
+/// The record of one key: its connections and waiters.
 struct PooledOrigin: Sendable {
   enum Standing: Sendable {
-    /// It has waiters, or connections that somebody has asked for or used.
+    /// The origin has waiters, or it has connections and none of them is an orphan.
     case used
-    /// Connections are being opened there on behalf of nobody, and nobody waits.
+    /// The origin has no waiters, but it has orphans: connections being opened without an asker.
     case needless
-    /// It has neither connections nor waiters.
+    /// The origin has neither connections nor waiters.
     case dormant
-    /// The same, and nobody will ask for it again, since it was one exchange's alone.
+    /// The origin has neither connections nor waiters, and belonged to a single exchange, so it will never be used
+    /// again.
     case spent
   }
 
-  /// Nil stands for a free slot.
+  /// The origin's key, or nil for a free slot.
   var key: PoolKey?
-  /// The newest last.
+  /// Idle connections, the most recently used last.
   var idle = LinkedLists.List()
-  /// Connections that are being opened on behalf of nobody.
+  /// Connections being opened without an asker.
   var orphans = LinkedLists.List()
-  /// Who waits. The first ones have a connection on its way each, from `firstUnattended` on none has.
+  /// The waiters in order of arrival. A connection is being opened for each waiter before `firstUnattended`, and for
+  /// none from there on.
   var queue = LinkedLists.List()
   var firstUnattended: Int?
   var connectionCount = 0
   var standing = Standing.used
-  /// Those of its numbers that aren't told by the lists.
+  /// The counters that can't be derived from the lists.
   var counters = ConnectionCounters()
 
-  /// What its standing has to be, by its connections and waiters.
+  /// The standing that follows from the present connections and waiters.
   var presentStanding: Standing {
     if !queue.isEmpty { return .used }
     if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .spent }

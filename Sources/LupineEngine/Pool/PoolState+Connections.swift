@@ -1,24 +1,24 @@
-// How connections come to be and go, whatever the reason; their books are kept here.
+// PoolState+Connections: adds, closes and removes connections, and keeps their counts.
 
 internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// How many connections there are in all, those being opened included.
+  /// The number of all connections, including those being opened.
   var connectionCount: Int { connections.count }
 
   func id(of connection: Int) -> ConnectionID {
     ConnectionID(serial: connections[connection].serial, slot: connection)
   }
 
-  /// Where the connection stands. Traps on the name of one that was closed.
+  /// Returns the connection's slot. Traps if the connection was closed.
   func slot(of id: ConnectionID) -> Int {
     precondition(
       id.slot < connections.upperBound && connections[id.slot].serial == id.serial, "\(id) was closed before")
     return id.slot
   }
 
-  /// Writes something down in the books of an origin, and in those of all.
+  /// Changes the counters of an origin and the totals alike.
   mutating func count(_ origin: Int, _ change: (inout ConnectionCounters) -> Void) {
     change(&origins[origin].counters)
     change(&total)
@@ -45,7 +45,7 @@ extension PoolState {
     permitOpening()
   }
 
-  /// Gives a connection up that is being opened on behalf of nobody. The origin is yet to be settled.
+  /// Abandons a connection that is being opened without an asker. The caller must call `settle` for the origin.
   mutating func abandon(_ connection: Int, _ actions: inout [Action]) {
     actions.append(.abandon(id(of: connection)))
     count(connections[connection].origin) { $0.openingsAbandoned += 1 }
@@ -53,7 +53,7 @@ extension PoolState {
     permitOpening()
   }
 
-  /// Forgets a connection that was being opened. Its asker and the origin are yet to be settled.
+  /// Removes a connection that was being opened. The caller must update the asker and call `settle` for the origin.
   mutating func removeOpening(_ connection: Int) {
     let origin = connections[connection].origin
     guard case .opening(let asker) = connections[connection].state else { preconditionFailure("it was opened before") }
@@ -67,7 +67,7 @@ extension PoolState {
     connections.remove(connection, leaving: PooledConnection())
   }
 
-  /// Forgets a connection that has been opened.
+  /// Removes a connection that has been opened.
   mutating func remove(_ connection: Int, _ reason: CloseReason) {
     let origin = connections[connection].origin
     if case .idle = connections[connection].state { unlinkIdle(connection) }

@@ -1,10 +1,10 @@
-// The pool's end, and what it has counted until then.
+// PoolState+Ending: the pool's shutdown and its counters.
 
 internal import LupineWire
 
 extension PoolState {
-  /// Closes what is idle, gives up what is being opened, and refuses who waits or comes. What is busy is closed when
-  /// it is released. A second call does nothing.
+  /// Begins the shutdown: closes idle connections, abandons those being opened, and refuses present and later waiters.
+  /// Busy connections are closed when they are released. A second call does nothing.
   mutating func beginShutdown() -> [Action] {
     guard !isShuttingDown else { return [] }
     isShuttingDown = true
@@ -24,10 +24,10 @@ extension PoolState {
     return actions
   }
 
-  /// Whether the shutdown is complete: no connection is left.
+  /// Whether the shutdown is complete, with no connection left.
   var isDrained: Bool { isShuttingDown && connectionCount == 0 }
 
-  /// What was counted until now; it takes a step for each origin that is remembered.
+  /// Returns the current counters. Takes time proportional to the number of remembered origins.
   func counters() -> PoolCounters {
     var counters = PoolCounters()
     counters.total = total

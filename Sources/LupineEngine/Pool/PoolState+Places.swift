@@ -1,20 +1,23 @@
-// Who may open a connection when places or descriptors are short: first come, first served, among all origins.
+// PoolState+Places: decides which waiter may open a connection when places or descriptors are short. Waiters of all
+// origins are served in order of arrival.
 
 internal import LupineReactor
 internal import LupineWire
 
-/// Descriptors have run out, and connections are opened carefully until some are found again.
+/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
+/// available again.
 struct Strain: Sendable {
-  /// How many connections may be begun to open.
+  /// The number of connections that may be started now.
   var permits = 0
-  /// When one may be tried at the latest; nil while another permit, or what is being opened, will tell.
+  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
+  /// descriptors.
   var retry: Instant?
-  /// How long the latest pause was; zero if descriptors were found since.
+  /// The length of the latest pause, or zero if a descriptor has been available since.
   var pause = Duration.zero
 }
 
 extension PoolState {
-  /// Ends every event: gives places to who waits for one, and forgets origins that nobody uses.
+  /// Ends the processing of each event: opens connections for waiters as places permit, and forgets unused origins.
   mutating func conclude(_ actions: inout [Action]) {
     while let origin = hungry.first {
       if hasPlace { actions.append(open(origin)) } else if !makeRoom(&actions) { break }
@@ -22,7 +25,7 @@ extension PoolState {
     forgetUnused()
   }
 
-  /// What a connection is closed for when another one needs its place or its descriptor.
+  /// The reason for closing a connection whose place or descriptor another one needs.
   var reasonToMakeRoom: CloseReason {
     connectionCount >= limits.connectionsMax ? .totalLimit : .descriptorsNeeded
   }
@@ -32,7 +35,8 @@ extension PoolState {
     return strain.map { $0.permits > 0 } ?? true
   }
 
-  // Closes what is used least: the longest idle connection, or one that is being opened for nobody.
+  // Closes the connection that is needed least: the one idle for longest, or one being opened without an asker. Returns
+  // false if there is none.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     if let oldest = idle.first {
       close(oldest, reasonToMakeRoom, &actions)
@@ -47,23 +51,25 @@ extension PoolState {
 
   // MARK: Descriptors
 
-  /// No descriptor was left for a connection. Those that were begun meanwhile may find none either; that's one pause.
+  /// Starts a pause after an opening has found no free descriptor. Other openings in progress may fail too; they don't
+  /// start another pause.
   mutating func pauseOpening(_ now: Instant) {
     guard waiters.count > 0, strain?.retry == nil else { return }
     let before = strain?.pause ?? .zero
-    // While there is something to close, this pause ends at once, and isn't counted.
+    // If a connection can be closed, that ends this pause at once, so the pause isn't lengthened.
     let wanted = idle.isEmpty && needless.isEmpty ? min(before * 2, PoolLimits.descriptorRetryMax) : before
     let pause = max(wanted, PoolLimits.descriptorRetryMin)
     strain = Strain(permits: 0, retry: now + pause, pause: pause)
   }
 
-  /// A descriptor has become free, or is thought to be.
+  /// Permits one more opening, because a descriptor is probably free.
   mutating func permitOpening() {
     strain?.permits += 1
     strain?.retry = nil
   }
 
-  /// A descriptor was found. As long as more are needed, each one found lets two more be tried.
+  /// Relaxes the limit after an opening has obtained a descriptor. While waiters need more, each success permits two
+  /// further openings.
   mutating func relax() {
     guard strain?.retry == nil else { return }
     if hungry.isEmpty {

@@ -1,9 +1,10 @@
-// The queues of waiters, and which of them has a connection on its way. An origin's first waiters have one each.
+// PoolState+Queue: the queues of waiters, and the connections being opened for them. Each of an origin's first waiters
+// has one.
 
 internal import LupineWire
 
 extension PoolState {
-  /// Puts an exchange at the end of its origin's queue.
+  /// Appends an exchange to its origin's queue.
   mutating func enqueue(_ exchange: ExchangeID, at origin: Int) -> Ticket {
     lastWaiter += 1
     let waiter = waiters.insert(Waiter(serial: lastWaiter, exchange: exchange, origin: origin))
@@ -12,7 +13,8 @@ extension PoolState {
     return Ticket(serial: lastWaiter, slot: waiter)
   }
 
-  /// Takes a waiter out of its queue. What was being opened for it is opened for the first who has nothing yet.
+  /// Removes a waiter from its queue. The connection being opened for it passes to the first unattended waiter, or
+  /// becomes an orphan.
   mutating func dequeue(_ waiter: Int) -> ExchangeID {
     let (exchange, origin, opening) = (waiters[waiter].exchange, waiters[waiter].origin, waiters[waiter].opening)
     if origins[origin].firstUnattended == waiter { origins[origin].firstUnattended = queueLinks.next(after: waiter) }
@@ -31,18 +33,18 @@ extension PoolState {
     return exchange
   }
 
-  /// A connection is being opened on behalf of the first unattended waiter.
+  /// Assigns a connection that is being opened to the first unattended waiter.
   mutating func attend(_ waiter: Int, by opening: Int) {
     waiters[waiter].opening = opening
     connections[opening].state = .opening(asker: waiter)
     origins[waiters[waiter].origin].firstUnattended = queueLinks.next(after: waiter)
   }
 
-  /// The connection that a waiter asked for will serve the first of the queue; what was being opened for that one is
-  /// opened for the waiter from now on.
+  /// Prepares for serving the queue's first waiter with the connection that `asker` requested. The connection being
+  /// opened for the first waiter passes to `asker`.
   mutating func giveOpeningOfFirst(to asker: Int) {
     guard let first = origins[waiters[asker].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
-    // The first has nothing on its way if it is the asker itself.
+    // If the asker itself is the first, it has no other opening now.
     waiters[asker].opening = nil
     guard let opening = waiters[first].opening else { return }
     waiters[first].opening = nil
@@ -51,8 +53,9 @@ extension PoolState {
     noteHeir(of: opening)
   }
 
-  /// Nothing is on its way any more for a waiter that had something, and stays. The last one that has something leaves it
-  /// to that waiter, and is returned: nothing is on its way for it now.
+  /// Updates the queue after the opening for `waiter` has failed, while `waiter` keeps its place. The last attended
+  /// waiter passes its opening to `waiter` and becomes the first unattended one. Returns the exchange that has no
+  /// opening now.
   mutating func unattend(_ waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
     let before = origins[origin].firstUnattended.map { queueLinks.previous(before: $0) } ?? origins[origin].queue.last
@@ -69,14 +72,14 @@ extension PoolState {
 
   // MARK: Origins
 
-  /// Makes room for a key that isn't known.
+  /// Adds a record for a new key.
   mutating func remember(_ key: PoolKey) -> Int {
     let origin = origins.insert(PooledOrigin(key: key))
     slots[key] = origin
     return origin
   }
 
-  /// Forgets origins that nobody can use again, and those that nobody uses if there are too many.
+  /// Removes origins that can't be used again, and unused origins beyond the limit.
   mutating func forgetUnused() {
     while let origin = spent.first {
       standingLinks.remove(origin, from: &spent)
@@ -93,7 +96,7 @@ extension PoolState {
     origins.remove(origin, leaving: PooledOrigin())
   }
 
-  /// Brings the lists of origins up to date with one whose waiters or connections have changed.
+  /// Updates the lists of origins after this origin's waiters or connections have changed.
   mutating func settle(_ origin: Int) {
     let hasRoom = origins[origin].connectionCount < limits.connectionsPerOriginMax
     hungry.set(origin, to: hasRoom ? origins[origin].firstUnattended.map { waiters[$0].serial } : nil)

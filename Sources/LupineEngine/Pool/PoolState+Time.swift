@@ -1,10 +1,10 @@
-// What the pool does when time has passed: idle times, ages, and another try for descriptors.
+// PoolState+Time: the pool's deadlines: idle times, ages, and new attempts after descriptors have run out.
 
 internal import LupineReactor
 internal import LupineWire
 
 extension PoolState {
-  /// When `expire` has to be called, or nil. It changes with every event.
+  /// The time at which `expire` must be called, or nil. Each event may change it.
   var nextDeadline: Instant? {
     var next = strain?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
@@ -12,7 +12,7 @@ extension PoolState {
     return next
   }
 
-  /// Closes what has been idle for too long or is too old, and tries for descriptors again when it's time to.
+  /// Closes connections that have exceeded their idle time or age, and permits an opening if the pause is over.
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
     closeExpired(now, &actions)
@@ -21,7 +21,7 @@ extension PoolState {
     return actions
   }
 
-  /// Closes idle connections whose time is over. Busy ones are looked at when they become free.
+  /// Closes idle connections that have exceeded their idle time or age. Busy ones are checked when they are released.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
       close(oldest, .idleTimeout, &actions)
@@ -32,7 +32,7 @@ extension PoolState {
     }
   }
 
-  /// A connection must not become older than that.
+  /// Sets the time after which no further exchange gets the connection.
   mutating func watchAge(_ connection: Int, until end: Instant) {
     connections[connection].end = end
     connections[connection].isAging = true

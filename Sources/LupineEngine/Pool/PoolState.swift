@@ -1,66 +1,68 @@
-// The connection pool's decisions. Pure: events and the time in, what to do out; it knows no sockets.
+// PoolState: the connection pool's decisions. It performs no I/O and reads no clock: it takes events with their time,
+// and returns actions.
 
 internal import LupineReactor
 internal import LupineWire
 
-/// Which connections exist, which are idle, and who waits for one.
+/// The state of one loop's pool: connections, idle connections and waiters.
 ///
-/// A connection that is being opened isn't bound to the exchange it was opened for: whatever becomes free first
-/// serves whoever waits longest, and what nobody needs any more is kept as idle.
+/// A connection being opened isn't bound to the exchange that requested it. The first free connection goes to the
+/// longest waiter, and an opened connection without a waiter becomes idle.
 ///
-/// Who waits is served in the order of coming: at an origin for its connections, and among all origins for the places
-/// under `connectionsMax` and for descriptors. Nobody waits for what an idle connection takes.
+/// Waiters are served in order of arrival: within an origin for its connections, and across all origins for places
+/// under `connectionsMax` and for descriptors. Idle connections are closed when a waiter needs their place.
 ///
-/// Every event is O(1), or O(log n) in the number of origins; only what is closed at once with others takes its time.
-/// The actions of an answer have to be done, in their order, before the next event is told.
+/// Each event takes O(1), or O(log n) in the number of origins; closing several connections at once takes time for
+/// each. The caller must execute the returned actions in order, before it reports the next event.
 struct PoolState: Sendable {
-  /// The answer to whoever needs a connection.
+  /// The answer to an exchange that needs a connection.
   enum Grant: Equatable {
-    /// Use that idle connection.
+    /// The exchange uses this idle connection.
     case use(ConnectionID)
-    /// The exchange waits, with a ticket to cancel it by. The actions may open a connection, or serve it already.
+    /// The exchange waits. The ticket cancels the wait. The actions may open a connection, or already give one to the
+    /// exchange.
     case wait(Ticket, [Action])
-    /// It isn't served.
+    /// The exchange is refused.
     case refused(Refusal)
   }
 
-  /// What becomes of a connection that has been opened, or that an exchange has let go of.
+  /// What happens to a connection that has been opened or released.
   enum Released: Equatable {
-    /// It is kept as idle.
+    /// The connection becomes idle.
     case idle
-    /// It serves that exchange, which has waited.
+    /// The connection serves this exchange, which was waiting.
     case use(by: ExchangeID)
-    /// All of this is to be done. Unless it says otherwise, the connection is kept as idle.
+    /// The caller executes these actions. If none of them uses or closes the connection, it becomes idle.
     case actions([Action])
   }
 
   enum Action: Equatable {
     case use(ConnectionID, by: ExchangeID)
-    /// Open a connection, on behalf of that exchange.
+    /// Open a connection on behalf of this exchange.
     case connect(ConnectionID, for: ExchangeID)
-    /// The exchange keeps its place in the queue, but no connection is being opened for it any more.
+    /// The exchange keeps its place in the queue, but no connection is being opened for it any longer.
     case wait(ExchangeID)
     case close(ConnectionID, CloseReason)
-    /// Give up a connection that is being opened.
+    /// Abandon a connection that is being opened.
     case abandon(ConnectionID)
-    /// The connection that was to serve that exchange couldn't be opened.
+    /// The exchange fails, because its connection couldn't be opened.
     case fail(ExchangeID)
-    /// The exchange has waited in vain.
+    /// The exchange is refused after it has waited.
     case refuse(ExchangeID, Refusal)
   }
 
-  /// Why an exchange isn't served.
+  /// The reason why an exchange is refused.
   enum Refusal: Equatable {
     case shuttingDown
-    /// So many wait already (`PoolLimits.waitersMax`).
+    /// The maximum number of exchanges is already waiting (`PoolLimits.waitersMax`, the associated value).
     case tooManyWaiters(Int)
   }
 
-  /// Why a connection couldn't be opened.
+  /// The reason why a connection couldn't be opened.
   enum OpeningFailure {
-    /// The network, the peer, or a timeout.
+    /// The network or the peer failed, or a timeout has passed.
     case unreachable
-    /// The process or the system has no descriptor left (EMFILE, ENFILE).
+    /// The process or the system has run out of descriptors (EMFILE, ENFILE).
     case outOfDescriptors
   }
 
@@ -76,29 +78,29 @@ struct PoolState: Sendable {
 
   /// The links of the origins' queues.
   var queueLinks = LinkedLists()
-  /// The links of the origins' idle connections and orphans.
+  /// The links of the origins' lists of idle connections and orphans.
   var originLinks = LinkedLists()
-  /// All idle connections, the one that has been idle for longest first.
+  /// All idle connections, the one idle for longest first.
   var idle = LinkedLists.List()
   var idleLinks = LinkedLists()
-  /// Connections that were not seen to be too old yet, the oldest first.
+  /// Connections whose `end` hasn't passed yet, oldest first. Empty without an age limit.
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
-  /// Origins by their standing, the one that has had it for longest first.
+  /// The origins of each standing except `used`. The origin that has had the standing longest is first.
   var needless = LinkedLists.List()
   var dormant = LinkedLists.List()
   var spent = LinkedLists.List()
   var standingLinks = LinkedLists()
 
-  /// Origins that lack a place or a descriptor for their first unattended waiter, by its serial number.
+  /// The origins whose first unattended waiter lacks a place or a descriptor, ranked by that waiter's serial number.
   ///
-  /// Behind every event there are none, or neither idle connections nor needless ones on their way.
+  /// After each event either there are none, or there are no idle connections and no orphans that could make room.
   var hungry = RankedSlots()
-  /// Openings that others than before have come to wait for, until they are taken.
+  /// Openings whose asker has changed since the last `takeInherited`.
   private var inherited: [ConnectionID] = []
-  /// Holds back what is to be opened once descriptors have run out.
+  /// Limits the opening of connections after descriptors have run out; nil otherwise.
   var strain: Strain?
-  /// Everything that was counted, but for what the lists tell.
+  /// The total counters that can't be derived from the lists.
   var total = ConnectionCounters()
 
   init(_ limits: PoolLimits) {
@@ -108,7 +110,8 @@ struct PoolState: Sendable {
 
   // MARK: Events
 
-  /// An exchange needs a connection. The newest idle one is the least likely to be stale.
+  /// Requests a connection for an exchange. Prefers the most recently used idle connection, because it is least likely
+  /// to be stale.
   mutating func acquire(_ key: PoolKey, for exchange: ExchangeID, now: Instant) -> Grant {
     guard !isShuttingDown else { return .refused(.shuttingDown) }
     let known = slots[key]
@@ -132,7 +135,7 @@ struct PoolState: Sendable {
     return .wait(ticket, actions)
   }
 
-  /// A connection has been opened.
+  /// Handles a connection that has been opened: gives it to the first waiter, or makes it idle.
   mutating func opened(_ id: ConnectionID, now: Instant) -> Released {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -155,9 +158,9 @@ struct PoolState: Sendable {
     return free(connection, now)
   }
 
-  /// A connection couldn't be opened.
+  /// Handles a connection that couldn't be opened.
   ///
-  /// Whoever asked for it fails, if it still waits; but for want of descriptors it only goes on waiting.
+  /// The asker fails if it still waits. But if descriptors have run out, it continues to wait.
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
@@ -178,7 +181,8 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// An exchange is done with its connection. With a reason to close, it isn't used again.
+  /// Handles a connection that its exchange no longer uses. With a `reason`, the connection is closed instead of
+  /// reused.
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -191,7 +195,7 @@ struct PoolState: Sendable {
     return .actions(actions)
   }
 
-  /// An exchange's connection speaks another protocol from now on: it leaves the pool, and isn't closed.
+  /// Removes a connection that has switched to another protocol. The pool doesn't close it.
   mutating func detach(_ id: ConnectionID) -> [Action] {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
@@ -203,7 +207,7 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// An idle connection's peer has closed it, or said something.
+  /// Closes an idle connection that has failed, or whose peer has closed it or sent unsolicited bytes.
   mutating func evict(_ id: ConnectionID, _ reason: CloseReason) -> [Action] {
     let connection = slot(of: id)
     guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted, and isn't idle") }
@@ -213,9 +217,9 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// An exchange gave up waiting; nothing happens if it was served, failed or cancelled before.
+  /// Cancels the wait of an exchange. Does nothing if the exchange has already been served, failed or cancelled.
   ///
-  /// A connection being opened for it goes on if somebody else can use it.
+  /// A connection being opened for the exchange continues if another waiter can use it.
   mutating func cancel(_ ticket: Ticket) -> [Action] {
     guard waiters[ticket.slot].serial == ticket.serial else { return [] }
     let origin = waiters[ticket.slot].origin
@@ -228,30 +232,30 @@ struct PoolState: Sendable {
     return actions
   }
 
-  /// The exchange on whose behalf a connection is being opened, as long as it waits.
+  /// Returns the exchange on whose behalf the connection is being opened, if one waits for it.
   func asker(of id: ConnectionID) -> ExchangeID? {
     guard case .opening(let asker?) = connections[slot(of: id)].state else { return nil }
     return waiters[asker].exchange
   }
 
-  /// Somebody else waits for a connection that is being opened.
+  /// Records that the asker of an opening has changed.
   mutating func noteHeir(of opening: Int) { inherited.append(id(of: opening)) }
 
-  /// The connections whose asker has changed since this was called last, some of which may be open or gone by now.
+  /// Returns the connections whose asker has changed since the last call. Some may be open or gone already.
   mutating func takeInherited() -> [ConnectionID] {
     if inherited.isEmpty { return [] }
     defer { inherited = [] }
     return inherited
   }
 
-  /// Whether a connection serves nobody, and is promised to nobody.
+  /// Whether the connection serves no exchange and is promised to none.
   func isIdle(_ id: ConnectionID) -> Bool {
     if case .idle = connections[slot(of: id)].state { true } else { false }
   }
 
   // MARK: Free connections
 
-  // Serves who waits longest, or becomes idle.
+  // Gives the connection to the longest waiter, or makes it idle.
   private mutating func free(_ connection: Int, _ now: Instant) -> Released {
     let origin = connections[connection].origin
     var actions: [Action] = []
@@ -260,7 +264,8 @@ struct PoolState: Sendable {
       conclude(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
-    // Whoever waits for a place comes before those who have come later, but for a connection's first use.
+    // An earlier waiter of another origin that lacks a place comes first; closing the connection makes room for it. But
+    // a new connection serves one exchange before that.
     if let serial = hungry.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
       close(connection, reasonToMakeRoom, &actions)
       conclude(&actions)
@@ -298,7 +303,7 @@ struct PoolState: Sendable {
     connections[connection].uses += 1
   }
 
-  // Why a connection isn't used again that could be.
+  // Returns the reason not to reuse a connection that could be reused, or nil.
   private func reasonToRetire(_ connection: Int, _ now: Instant) -> CloseReason? {
     if isShuttingDown { return .shutdown }
     if let usesMax = limits.usesPerConnectionMax, connections[connection].uses >= usesMax { return .usesLimit }

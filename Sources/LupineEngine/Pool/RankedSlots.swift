@@ -1,6 +1,6 @@
-// Slots in the order of a rank that may change: a binary heap that knows where each slot stands.
+// RankedSlots: slots ordered by a rank, as a binary heap whose ranks can be changed by slot.
 
-/// Holds a rank for some slots; set, moved and removed in O(log n).
+/// A priority queue of slots with one rank each. Setting, changing and removing a rank take O(log n).
 struct RankedSlots: Sendable {
   private struct Entry: Sendable {
     var rank: UInt64
@@ -8,16 +8,16 @@ struct RankedSlots: Sendable {
   }
 
   private var heap: [Entry] = []
-  /// Where in the heap a slot stands, by the slot; -1 for those that have no rank.
+  /// The position of each slot in the heap, or -1 if it has no rank.
   private var positions: [Int] = []
 
-  /// The slot of the lowest rank.
+  /// The slot with the lowest rank.
   var first: Int? { heap.first?.slot }
   /// The lowest rank.
   var lowest: UInt64? { heap.first?.rank }
   var isEmpty: Bool { heap.isEmpty }
 
-  /// Gives a slot a rank, or another one; nil takes it away.
+  /// Sets or changes a slot's rank. Nil removes it.
   mutating func set(_ slot: Int, to rank: UInt64?) {
     guard let rank else { return remove(slot) }
     while positions.count <= slot { positions.append(-1) }
@@ -41,7 +41,7 @@ struct RankedSlots: Sendable {
     siftDown(siftUp(position))
   }
 
-  // Returns where the entry has come to.
+  // Returns the entry's new position.
   private mutating func siftUp(_ start: Int) -> Int {
     var child = start
     while child > 0, heap[child].rank < heap[(child - 1) / 2].rank {

@@ -1,22 +1,22 @@
-// Room for values that come and go, addressed by small numbers that stay the same while they are there.
+// Slots: an array of values at stable indexes, with reuse of free places.
 
-/// An array whose free places are used again. Its user has to know which places are taken.
+/// An array that reuses its free places. The caller must know which places are in use.
 struct Slots<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var free: [Int] = []
 
-  /// How many places are taken.
+  /// The number of places in use.
   var count: Int { elements.count - free.count }
-  /// Every place is below it.
+  /// An index above all places.
   var upperBound: Int { elements.count }
 
-  // Accessors that yield, so that an element is read and changed where it stands, and what it refers to isn't copied.
+  // Yielding accessors change an element in place, so that the storage it refers to isn't copied.
   subscript(slot: Int) -> Element {
     _read { yield elements[slot] }
     _modify { yield &elements[slot] }
   }
 
-  /// Puts a value into a free place.
+  /// Stores a value in a free place and returns its index.
   mutating func insert(_ element: Element) -> Int {
     guard let slot = free.popLast() else {
       elements.append(element)
@@ -26,7 +26,7 @@ struct Slots<Element: Sendable>: Sendable {
     return slot
   }
 
-  /// Frees a place, and leaves `blank` there.
+  /// Frees a place and overwrites its value with `blank`.
   mutating func remove(_ slot: Int, leaving blank: Element) {
     elements[slot] = blank
     free.append(slot)

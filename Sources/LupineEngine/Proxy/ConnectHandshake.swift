@@ -1,16 +1,17 @@
-// A tunnel through an HTTP proxy: CONNECT and the reply to it (RFC 9110 §9.3.6, RFC 9112 §3.2.3).
+// ConnectHandshake: opens a tunnel through an HTTP proxy by CONNECT (RFC 9110 §9.3.6, RFC 9112 §3.2.3).
 
 internal import LupineWire
 
-/// The request for a tunnel, and what the proxy says to it.
+/// The CONNECT request and the parser of its response.
 struct ConnectHandshake: ~Copyable {
   private let proxy: Proxy
-  /// The head as it is sent.
+  /// The serialized request head.
   let opening: [UInt8]
   private var connection: ClientConnection
   private var receivedCount = 0
 
-  /// Throws if the origin's host, which need not come from a URI, can't stand in a head.
+  /// Creates a handshake. Throws if the origin's host can't be written in a head, which is possible for a host that
+  /// wasn't parsed from a URI.
   init(_ proxy: Proxy, to origin: Origin, limits: Limits) throws(ProxyError) {
     self.proxy = proxy
     var opening: [UInt8] = []
@@ -25,8 +26,8 @@ struct ConnectHandshake: ~Copyable {
     connection.requestSent()
   }
 
-  /// Host and the proxy's credentials, and nothing of the request that the tunnel is opened for: the connection isn't
-  /// that request's alone, and what is meant for the origin isn't for the proxy to read.
+  /// Returns the head, with Host and the proxy's credentials only. It has no fields of the request that needs the
+  /// tunnel: other requests share the connection, and the proxy must not read fields meant for the origin.
   private static func head(_ proxy: Proxy, to origin: Origin) -> RequestHead {
     let authority = origin.authorityForm
     var fields: Fields = ["Host": authority]
@@ -34,7 +35,7 @@ struct ConnectHandshake: ~Copyable {
     return RequestHead(method: "CONNECT", target: authority, fields: fields)
   }
 
-  /// Reads on from `cursor` and moves it, never behind the end of the head.
+  /// Parses the response from `cursor` on and advances it, never past the end of the head.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     let start = cursor
     defer { receivedCount += cursor - start }
@@ -48,14 +49,14 @@ struct ConnectHandshake: ~Copyable {
       switch event {
       case .informational: continue
       case .head(let head, _, _): throw ProxyError(refusal(head), proxy.description)
-      // With any 2xx the bytes behind the head are the tunnel's.
+      // After any 2xx, the bytes after the head belong to the tunnel.
       case .handedOver: return .done
       default: return .needMoreBytes
       }
     }
   }
 
-  /// The proxy has closed the connection before the tunnel was open.
+  /// Returns the error for a connection that the proxy has closed before the tunnel was open.
   func receiveEnd() -> ProxyError { ProxyError(.truncated(received: receivedCount), proxy.description) }
 
   private func refusal(_ head: ResponseHead) -> ProxyError.Cause {
@@ -66,11 +67,11 @@ struct ConnectHandshake: ~Copyable {
   }
 }
 
-/// The names of the schemes that a proxy offers, for an error's text.
+/// The authentication schemes that a proxy offers, for error messages.
 private enum AuthenticationSchemes {
-  /// How many names are kept: as many as a line of text bears.
+  /// The maximum number of names: 8, which fit on a line of text.
   static let countMax = 8
-  /// The longest name that is kept, in bytes; of those that IANA has registered, SCRAM-SHA-256 is the longest with 13.
+  /// The maximum length of a name in bytes. The longest name registered with IANA is SCRAM-SHA-256 with 13.
   static let nameBytesMax = 32
 
   static func names(_ fields: Fields) -> [String] {

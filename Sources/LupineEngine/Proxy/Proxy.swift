@@ -1,71 +1,73 @@
-// A proxy's address and credentials, read from a URL as curl reads it.
+// Proxy: a proxy's address and credentials, parsed from a URL by curl's rules.
 
 internal import LupineWire
 
-/// A proxy that requests go through.
+/// A proxy for requests.
 public struct Proxy: Sendable, Hashable {
-  /// How the proxy is spoken to.
+  /// The protocol between the client and the proxy.
   public enum Scheme: String, Sendable, Hashable, CaseIterable {
-    /// HTTP: a request in absolute form for http (RFC 9112 §3.2.2), a CONNECT tunnel for https (RFC 9110 §9.3.6).
+    /// HTTP: requests in absolute form for http (RFC 9112 §3.2.2), CONNECT tunnels for https (RFC 9110 §9.3.6).
     case http
-    /// SOCKS 5 (RFC 1928); host names are looked up here.
+    /// SOCKS 5 (RFC 1928). The client looks up host names.
     case socks5
-    /// SOCKS 5; the proxy looks host names up.
+    /// SOCKS 5. The proxy looks up host names.
     case socks5h
   }
 
-  /// A name and a password, decoded.
+  /// A user name and a password, percent-decoded.
   struct Credentials: Sendable, Hashable {
     let user: String
     let password: String
   }
 
-  /// The port where a URL has none: 1080, for every scheme, http included, as in curl.
+  /// The port of a URL that has none: 1080 for each scheme including http, as in curl.
   public static let defaultPort: UInt16 = 1080
 
-  /// How the proxy is spoken to.
+  /// The protocol between the client and the proxy.
   public let scheme: Scheme
-  /// A name or an IPv4 address in lower case, or an IPv6 address without its brackets.
+  /// The host: a name or an IPv4 address in lowercase, or an IPv6 address without brackets.
   public let host: String
   /// The port, 1...65535.
   public let port: UInt16
   let credentials: Credentials?
 
-  /// The user's name, or nil if the proxy gets no credentials.
+  /// The user name, or nil if the proxy receives no credentials.
   public var user: String? { credentials?.user }
-  /// The user's password; nil if the proxy gets no credentials, empty if there is a name alone.
+  /// The password. Nil if the proxy receives no credentials; empty if there is only a user name.
   public var password: String? { credentials?.password }
 
-  /// Takes a proxy's URL apart: `[scheme://][user[:password]@]host[:port]`.
+  /// Parses a proxy's URL: `[scheme://][user[:password]@]host[:port]`.
   ///
-  /// Without a scheme it is an HTTP proxy. User and password are percent-decoded. A path, a query and a fragment mean
-  /// nothing and are dropped, as in curl. Throws what is wrong, https:// and SOCKS 4 proxies among it, which are not
-  /// supported; the error quotes neither the URL nor a part that may be a password.
+  /// Without a scheme, the proxy is an HTTP proxy. The user name and the password are percent-decoded. As in curl, a
+  /// path, a query and a fragment are ignored.
+  ///
+  /// Throws if the URL is malformed, or if its scheme isn't supported, such as https:// and SOCKS 4. The error quotes
+  /// neither the URL nor any part that may be a password.
   public init(_ url: String) throws(ProxyError) {
     try self.init(url, place: "the proxy's URL")
   }
 
-  /// Takes a URL apart that stands in `place`, which an error names.
+  /// Parses a URL found in `place`, which errors name.
   init(_ url: String, place: String) throws(ProxyError) {
     let (scheme, rest) = try Self.scheme(of: url, place)
-    // By bytes: to a Character, "@" and a combining mark are one letter, which would move the host.
+    // Compares bytes, because "@" with a combining mark is one Character, which would change the host.
     let authority = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-    // A backslash is a slash to browsers: the host would be in front of it for them.
+    // Browsers read a backslash as a slash, so for them the host would end before it.
     guard !authority.contains(UInt8(ascii: "\\")) else { throw ProxyError(.malformedHost, place) }
     let at = authority.lastIndex(of: UInt8(ascii: "@"))
     let hostAndPort = at.map { authority[$0...].dropFirst() } ?? authority
     let userInfo = at.map { authority[..<$0] }
-    // Without a scheme, "http:/h" would be the host "http" with an empty port.
+    // Without a scheme, "http:/h" would have the host "http" and an empty port.
     try self.init(
       scheme: scheme ?? .http, hostAndPort: hostAndPort, isPortRequired: scheme == nil,
       credentials: try Self.credentials(userInfo, place), place: place)
   }
 
-  /// Creates a proxy from its parts. `host` is a name or an address, IPv6 with or without brackets; `password` counts
-  /// only if there is a `user`.
+  /// Creates a proxy from its parts. `host` is a name or an address, IPv6 with or without brackets. Without a `user`,
+  /// `password` is ignored.
   ///
-  /// Throws if the host is none, the port is 0, or the credentials can't be sent: a colon in the name for HTTP
-  /// (RFC 7617 §2), fewer than 1 or more than 255 bytes of either for SOCKS (RFC 1929 §2).
+  /// Throws if the host is malformed, the port is 0, or the credentials can't be sent: HTTP permits no colon in the
+  /// user name (RFC 7617 §2), and SOCKS requires 1 to 255 bytes each (RFC 1929 §2).
   public init(
     _ scheme: Scheme, host: String, port: UInt16 = Proxy.defaultPort, user: String? = nil, password: String = ""
   ) throws(ProxyError) {
@@ -79,7 +81,7 @@ public struct Proxy: Sendable, Hashable {
   private init(
     scheme: Scheme, hostAndPort: Substring.UTF8View, isPortRequired: Bool, credentials: Credentials?, place: String
   ) throws(ProxyError) {
-    // A URI's host and port obey the same rules; nothing may stand in front of them or behind.
+    // The rules are those of a URI's host and port, with nothing before or after them.
     guard !hostAndPort.contains(where: "@/?#".utf8.contains) else { throw ProxyError(.malformedHost, place) }
     let origin: Origin
     do {
@@ -88,7 +90,7 @@ public struct Proxy: Sendable, Hashable {
       if case .malformedPort = error { throw ProxyError(.malformedPort, place) }
       throw ProxyError(.malformedHost, place)
     }
-    // A URI's default port is none of a proxy's.
+    // Reads the port itself, because a URI's default port isn't a proxy's.
     let colon = hostAndPort.lastIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "]") }
     let port = colon.map { hostAndPort[$0...].dropFirst() } ?? hostAndPort[hostAndPort.endIndex...]
     let isPortMissing = hostAndPort.last == UInt8(ascii: ":")
@@ -100,9 +102,10 @@ public struct Proxy: Sendable, Hashable {
     self.credentials = credentials
   }
 
-  // MARK: The parts of a URL
+  // MARK: Parsing
 
-  // Nil if there is none. What stands in front of "://" is quoted only if it can be a scheme, and so no password.
+  // Returns the scheme, or nil if there is none, and the rest. An error quotes the text before "://" only if it has a
+  // scheme's syntax, so that it can't be a password.
   private static func scheme(
     of url: String, _ place: String
   ) throws(ProxyError) -> (Scheme?, Substring.UTF8View) {
@@ -150,7 +153,7 @@ public struct Proxy: Sendable, Hashable {
 }
 
 extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// The proxy as a URL without its credentials, since descriptions end up in logs.
+  /// The proxy as a URL without credentials, because descriptions are written to logs.
   public var description: String {
     let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
     return "\(scheme.rawValue)://\(host):\(port)"
@@ -159,6 +162,6 @@ extension Proxy: CustomStringConvertible, CustomDebugStringConvertible, CustomRe
   /// The same as `description`.
   public var debugDescription: String { description }
 
-  /// Without children, since `dump` would show the password.
+  /// A mirror without children, because `dump` would show the password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

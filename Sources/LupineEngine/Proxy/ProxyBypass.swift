@@ -1,15 +1,15 @@
-// Which hosts are reached without the proxy: NO_PROXY, read as curl reads it.
+// ProxyBypass: the hosts that are reached without a proxy: NO_PROXY, parsed by curl's rules.
 
 /// A list of hosts that are reached directly.
 public struct ProxyBypass: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
-    /// In lower case, without the dot in front and the dot behind; compared with names.
+    /// The entry in lowercase, without a leading and a trailing dot. It is compared with names.
     let name: [UInt8]
-    /// Compared with addresses; nil if the entry isn't one.
+    /// The entry as an address or a block of addresses, or nil. It is compared with addresses.
     let block: Block?
   }
 
-  /// The addresses that agree with `address` in the first `bitCount` bits.
+  /// The addresses that match `address` in the first `bitCount` bits.
   private struct Block: Sendable, Hashable {
     let address: NumericAddress
     let bitCount: Int
@@ -39,18 +39,19 @@ public struct ProxyBypass: Sendable, Hashable {
   private let entries: [Entry]
   private let isEverything: Bool
 
-  /// No host.
+  /// An empty list.
   public static let none = ProxyBypass("")
 
-  /// Reads a list as in the environment variable NO_PROXY: entries separated by commas or blanks, case ignored.
+  /// Parses a list in the format of the environment variable NO_PROXY: entries separated by commas, spaces or tabs, in
+  /// any case.
   ///
-  /// - "*" alone: every host. It has no meaning inside a longer list or entry.
-  /// - A name: the host and all below it. A dot in front makes no difference: ".example.com" is "example.com".
-  /// - An address: that address. IPv6 may stand in brackets.
-  /// - A block such as "10.0.0.0/8" or "fd00::/8": every address in it. Names are not looked up for this.
+  /// - "*" as the only entry: every host. In a longer list or entry it has no meaning.
+  /// - A name: this host and its subdomains. A leading dot makes no difference: ".example.com" equals "example.com".
+  /// - An address: this address. IPv6 may be in brackets.
+  /// - A block such as "10.0.0.0/8" or "fd00::/8": each address in it. Names aren't looked up for it.
   ///
-  /// A port can't be given: "example.com:80" is no host's name and matches nothing. Nor does any other entry that
-  /// can't be understood.
+  /// An entry can't have a port: "example.com:80" isn't a host name and matches nothing. The same applies to other
+  /// malformed entries.
   public init(_ list: String) {
     let separators: [UInt8] = [UInt8(ascii: ","), UInt8(ascii: " "), UInt8(ascii: "\t")]
     let texts = list.lowercased()[...].utf8.split { separators.contains($0) }
@@ -58,7 +59,7 @@ public struct ProxyBypass: Sendable, Hashable {
     entries = texts.map { Self.entry($0) }
   }
 
-  /// Whether that host is reached directly: a name or an address, IPv6 without brackets.
+  /// Whether a host is reached directly. `host` is a name or an address, IPv6 without brackets.
   public func contains(host: String) -> Bool {
     if isEverything { return true }
     if entries.isEmpty { return false }

@@ -1,59 +1,59 @@
-// What goes wrong with proxies: cause, place and remedy.
+// ProxyError: the errors of proxies, with cause, place and remedy.
 
 public import LupineWire
 
-/// A proxy that can't be used: its address is wrong, or it refused.
+/// A proxy that can't be used, because its settings are wrong or it has failed or refused.
 public struct ProxyError: Error, Sendable, Hashable {
-  /// What is wrong.
+  /// The cause of the error.
   public enum Cause: Sendable, Hashable {
     // The proxy's URL.
-    /// The host is none.
+    /// The host is malformed.
     case malformedHost
-    /// The port isn't a number from 1 to 65535, or is left out behind a colon.
+    /// The port isn't a number from 1 to 65535, or it is missing after a colon.
     case malformedPort
-    /// Another scheme than http, socks5 and socks5h.
+    /// The scheme is none of http, socks5 and socks5h.
     case unsupportedScheme(String)
-    /// User or password isn't UTF-8 when it is percent-decoded.
+    /// The user name or password isn't UTF-8 after percent-decoding.
     case malformedCredentials
-    /// A colon in the user's name, which Basic credentials can't hold (RFC 7617 §2).
+    /// The user name has a colon, which Basic credentials can't contain (RFC 7617 §2).
     case colonInUser
-    /// User or password for SOCKS has fewer than 1 or more than 255 bytes (RFC 1929 §2).
+    /// For SOCKS, the user name or password has fewer than 1 or more than 255 bytes (RFC 1929 §2).
     case credentialsLength
 
     // SOCKS 5.
-    /// The destination's name, in bytes.
+    /// The destination's name has this number of bytes, more than the 255 of SOCKS 5.
     case hostNameTooLong(Int)
-    /// The reply begins with another version than 5.
+    /// The reply starts with a version other than 5.
     case notSOCKS5(version: UInt8)
-    /// The proxy accepts none of the ways to log in that were offered (RFC 1928 §3).
+    /// The proxy accepts none of the offered authentication methods (RFC 1928 §3).
     case noAcceptableMethod(hasCredentials: Bool)
-    /// It chose one that wasn't offered.
+    /// The proxy chose an authentication method that wasn't offered.
     case unexpectedMethod(UInt8)
-    /// Its reply to user and password begins with another version than 1.
+    /// The proxy's reply to the credentials starts with a version other than 1.
     case unexpectedAuthenticationVersion(UInt8)
-    /// It refused user and password, with this status (RFC 1929 §2).
+    /// The proxy refused the credentials with this status (RFC 1929 §2).
     case credentialsRefused(status: UInt8)
-    /// It opened no connection.
+    /// The proxy refused to open the connection.
     case refusedBySOCKS(SOCKS5Refusal)
-    /// Its reply has an address of a type that RFC 1928 §5 doesn't know.
+    /// The proxy's reply has an address of a type unknown to RFC 1928 §5.
     case unexpectedAddressType(UInt8)
 
     // HTTP CONNECT.
-    /// 407; the schemes that the proxy offers.
+    /// The proxy answered 407 and offered these authentication schemes.
     case credentialsRequired(schemes: [String], hadCredentials: Bool)
-    /// Another status than 2xx and 407 to CONNECT.
+    /// The proxy answered CONNECT with a status other than 2xx and 407.
     case refused(status: Int)
-    /// Its reply to CONNECT breaks HTTP.
+    /// The proxy's response to CONNECT is malformed, or CONNECT can't be written.
     case wire(WireError)
 
-    // Either.
-    /// The proxy closed the connection after that many bytes of its reply.
+    // SOCKS 5 or HTTP CONNECT.
+    /// The proxy closed the connection after this number of bytes of its reply.
     case truncated(received: Int)
   }
 
-  /// What is wrong.
+  /// The cause of the error.
   public let cause: Cause
-  /// Where: the proxy without its credentials, or the environment variable that names it.
+  /// The place of the error: the proxy without its credentials, or the environment variable that sets it.
   public let place: String
 
   init(_ cause: Cause, _ place: String) {
@@ -62,28 +62,28 @@ public struct ProxyError: Error, Sendable, Hashable {
   }
 }
 
-/// Why a SOCKS 5 proxy opened no connection: the reply field of RFC 1928 §6.
+/// The reason why a SOCKS 5 proxy opened no connection: the reply field of RFC 1928 §6.
 public enum SOCKS5Refusal: Sendable, Hashable {
-  /// 1: the proxy failed.
+  /// 1: general failure of the proxy.
   case generalFailure
-  /// 2: its rules forbid the destination.
+  /// 2: the proxy's rules forbid the destination.
   case notAllowed
-  /// 3: it can't reach the destination's network.
+  /// 3: the destination's network is unreachable from the proxy.
   case networkUnreachable
-  /// 4: it can't reach the destination, or doesn't know its name.
+  /// 4: the destination is unreachable from the proxy, or its name is unknown.
   case hostUnreachable
-  /// 5: nobody listens at the destination.
+  /// 5: the destination refused the connection.
   case connectionRefused
-  /// 6: a packet went too far.
+  /// 6: the time to live of a packet expired.
   case timeToLiveExpired
-  /// 7: it doesn't support CONNECT.
+  /// 7: the proxy doesn't support CONNECT.
   case commandNotSupported
-  /// 8: it doesn't take this kind of address.
+  /// 8: the proxy doesn't support this type of address.
   case addressTypeNotSupported
   /// A code that the RFC doesn't assign.
   case unassigned(UInt8)
 
-  /// Nil for 0, which is no refusal.
+  /// Creates a reason from a reply code. Returns nil for 0, which means success.
   init?(code: UInt8) {
     switch code {
     case 0: return nil
@@ -101,7 +101,7 @@ public enum SOCKS5Refusal: Sendable, Hashable {
 }
 
 extension ProxyError: CustomStringConvertible {
-  /// One line: where, what, and what to do.
+  /// One line with the place, the cause and the remedy.
   public var description: String { "\(place): \(explanation)" }
 
   private var explanation: String {

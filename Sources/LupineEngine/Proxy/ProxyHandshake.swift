@@ -1,27 +1,28 @@
-// What is said to a proxy before it passes bytes on, whichever kind it is. No I/O: bytes in, steps out.
+// ProxyHandshake: the handshake that opens a tunnel through a proxy of any kind. It performs no I/O: it takes received
+// bytes and returns steps.
 
 internal import LupineWire
 
-/// What follows from a proxy's bytes.
+/// The next step of a handshake with a proxy.
 enum ProxyStep: Sendable, Equatable {
-  /// Everything given was used up; the reply goes on.
+  /// All given bytes were used, and the reply is incomplete.
   case needMoreBytes
-  /// This is to be sent; then read on.
+  /// Send these bytes, then continue to receive.
   case send([UInt8])
-  /// The tunnel is open. Bytes behind the cursor are the destination's.
+  /// The tunnel is open. Bytes after the cursor come from the destination.
   case done
 }
 
-/// The dialogue with a proxy up to an open tunnel.
+/// The handshake with a proxy until the tunnel is open.
 ///
-/// Send `opening`, then `receive` what comes until the answer is `.done`. An error is final: the connection has to be
-/// closed.
+/// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the
+/// connection.
 enum ProxyHandshake: ~Copyable {
   case socks5(SOCKS5Handshake)
   case connect(ConnectHandshake)
 
-  /// Prepares a tunnel to an origin. `address`: what the origin's name was resolved to, without which a SOCKS proxy is
-  /// given the name.
+  /// Creates a handshake for a tunnel to an origin. `address` is the origin's resolved address; if it is nil, a SOCKS
+  /// proxy receives the name.
   init(_ proxy: Proxy, to origin: Origin, address: String? = nil, limits: Limits) throws(ProxyError) {
     self =
       switch proxy.scheme {
@@ -30,7 +31,7 @@ enum ProxyHandshake: ~Copyable {
       }
   }
 
-  /// What is sent first.
+  /// The first bytes to send.
   var opening: [UInt8] {
     switch self {
     case .socks5(let handshake): handshake.opening
@@ -38,7 +39,7 @@ enum ProxyHandshake: ~Copyable {
     }
   }
 
-  /// Reads on from `cursor` and moves it; never behind the proxy's own reply.
+  /// Parses received bytes from `cursor` on and advances it, never past the end of the proxy's reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     switch consume self {
     case .socks5(var handshake):
@@ -52,7 +53,7 @@ enum ProxyHandshake: ~Copyable {
     }
   }
 
-  /// The proxy has closed the connection before the tunnel was open.
+  /// Returns the error for a connection that the proxy has closed before the tunnel was open.
   func receiveEnd() -> ProxyError {
     switch self {
     case .socks5(let handshake): handshake.receiveEnd()

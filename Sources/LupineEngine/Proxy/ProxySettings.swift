@@ -1,27 +1,30 @@
-// Which proxy a request goes through: none, a fixed one, or what the environment says, by curl's rules.
+// ProxySettings: chooses the proxy of each request: none, a fixed one, or the environment's by curl's rules.
 
 public import LupineWire
 
-/// Whether requests go through a proxy.
+/// The choice of a proxy for requests.
 public enum ProxySettings: Sendable, Hashable {
-  /// Every request goes to its origin directly.
+  /// Every request goes directly to its origin.
   case none
-  /// What the environment variables say; the default.
+  /// The environment variables specify the proxies. This is the default.
   ///
-  /// `http_proxy` holds for http, `https_proxy` for https, `all_proxy` for both where they are unset, and `no_proxy`
-  /// lists the exceptions; see ``ProxyBypass``. Each may be written in capitals, and the small letters win. An empty
-  /// variable counts as unset. HTTP_PROXY is ignored in a CGI program (one with REQUEST_METHOD in its environment),
-  /// because there a client sets it with a field named Proxy (RFC 3875 §4.1.18), and could route requests to itself.
+  /// `http_proxy` applies to http, `https_proxy` to https, `all_proxy` to both if those are unset, and `no_proxy` lists
+  /// exceptions; see ``ProxyBypass``. Each name may also be in capitals; lowercase takes precedence. An empty variable
+  /// counts as unset.
+  ///
+  /// HTTP_PROXY is ignored in a CGI program (one with REQUEST_METHOD in its environment). There, a client can set it by
+  /// a field named Proxy (RFC 3875 §4.1.18), and could divert requests to itself.
   case environment
-  /// That proxy, but for the hosts that are listed.
+  /// This proxy for all hosts except those in `bypass`.
   case fixed(Proxy, bypass: ProxyBypass = .none)
-  /// One proxy for http and one for https, nil for none, but for the hosts that are listed.
+  /// One proxy for http and one for https, nil for none, for all hosts except those in `bypass`.
   ///
-  /// A failure in a proxy's place fails the requests that would go through it: they don't go directly in its stead.
+  /// If a result is a failure, the requests that would use that proxy fail. They aren't sent directly instead.
   case perScheme(
     http: Result<Proxy, ProxyError>?, https: Result<Proxy, ProxyError>?, bypass: ProxyBypass = .none)
 
-  /// The decisions for all origins. Pure: `environment` holds the variables by their names.
+  /// Returns the rules that follow from the settings. `environment` has the variables by name; the function reads no
+  /// others.
   public func rules(environment: [String: String]) -> ProxyRules {
     switch self {
     case .none: ProxyRules(http: nil, https: nil, bypass: .none)
@@ -35,17 +38,17 @@ public enum ProxySettings: Sendable, Hashable {
 }
 
 extension ProxySettings {
-  /// The variables that `.environment` looks at.
+  /// The variables that `.environment` uses.
   static let variables = [
     "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
     "REQUEST_METHOD",
   ]
 }
 
-/// `ProxySettings`, evaluated once, so that a request need not look at the environment.
+/// The evaluated `ProxySettings`, so that requests don't read the environment.
 public struct ProxyRules: Sendable, Hashable {
-  // A malformed variable fails the requests that would use it, and no others: going directly in its stead could show
-  // to the network what was to be hidden from it.
+  // A malformed variable fails only the requests that would use it. Sending them directly could expose to the network
+  // what the proxy was to hide.
   private let http: Result<Proxy, ProxyError>?
   private let https: Result<Proxy, ProxyError>?
   private let bypass: ProxyBypass
@@ -72,9 +75,9 @@ public struct ProxyRules: Sendable, Hashable {
     bypass = ProxyBypass(exceptions ?? "")
   }
 
-  /// The proxy for requests to that origin, or nil if they go to it directly.
+  /// Returns the proxy for requests to an origin, or nil if they go directly.
   ///
-  /// Throws if the environment variable or the setting that holds for it isn't a proxy.
+  /// Throws if the environment variable or setting for the origin is malformed.
   public func proxy(for origin: Origin) throws(ProxyError) -> Proxy? {
     guard let result = origin.scheme == .http ? http : https, !bypass.contains(host: origin.host) else { return nil }
     return try result.get()

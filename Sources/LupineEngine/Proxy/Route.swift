@@ -1,17 +1,18 @@
-// How a request travels, and what of its head goes to whom (RFC 9110 §11.7, RFC 9112 §3.2.2).
+// Route: the path of a request to its origin, and the parts of its head that depend on it (RFC 9110 §11.7, RFC 9112
+// §3.2.2).
 
 internal import LupineWire
 
-/// The way from here to an origin.
+/// The path from the client to an origin.
 enum Route: Sendable, Hashable {
-  /// A connection to the origin itself.
+  /// A connection to the origin.
   case direct
-  /// A connection to an HTTP proxy, which reads the request and sends one of its own.
+  /// A connection to an HTTP proxy, which forwards the request.
   case forward(Proxy)
-  /// A connection through a proxy that passes bytes on: SOCKS, or HTTP behind CONNECT.
+  /// A tunnel through a proxy that relays bytes: SOCKS, or HTTP after CONNECT.
   case tunnel(Proxy)
 
-  /// The proxy on the way, if there is one.
+  /// The route's proxy, if there is one.
   var proxy: Proxy? {
     switch self {
     case .direct: nil
@@ -19,7 +20,7 @@ enum Route: Sendable, Hashable {
     }
   }
 
-  /// The way to an origin by a proxy, if there is one.
+  /// Creates the route to an origin, through `proxy` if it isn't nil.
   init(to origin: Origin, by proxy: Proxy?) {
     guard let proxy else {
       self = .direct
@@ -28,20 +29,21 @@ enum Route: Sendable, Hashable {
     self = proxy.scheme == .http && origin.scheme == .http ? .forward(proxy) : .tunnel(proxy)
   }
 
-  /// The target as it is written on this way: to a proxy that forwards in absolute form, else as it is.
+  /// Returns the request target to write: in absolute form for a forwarding proxy, in the URI's form otherwise.
   func target(of uri: URI) -> String {
     // absolute-form = absolute-URI
     if case .forward = self { uri.origin.description + uri.target } else { uri.target }
   }
 
-  /// The credentials that go with each request, to a proxy that forwards; a tunnel has had its own.
+  /// The Proxy-Authorization value to send with each request to a forwarding proxy. Nil for a tunnel, whose handshake
+  /// has sent the credentials.
   var proxyAuthorization: String? {
     if case .forward(let proxy) = self { proxy.basicCredentials } else { nil }
   }
 }
 
 extension Proxy {
-  /// The value of Proxy-Authorization, or nil without credentials (RFC 7617 §2).
+  /// The value of Proxy-Authorization (RFC 7617 §2), or nil without credentials.
   var basicCredentials: String? {
     credentials.flatMap { BasicCredentials.fieldValue(user: $0.user, password: $0.password) }
   }

@@ -1,8 +1,8 @@
-// A client's side of SOCKS 5 (RFC 1928) with user and password (RFC 1929).
+// SOCKS5Handshake: the client's part of SOCKS 5 (RFC 1928), with authentication by user name and password (RFC 1929).
 
-/// Greeting, authentication and CONNECT, fed in any split.
+/// The greeting, authentication and CONNECT of SOCKS 5. It accepts the replies in pieces of any size.
 ///
-/// At most 262 bytes are kept: the longest reply, whose address is a name of 255 bytes.
+/// It keeps at most 262 bytes, the longest reply, which has a name of 255 bytes as its address.
 struct SOCKS5Handshake: Sendable {
   private enum State {
     case method
@@ -29,10 +29,10 @@ struct SOCKS5Handshake: Sendable {
   private let place: String
   private let request: [UInt8]
   private var state = State.method
-  private var pending: [UInt8] = []  // what came of the present reply
+  private var pending: [UInt8] = []  // The received bytes of the present reply.
   private var receivedCount = 0
 
-  /// Prepares a connection to `host`, a name of at most 255 bytes or an address (IPv6 without brackets).
+  /// Creates a handshake for a connection to `host`: a name of at most 255 bytes, or an address, IPv6 without brackets.
   init(_ proxy: Proxy, host: String, port: UInt16) throws(ProxyError) {
     credentials = proxy.credentials
     place = proxy.description
@@ -58,20 +58,20 @@ struct SOCKS5Handshake: Sendable {
       ? [Self.version, 1, Method.none] : [Self.version, 2, Method.none, Method.userPassword]
   }
 
-  /// Reads on from `cursor` and moves it, never behind the end of the reply that is awaited.
+  /// Parses a reply from `cursor` on and advances it, never past the end of the expected reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
     precondition(!isDone, "the handshake is over, and the bytes are the tunnel's")
     while cursor < bytes.count {
       pending.append(bytes[cursor])
       cursor += 1
       receivedCount += 1
-      // After every byte, so that a wrong one is told before the rest, which may never come.
+      // Checked after every byte, so that a wrong byte is reported before the remaining ones, which may never arrive.
       if try isComplete() { return try advance() }
     }
     return .needMoreBytes
   }
 
-  /// The proxy has closed the connection before the tunnel was open.
+  /// Returns the error for a connection that the proxy has closed before the tunnel was open.
   func receiveEnd() -> ProxyError { ProxyError(.truncated(received: receivedCount), place) }
 
   private var isDone: Bool {
@@ -92,9 +92,9 @@ struct SOCKS5Handshake: Sendable {
     return try isReplyComplete()
   }
 
-  // VER REP RSV ATYP BND.ADDR BND.PORT (RFC 1928 §6). RSV isn't looked at: there are proxies that fill it.
+  // VER REP RSV ATYP BND.ADDR BND.PORT (RFC 1928 §6). RSV is ignored, because some proxies fill it.
   private func isReplyComplete() throws(ProxyError) -> Bool {
-    // A proxy that refuses may leave the rest out.
+    // A proxy that refuses may omit the rest of the reply.
     if pending.count == 2, let refusal = SOCKS5Refusal(code: pending[1]) {
       throw ProxyError(.refusedBySOCKS(refusal), place)
     }
@@ -107,7 +107,7 @@ struct SOCKS5Handshake: Sendable {
     }
   }
 
-  /// The reply is complete: what to do next.
+  /// Processes a complete reply and returns the next step.
   private mutating func advance() throws(ProxyError) -> ProxyStep {
     let value = pending[1]
     pending.removeAll(keepingCapacity: true)
@@ -134,7 +134,7 @@ struct SOCKS5Handshake: Sendable {
     }
   }
 
-  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2); `Proxy` takes 1...255 bytes of each.
+  // VER ULEN UNAME PLEN PASSWD (RFC 1929 §2). `Proxy` ensures 1...255 bytes of each.
   private static func authentication(_ credentials: Proxy.Credentials) -> [UInt8] {
     [0x01, UInt8(credentials.user.utf8.count)] + credentials.user.utf8
       + [UInt8(credentials.password.utf8.count)] + credentials.password.utf8

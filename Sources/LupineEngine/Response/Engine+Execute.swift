@@ -1,38 +1,39 @@
-// async/await on top of the callback form.
+// Engine+Execute: the async functions, built on `submit`.
 
-/// A response whose body is still coming.
+/// A response whose body is still being received.
 public struct EngineResponse: Sendable {
-  /// The URI that answered, which differs from the one asked for behind a redirect.
+  /// The URI of the response. It differs from the request's after a redirect.
   public let uri: URI
-  /// Status and fields.
+  /// The status and the fields.
   public let head: ResponseHead
-  /// The body, as it comes; decoded if the request asks for it.
+  /// The body as it arrives, decoded if the request's `decodesContent` is true.
   public let body: ResponseBody
 }
 
 /// A complete response.
 public struct CollectedResponse: Sendable {
-  /// The URI that answered, which differs from the one asked for behind a redirect.
+  /// The URI of the response. It differs from the request's after a redirect.
   public let uri: URI
-  /// Status and fields.
+  /// The status and the fields.
   public let head: ResponseHead
-  /// The whole body, decoded if the request asks for it.
+  /// The complete body, decoded if the request's `decodesContent` is true.
   public let body: [UInt8]
   /// The trailer section, usually empty.
   public let trailers: Fields
-  /// One measurement for each request that was sent, in order; more than one behind redirects.
+  /// The metrics of each request sent, in order. There is more than one after redirects.
   public let metrics: [ExchangeMetrics]
 }
 
 extension Engine {
-  /// The largest body that is collected unless the caller says otherwise: 64 MiB.
+  /// The largest body that `collect` accepts by default: 64 MiB.
   public static let collectedBytesMax = 64 * 1024 * 1024
 
-  /// Executes a request and returns as soon as the response's head is there; follows redirects by `redirects`, or none
-  /// if that is nil.
+  /// Executes a request and returns when the response head has arrived. Follows redirects as `redirects` specifies, or
+  /// none if it is nil.
   ///
-  /// Any status is a response, also 404 or 500. Cancelling the task ends the exchange with `.cancelled`. A slow consumer
-  /// of the body holds the server back, with at most `EngineConfiguration.windowBytes` in memory.
+  /// A response with any status is a success, including 404 and 500. Cancelling the task ends the exchange with
+  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are held in memory,
+  /// and the server has to wait.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
@@ -50,10 +51,11 @@ extension Engine {
     }
   }
 
-  /// Executes a request and collects its response; follows redirects by `redirects`, or none if that is nil.
+  /// Executes a request and collects the response. Follows redirects as `redirects` specifies, or none if it is nil.
   ///
-  /// One hand-over from the loop in place of one for each piece. A body larger than the request's `bodyBytesMax`, or
-  /// than `collectedBytesMax` if none was set, is an error. Cancelling the task ends the exchange with `.cancelled`.
+  /// It needs one hand-over from the loop instead of one for each piece. The function fails with `.bodyTooLarge` if the
+  /// body exceeds the request's `bodyBytesMax`, or `collectedBytesMax` if that is unset. Cancelling the task ends the
+  /// exchange with `.cancelled`.
   public nonisolated(nonsending) func collect(
     _ request: consuming EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> CollectedResponse {
@@ -77,7 +79,7 @@ extension Engine {
 }
 
 extension EngineRequest {
-  /// The request with what is left of its total time behind those that led to it.
+  /// Returns the request with the total time that the earlier requests have left.
   fileprivate func spending(_ earlier: [ExchangeMetrics]) -> EngineRequest {
     guard let total = timeouts.total, let last = earlier.last, let end = last.end else { return self }
     var request = self

@@ -1,16 +1,16 @@
-// A response's body as an asynchronous sequence.
+// ResponseBody: a response's body as an asynchronous sequence.
 
-/// The body of a response, in pieces of whatever size they come in.
+/// The body of a response, in pieces of any size.
 ///
-/// It can be iterated once, by one task at a time. Letting go of it before its end ends the exchange: the connection is
-/// kept if little is left to read, and closed otherwise.
+/// It can be iterated once, by one task at a time. Releasing it before its end ends the exchange: the connection is
+/// kept if little remains to be read, and closed otherwise.
 public struct ResponseBody: AsyncSequence, Sendable {
   /// A piece, never empty.
   public typealias Element = [UInt8]
-  /// Why the body is not complete.
+  /// The error that made the body incomplete.
   public typealias Failure = EngineError
 
-  /// Tells the channel when nobody can read any more.
+  /// Abandons the channel when its last reference is released, since the body can't be read any longer.
   private final class Reader: Sendable {
     let channel: ResponseChannel
     init(_ channel: ResponseChannel) { self.channel = channel }
@@ -23,13 +23,13 @@ public struct ResponseBody: AsyncSequence, Sendable {
     reader = Reader(channel)
   }
 
-  /// Reads pieces one behind the other.
+  /// An iterator over the pieces.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate let body: ResponseBody
 
-    /// The next piece, or nil at the end of a complete body.
+    /// Returns the next piece, or nil at the end of a complete body.
     ///
-    /// Throws why the body is incomplete, and `.cancelled` if the task is.
+    /// Throws the error that made the body incomplete, or `.cancelled` if the task is cancelled.
     public func next(
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws(EngineError) -> [UInt8]? {
@@ -37,10 +37,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
   }
 
-  /// Starts to read.
+  /// Returns an iterator.
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(body: self) }
 
-  /// Reads the rest of the body. Throws `.bodyTooLarge`, and ends the exchange, if it has more than `bytesMax` bytes.
+  /// Reads the rest of the body. Throws `.bodyTooLarge` and ends the exchange if the rest exceeds `bytesMax` bytes.
   public func collect(upTo bytesMax: Int = Engine.collectedBytesMax) async throws(EngineError) -> [UInt8] {
     var body: [UInt8] = []
     while let piece = try await reader.channel.next() {
@@ -53,11 +53,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
     return body
   }
 
-  /// The trailer section, usually empty; nil before the end of a complete body.
+  /// The trailer section, usually empty. Nil until the end of a complete body.
   public var trailers: Fields? { reader.channel.trailers }
 
-  /// One measurement for each request that was sent, in order, redirects included.
+  /// Returns the metrics of each request sent, in order, including redirected ones.
   ///
-  /// Waits for the exchange to end, which it does not before the body is read; cancelling the task ends it.
+  /// Waits for the end of the exchange, which comes only after the body has been read. Cancelling the task ends the
+  /// exchange.
   public func metrics() async -> [ExchangeMetrics] { await reader.channel.finalMetrics() }
 }

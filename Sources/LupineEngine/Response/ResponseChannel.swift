@@ -1,8 +1,9 @@
-// Between the loop that receives a response and the task that reads it: at most one window of bytes.
+// ResponseChannel: passes a response from its loop to the task that reads it, with at most one window of bytes in
+// memory.
 
 internal import Synchronization
 
-/// Hands one response over piece by piece; grants credit as its reader takes them.
+/// Delivers one response piece by piece, and grants credit to the exchange as the reader takes pieces.
 final class ResponseChannel: ResponseSink {
   typealias Next = Result<EngineRequest, EngineError>
 
@@ -14,10 +15,10 @@ final class ResponseChannel: ResponseSink {
   private struct State {
     var handle: ExchangeHandle?
     var isCancelled = false
-    /// Kept until the end, so that a body can be read when the engine's owner has let it go.
+    /// The engine, kept until the exchange ends, so that the body can be read after the caller has released the engine.
     var engine: Engine?
     var held: [UInt8] = []
-    /// Bytes that the reader has taken and no credit was granted for.
+    /// The number of bytes that the reader has taken and for which no credit has been granted yet.
     var takenCount = 0
     var ending: Ending?
     var metrics: [ExchangeMetrics]
@@ -32,7 +33,7 @@ final class ResponseChannel: ResponseSink {
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// `earlier` are the measurements of the requests that have led to this one.
+  /// Creates a channel. `earlier` has the metrics of the requests that were redirected to this one.
   init(_ request: EngineRequest, redirects: RedirectRule?, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
     self.redirects = redirects
@@ -43,7 +44,8 @@ final class ResponseChannel: ResponseSink {
 
   // MARK: The reader's side
 
-  /// Sends the request; returns when the head has come, with where it redirects to if that is to be followed.
+  /// Sends the request and waits for the response head. Returns it with the redirected request, if the redirect is to
+  /// be followed.
   func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
     let result = await cancelling {
       await withCheckedContinuation { continuation in
@@ -62,14 +64,15 @@ final class ResponseChannel: ResponseSink {
     return try result.get()
   }
 
-  /// The next piece, or nil at the end.
+  /// Returns the next piece, or nil at the end.
   func next() async throws(EngineError) -> [UInt8]? {
     while true {
       let (piece, ending, grant) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
         var piece: [UInt8] = []
         swap(&piece, &state.held)
         state.takenCount += piece.count
-        // In halves of the window, so that a reader of small pieces doesn't send a message for each.
+        // Credit is granted for half of the window at a time, so that reading small pieces doesn't send a message for
+        // each.
         guard state.takenCount * 2 >= windowBytes, state.ending == nil, let handle = state.handle else {
           return (piece, state.ending, nil)
         }
@@ -100,7 +103,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// Nobody reads any more.
+  /// Ends the exchange, because the body has no reader any longer.
   func abandon() {
     let handle = state.withLock { $0.ending == nil ? $0.handle : nil }
     handle?.discardBody()
@@ -112,7 +115,7 @@ final class ResponseChannel: ResponseSink {
     }
   }
 
-  /// The measurements, once the exchange has ended.
+  /// Returns the metrics when the exchange has ended.
   func finalMetrics() async -> [ExchangeMetrics] {
     await cancelling {
       await withCheckedContinuation { continuation in
@@ -127,7 +130,7 @@ final class ResponseChannel: ResponseSink {
     return state.withLock { $0.metrics }
   }
 
-  /// The error of a reader that has no room for the whole body.
+  /// Returns the error for a body that exceeds the reader's limit.
   func tooLarge(_ bytesMax: Int) -> EngineError {
     EngineError(
       .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), delivery: .responseBegan)
@@ -163,7 +166,7 @@ final class ResponseChannel: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    // Let go of outside the lock.
+    // Released outside the lock.
     var engine: Engine?
     let (head, body, ends) = state.withLock { state in
       engine = state.engine.take()

@@ -1,10 +1,10 @@
-// Gathers one whole response for whoever awaits it.
+// ResponseCollector: collects a complete response for one caller.
 
 internal import Synchronization
 
 /// Collects a response in memory and resumes its caller once.
 final class ResponseCollector: ResponseSink {
-  /// A complete response, and where it redirects to if that is to be followed.
+  /// A complete response, with the redirected request if the redirect is to be followed.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]
@@ -24,7 +24,7 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  /// What redirects are followed by: the rule, and the request that they are seen from.
+  /// The rule for redirects, with the request to which it applies and the number of redirects so far.
   struct Redirecting {
     let rule: RedirectRule
     let request: EngineRequest
@@ -33,7 +33,7 @@ final class ResponseCollector: ResponseSink {
 
   private let redirecting: Redirecting?
   private let shard: LoopShard
-  /// Whether the caller runs on the loop itself, where nobody has to be woken.
+  /// Whether the caller runs on the loop's thread, so that resuming it wakes no other thread.
   private let isOnLoop: Bool
   private let state = Mutex(State())
 
@@ -83,7 +83,7 @@ final class ResponseCollector: ResponseSink {
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    // Nothing comes behind it, so that everything can be taken out.
+    // `finish` is the last call, so everything can be moved out of the state.
     let continuation = state.withLock { state in
       let collected = result.map { trailers -> Collected in
         guard let head = state.head.take() else { preconditionFailure("a response ended without a head") }
@@ -100,7 +100,8 @@ final class ResponseCollector: ResponseSink {
 }
 
 extension RedirectRule {
-  /// The request that a response redirects to, or why it isn't followed; nil if the response is to be taken as it is.
+  /// Returns the request that a response redirects to, or the error if the redirect can't be followed. Returns nil if
+  /// the response is final.
   func target(
     of head: ResponseHead, for request: EngineRequest, count: Int
   ) -> Result<EngineRequest, EngineError>? {

@@ -1,38 +1,39 @@
-// Where a response goes.
+// ResponseSink: receives a response from the engine.
 
-/// What is to become of a response's body.
+/// The sink's decision about a response's body.
 public enum BodyDisposition: Sendable {
-  /// It is handed over as it comes.
+  /// The body is delivered as it arrives.
   case deliver
-  /// It is of no interest: the exchange ends once a short rest has been read, so that the connection can be used again,
-  /// or else at once; see `EngineConfiguration.drainedBytesMax`.
+  /// The body is discarded. If its rest is short, the exchange ends after the rest has been read, so that the
+  /// connection can be reused. Otherwise the exchange ends at once; see `EngineConfiguration.drainedBytesMax`.
   case discard
 }
 
-/// Receives one exchange's response, on the engine's loop.
+/// Receives the response of one exchange, on the engine's loop.
 ///
-/// The calls come in order: any number of informational heads, at most one head, any number of body pieces, exactly one
-/// `finish`. They must return quickly, since the loop serves nobody else meanwhile.
+/// The calls come in this order: any number of informational heads, at most one head, any number of body pieces,
+/// exactly one `finish`. Each must return quickly, because it blocks the loop.
 public protocol ResponseSink: AnyObject, Sendable {
-  /// An interim response (1xx) came.
+  /// Called with each interim response (1xx).
   func receive(informational head: ResponseHead)
-  /// The final response's head came. With `.discard`, `finish` follows, without a trailer section.
+  /// Called with the final response head. After `.discard`, `finish` follows with an empty trailer section.
   func receive(head: ResponseHead) -> BodyDisposition
-  /// A piece of the body, decoded if the request asks for it. The bytes are valid only during the call.
+  /// Called with each piece of the body, decoded if the request's `decodesContent` is true. The bytes are valid only
+  /// during the call.
   func receive(body bytes: borrowing Span<UInt8>)
-  /// The exchange has ended: with the trailer section, or with an error.
+  /// Called when the exchange has ended, with the trailer section or an error.
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics)
-  /// The loop has done what was due at this moment: whoever collects what comes can hand it on now.
+  /// Called at the end of an iteration of the loop, so that a sink can pass on collected pieces together.
   ///
-  /// Called behind every turn in which something of the response was handed over or something of the request's body was
-  /// taken, unless the exchange has ended in it. `sentBodyByteCount` is how much of that body was taken so far.
+  /// Called only if the iteration has delivered a part of the response or taken bytes of the request's body, and the
+  /// exchange hasn't ended in it. `sentBodyByteCount` is the number of body bytes taken so far.
   func turnEnded(sentBodyByteCount: UInt64)
 }
 
 extension ResponseSink {
-  /// Interim responses are ignored by those who don't ask for them.
+  /// Ignores interim responses by default.
   public func receive(informational head: ResponseHead) {}
 
-  /// Whoever deals with each piece at once need not know.
+  /// Does nothing by default, for sinks that process each piece at once.
   public func turnEnded(sentBodyByteCount: UInt64) {}
 }

@@ -1,27 +1,27 @@
-// Tasks that a loop's turn has finished something for, resumed together.
+// Resumptions: resumes the tasks for which an iteration of the loop has finished something.
 
 internal import Synchronization
 
-/// Resumes tasks that wait on other threads at the end of a loop's turn.
+/// Collects tasks that wait on other threads, and resumes them together at the end of the loop's iteration.
 ///
-/// A task that is resumed alone wakes a thread, which may take the processor from the loop only to run that task and to
-/// sleep again: two changes of thread for each response. Of many, one thread is woken for the first, which resumes
-/// the others and goes on with them.
+/// Resuming a task wakes a thread. That thread may take the processor from the loop only to run one task and sleep
+/// again, which costs two context switches per response. With several tasks, only one thread is woken: it resumes the
+/// others and runs them too.
 final class Resumptions: Sendable {
   private struct State {
     var isOpen = false
     var continuations: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// Fewer than that many are resumed at once: another hop costs more than it saves.
+  /// With fewer tasks than this, the loop resumes them directly, because another hop would cost more than it saves.
   private static let togetherMin = 4
 
   private let state = Mutex(State())
 
-  /// A turn begins.
+  /// Starts an iteration: `resume` collects tasks from now on.
   func open() { state.withLock { $0.isOpen = true } }
 
-  /// Resumes a task at the end of the turn, or now if there is none.
+  /// Resumes a task at the end of the iteration, or at once outside of an iteration.
   func resume(_ continuation: CheckedContinuation<Void, Never>) {
     let waits = state.withLock { state in
       if state.isOpen { state.continuations.append(continuation) }
@@ -30,7 +30,7 @@ final class Resumptions: Sendable {
     if !waits { continuation.resume() }
   }
 
-  /// The turn ends.
+  /// Ends an iteration: resumes the collected tasks.
   func close() {
     let continuations = state.withLock { state in
       state.isOpen = false

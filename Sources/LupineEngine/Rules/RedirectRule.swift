@@ -1,19 +1,22 @@
-// What a 3xx response leads to (RFC 9110 §15.4). Pure: a request and a response in, the next request out.
+// RedirectRule: computes the request that follows from a redirect (RFC 9110 §15.4), without I/O.
 
-/// Decides about redirects.
+/// The rule by which redirects are followed.
 public struct RedirectRule: Sendable, Hashable {
-  /// How many redirects are followed for one request; 20, as browsers do (Fetch standard, §4.4). curl follows 50.
+  /// The maximum number of redirects for one request. 20 by default, as in browsers (Fetch standard, §4.4). curl
+  /// follows 50.
   public var countMax = 20
-  /// Whether a redirect from https to http is followed; false by default.
+  /// Whether redirects from https to http are followed; false by default.
   public var allowsDowngrade = false
 
   /// Creates the default rule.
   public init() {}
 
-  /// The request that a response redirects to, or nil if it is to be taken as it is.
+  /// Returns the request that a response redirects to, or nil if the response isn't a redirect.
   ///
-  /// `count` is the number of redirects followed so far. Throws `.tooManyRedirects`, `.redirectRefused`, or
-  /// `.malformedResponse` if the target can't be requested, or `.bodyNotReplayable`.
+  /// `count` is the number of redirects followed so far.
+  ///
+  /// - Throws: `.tooManyRedirects`; `.redirectRefused` for a downgrade to http; `.malformedResponse` if the target
+  ///   isn't a URI that the engine can request; `.bodyNotReplayable` if the body can't be sent again.
   public func next(
     after head: ResponseHead, to request: EngineRequest, count: Int
   ) throws(EngineError) -> EngineRequest? {
@@ -42,10 +45,10 @@ public struct RedirectRule: Sendable, Hashable {
     return next
   }
 
-  /// What a redirect makes of a request, but for where it goes.
+  /// Returns the redirected request, still with the original URI.
   ///
-  /// A request that becomes GET loses its content, and what describes it. One that leaves its origin loses what is meant
-  /// for that alone.
+  /// If the method becomes GET, the request loses its body and the fields that describe it. If the origin changes, it
+  /// loses the fields meant for the first origin only.
   public func rewritten(_ request: EngineRequest, after status: Int, staysAtOrigin: Bool) -> EngineRequest {
     var next = request
     if Self.becomesGet(status, request.method) {
@@ -55,27 +58,26 @@ public struct RedirectRule: Sendable, Hashable {
       for name in Self.contentFields { next.fields.remove(name) }
     }
     if !staysAtOrigin {
-      // Another origin must not learn what was meant for this one. `next` is what later hops start from, so these
-      // never come back.
+      // Another origin must not receive these fields. Later redirects start from `next`, so the fields stay removed.
       for name in Self.fieldsOfOrigin { next.fields.remove(name) }
     }
     return next
   }
 
-  /// Whether a field is meant for one origin alone; its name may be written in any case.
+  /// Whether a field is meant for one origin only. The name may be in any case.
   public static func isBoundToOrigin(_ name: String) -> Bool {
     fieldsOfOrigin.contains { $0.lowercased() == name.lowercased() }
   }
 
   private static let fieldsOfOrigin = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
 
-  /// What describes the content that is left out (RFC 9110 §15.4), and what asks for leave to send it (§10.1.1).
+  /// The fields that describe the removed body (RFC 9110 §15.4), and Expect (§10.1.1).
   private static let contentFields = [
     "Content-Encoding", "Content-Language", "Content-Location", "Content-Type", "Content-Length", "Digest",
     "Last-Modified", "Expect",
   ]
 
-  // 303 asks for GET; for 301 and 302 POST becomes GET as browsers do it (9110 §15.4.2, §15.4.3).
+  // 303 changes the method to GET. 301 and 302 change only POST to GET, as browsers do (RFC 9110 §15.4.2, §15.4.3).
   private static func becomesGet(_ status: Int, _ method: String) -> Bool {
     switch status {
     case 303: method != "GET" && method != "HEAD"

@@ -1,8 +1,9 @@
-// When a request is sent again without asking (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
+// ReplayRule: decides whether the engine replays a request on another connection (RFC 9110 §9.2.2, RFC 9112 §9.3.1).
 
-/// A kept connection may have been closed by the server just when it was used again. Then, and only then, is the
-/// request repeated: if nothing of it was sent, or if repeating does no harm and no byte of a response came. The body
-/// has to be there again.
+/// The rule for replaying a request after a reused connection was lost.
+///
+/// The server may have closed the connection just before the request was sent on it. The engine replays the request if
+/// none of it was sent, or if it is idempotent and no byte of a response was received. The body must be replayable too.
 enum ReplayRule {
   static func allows(_ error: EngineError, isIdempotent: Bool, hasReplayableBody: Bool) -> Bool {
     guard error.wasReused, error.code == .connectionLost, hasReplayableBody else { return false }

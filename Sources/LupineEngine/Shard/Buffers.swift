@@ -1,16 +1,18 @@
-// Room that a loop reads into, and room that it writes heads into.
+// Buffers: reusable buffers for received bytes and serialized heads.
 
-/// Memory that is used again and again.
+/// The buffers of one loop, reused to avoid allocations.
 struct Buffers {
-  /// 64 KiB: four TLS records, or what a loopback socket usually has at once.
+  /// The size of a read buffer: 64 KiB, which is four TLS records, or what a loopback socket usually has at once.
   static let byteCount = 64 * 1024
-  /// 256 KiB, for bodies in clear that are longer and for decoded ones: a quarter of the system calls, and of the
-  /// hand-overs to other threads.
+  /// The size of the bulk buffer: 256 KiB, for long unencrypted bodies and for decoded bodies. It needs a quarter of
+  /// the system calls and of the hand-overs to other threads.
   static let bulkByteCount = 256 * 1024
-  /// As deep as uses are nested, but for rare chains of connections that turn out to be closed.
+  /// The number of free read buffers kept. Uses are rarely nested more deeply, except in chains of connections that
+  /// turn out to be closed.
   private static let freeCountMax = 8
 
-  /// Most heads are smaller; the room of one that isn't goes with it. 4 KiB, with which 64 take 256 KiB.
+  /// The largest head buffer kept: 4 KiB, which suits most heads. With `headCountMax`, head buffers take at most 256
+  /// KiB. A larger buffer is freed.
   private static let headBytesMax = 4 * 1024
   private static let headCountMax = 64
 
@@ -18,15 +20,15 @@ struct Buffers {
   private var bulk: [UInt8]?
   private var heads: [[UInt8]] = []
 
-  /// Room for at least so many bytes that are read, `bulkByteCount` at the most; taken while it is in use, so that a nested
-  /// use gets its own.
+  /// Returns a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` is larger. The caller owns the
+  /// buffer until `put`, so a nested use gets a different one.
   mutating func take(_ count: Int = byteCount) -> [UInt8] {
     count > Self.byteCount
       ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)
       : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
-  /// Takes the room back, if there was any.
+  /// Keeps a read buffer for reuse. Ignores an empty array.
   mutating func put(_ buffer: consuming [UInt8]) {
     if buffer.count == Self.bulkByteCount {
       bulk = buffer
@@ -35,7 +37,7 @@ struct Buffers {
     }
   }
 
-  /// Room to write a head into.
+  /// Returns an empty buffer for a head.
   mutating func takeHead() -> [UInt8] {
     if let buffer = heads.popLast() { return buffer }
     var buffer: [UInt8] = []
@@ -43,7 +45,7 @@ struct Buffers {
     return buffer
   }
 
-  /// Takes the room back.
+  /// Keeps a head buffer for reuse, unless it is too large or there are enough.
   mutating func putHead(_ buffer: consuming [UInt8]) {
     if heads.count < Self.headCountMax, 1...Self.headBytesMax ~= buffer.capacity { heads.append(buffer) }
   }

@@ -1,6 +1,7 @@
-// A table by the names that the pool gives to connections.
+// ConnectionTable: values by connection ID.
 
-/// What stands for the pool's connections, in the slots that it has numbered: to find it takes no search.
+/// A table of values by connection ID. Each value is stored at the index of its connection's slot, so a lookup needs no
+/// search.
 struct ConnectionTable<Element> {
   private var places: [(id: ConnectionID, element: Element)?] = []
   private(set) var count = 0
@@ -8,7 +9,8 @@ struct ConnectionTable<Element> {
   var isEmpty: Bool { count == 0 }
   var values: [Element] { places.compactMap { $0?.element } }
 
-  /// What has that name, which may be an old one whose slot was given to another; nil removes it.
+  /// The value of this connection, or nil if there is none or the ID is stale, because its slot was reused. Setting nil
+  /// removes the value.
   subscript(id: ConnectionID) -> Element? {
     get {
       guard id.slot < places.count, let place = places[id.slot], place.id == id else { return nil }

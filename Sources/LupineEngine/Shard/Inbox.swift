@@ -1,24 +1,25 @@
-// The way into a shard from other threads.
+// Inbox: the queue of commands from other threads to a shard.
 
 @_spi(Loop) internal import LupineReactor
 internal import Synchronization
 
-/// Commands for a shard, in order, and the identifiers of its exchanges.
+/// The queue of a shard's commands, in order. It also assigns the identifiers of the shard's exchanges.
 final class Inbox: Sendable {
   private let mailbox = Mailbox<ShardCommand>()
   private let exchangeCount = Atomic<ExchangeID>(0)
   private let isClosed = Atomic<Bool>(false)
   private let wake: @Sendable () -> Void
 
-  /// `wake` makes the loop take another turn; called only if nothing had been waiting.
+  /// Creates an inbox. `wake` makes the loop run another iteration; it is called only when the inbox was empty before.
   init(wake: @escaping @Sendable () -> Void) {
     self.wake = wake
   }
 
-  /// Sends a command, from any thread.
+  /// Sends a command. May be called from any thread.
   func send(_ command: ShardCommand) {
     let isFirst = mailbox.post(command)
-    // Behind the post: either the closing shard has seen the command, or the sender sees here that it was closed.
+    // Checked after posting: either the closing shard has taken the command, or the sender sees here that the inbox is
+    // closed.
     if isClosed.load(ordering: .sequentiallyConsistent) {
       refuseAll()
     } else if isFirst {
@@ -26,7 +27,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// The shard takes no more commands: their senders are answered here.
+  /// Closes the inbox when the shard takes no more commands. Refuses the pending commands and all later ones.
   func close() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     refuseAll()
@@ -38,7 +39,7 @@ final class Inbox: Sendable {
     for command in commands { refuse(command) }
   }
 
-  /// Answers the sender of a command that nobody carries out any more.
+  /// Answers the sender of a command that the shard won't execute.
   func refuse(_ command: ShardCommand) {
     switch command {
     case .submit(let submission):
@@ -51,7 +52,7 @@ final class Inbox: Sendable {
     }
   }
 
-  /// An identifier that no other exchange of the shard has.
+  /// Returns a new identifier, unique within the shard.
   func nextExchangeID() -> ExchangeID {
     exchangeCount.add(1, ordering: .relaxed).newValue
   }

@@ -1,14 +1,14 @@
-// A shard on a loop's thread.
+// LoopShard: the actor that runs a shard on an event loop.
 
 internal import LupineReactor
 internal import LupineTLS
 
-/// The actor that a loop drives; its executor is that loop, so that the shard is touched on the loop's thread alone.
+/// The handler of an event loop. The loop is its executor, so the shard is used only on the loop's thread.
 actor LoopShard: LoopHandler {
   nonisolated let loop: EventLoop
-  /// For tasks that prefer the loop's thread.
+  /// The executor for tasks that prefer the loop's thread.
   nonisolated let taskExecutor: LoopTaskExecutor
-  /// For tasks that wait elsewhere.
+  /// Resumes the tasks that wait on other threads.
   nonisolated let resumptions = Resumptions()
   nonisolated let inbox: Inbox
   nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }

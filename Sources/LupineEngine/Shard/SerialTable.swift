@@ -1,16 +1,16 @@
-// A table for what has a serial number of our own.
+// SerialTable: a hash table with serial numbers as keys.
 
-/// Values by numbers that count up, of which nobody outside of the engine chooses any.
+/// A hash table whose keys are serial numbers assigned by the engine.
 ///
-/// So it needs none of the protection against chosen keys that a dictionary pays for with each look: a number's place is
-/// a product's upper bits, and if that is taken the next free one behind.
+/// Peers can't choose the keys, so the table doesn't pay for a dictionary's protection against chosen keys. The hash is
+/// the upper bits of a product, and collisions use the next free place (linear probing).
 struct SerialTable<Value> {
   private var places: [(serial: UInt64, value: Value)?]
   private(set) var count = 0
 
-  /// A quarter of the places at least is always free, so that a search ends soon.
+  /// The smallest capacity. At least a quarter of the places are always free, so a search ends soon.
   private static var placeCountMin: Int { 16 }
-  /// 2⁶⁴ divided by the golden ratio: products of consecutive numbers lie far apart.
+  /// 2⁶⁴ divided by the golden ratio, which spreads consecutive numbers widely.
   private static var multiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
 
   init() {
@@ -21,7 +21,7 @@ struct SerialTable<Value> {
   var values: [Value] { places.compactMap { $0?.value } }
   var serials: [UInt64] { places.compactMap { $0?.serial } }
 
-  /// The value of that number; nil removes it.
+  /// The value with this number, or nil if there is none. Setting nil removes it.
   subscript(serial: UInt64) -> Value? {
     get {
       guard let position = position(of: serial) else { return nil }
@@ -72,7 +72,7 @@ struct SerialTable<Value> {
     for case let (serial, value)? in before { place(value, serial) }
   }
 
-  // What stands behind moves up into the hole, if a search for it would end there.
+  // Removes the value and closes the gap: moves each following entry into the hole if a search for it would end there.
   private mutating func remove(at removed: Int) {
     let mask = places.count - 1
     var hole = removed

@@ -1,9 +1,10 @@
-// When something is looked at though nothing has happened to it.
+// Shard+Deadlines: sets, removes and processes the deadlines of exchanges and connections.
 
 @_spi(Loop) internal import LupineReactor
 
 extension Shard {
-  /// Sets a deadline for the exchange if it has become earlier. A later one is found out when the earlier one passes.
+  /// Sets the exchange's deadline if it has become earlier. If it has become later, the loop notices when the earlier
+  /// one passes.
   func rearm(_ exchange: Exchange) {
     guard let deadline = exchange.deadline else { return }
     if let connection = exchange.connection { return watch(connection, until: deadline) }
@@ -12,28 +13,28 @@ extension Shard {
     deadlines.set(.exchange(exchange.id), to: deadline)
   }
 
-  /// Removes the deadline of an exchange that has ended, or whose connection's holds from now on.
+  /// Removes the deadline of an exchange that has ended, or that now uses its connection's deadline.
   func disarm(_ exchange: Exchange) {
     guard exchange.armedDeadline != nil else { return }
     exchange.armedDeadline = nil
     deadlines.remove(.exchange(exchange.id))
   }
 
-  /// Looks at the connection, and at what is on it, at that time or earlier.
+  /// Makes the loop check the connection and its exchange at `deadline` or earlier.
   func watch(_ connection: Connection, until deadline: Instant) {
     if let armed = connection.armedDeadline, armed <= deadline { return }
     connection.armedDeadline = deadline
     deadlines.set(.connection(connection.id), to: deadline)
   }
 
-  /// Removes the deadline of a connection that is closed.
+  /// Removes the deadline of a closed connection.
   func disarm(_ connection: Connection) {
     guard connection.armedDeadline != nil else { return }
     connection.armedDeadline = nil
     deadlines.remove(.connection(connection.id))
   }
 
-  /// Does what was to be done by the time when the events were fetched.
+  /// Processes the deadlines that had passed when the events were fetched.
   func expireDeadlines() {
     guard let earliest = deadlines.earliest, earliest <= fetched else { return }
     while let key = deadlines.popExpired(now: fetched) {

@@ -1,14 +1,17 @@
-// Bodies that nobody wants: a little is read, so that the connection can be used again; with more it is closed.
+// Shard+Draining: reads the short rest of an unwanted body, so that the connection can be reused. With a longer rest,
+// the connection is closed.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// How long an unwanted body is read: 1 s. A connection to a server that takes longer is cheaper to open anew.
+  /// The time limit for reading an unwanted body: 1 s. If the server needs longer, opening a new connection is cheaper.
   private static let drainTime = Duration.seconds(1)
 
-  /// Ends the exchange in the middle of its response's body, as its sink wants no more of it: when a short rest has been
-  /// read, so that who goes on with another request finds the connection idle, or else at once.
+  /// Ends an exchange whose sink wants no more of the body.
+  ///
+  /// If the rest is short, the exchange ends after the shard has read it, so that the caller's next request finds the
+  /// connection idle. Otherwise it ends at once. An exchange without a response head fails with `.cancelled`.
   func discardBody(_ exchange: Exchange) {
     guard !exchange.isDiscarded else { return }
     guard let connection = exchange.connection, exchange.hasHead else { return fail(exchange, .cancelled) }
@@ -16,7 +19,7 @@ extension Shard {
     exchange.response = .discarded
     detach(exchange, connection, isRestShort: isRestShort, notifies: true)
     if connection.isDraining {
-      // The connection's deadline isn't the exchange's any more.
+      // The connection's deadline no longer covers the exchange.
       rearm(exchange)
     } else {
       finishDiscarded(exchange)
@@ -28,20 +31,22 @@ extension Shard {
     finish(exchange, .success(Fields()))
   }
 
-  /// Reads what has been kept back of a body that has just been found unwanted.
+  /// Drains the bytes that were held back before the body was found unwanted.
   func drainKept(_ connection: Connection) {
-    // Nobody has watched it while it was held.
+    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
     connection.mayHoldMore = true
     var unread: [UInt8] = []
     swap(&unread, &connection.unread)
     drain(connection, unread.span)
-    // TLS may hold plaintext that no event of the socket will announce.
+    // TLS may hold plaintext that no socket event announces.
     if connection.isDraining { receive(connection) }
     updateInterest(connection)
   }
 
-  /// Separates an exchange from its connection, which drains the rest of the response if that is short, and is closed
-  /// otherwise. With `notifies`, the exchange ends when draining does.
+  /// Separates an exchange from its connection. The connection drains the rest of the response if it is short, and is
+  /// closed otherwise.
+  ///
+  /// If `notifies` is true, the exchange ends when draining does.
   func detach(_ exchange: Exchange, _ connection: Connection, isRestShort: Bool, notifies: Bool) {
     exchange.connection = nil
     let isRequestSent = exchange.metrics.requestEnd != nil
@@ -55,7 +60,7 @@ extension Shard {
     watch(connection, until: deadline)
   }
 
-  /// Reads on in a body that nobody wants.
+  /// Processes received bytes of an unwanted body.
   func drain(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard case .draining(var draining) = connection.use else { return }
     guard bytes.count <= draining.byteCountMax else { return stopDraining(connection) }
@@ -75,7 +80,7 @@ extension Shard {
     }
   }
 
-  /// Gives up a connection that is being drained.
+  /// Closes a connection while it is being drained.
   func stopDraining(_ connection: Connection) {
     endDraining(connection, closing: .bodyUnwanted)
   }
@@ -83,11 +88,11 @@ extension Shard {
   private func endDraining(_ connection: Connection, closing reason: CloseReason?) {
     guard case .draining(let draining) = connection.use else { return }
     release(connection, closing: reason)
-    // It may have been cancelled meanwhile.
+    // The exchange may have been cancelled in the meantime.
     if let exchange = draining.exchange, !exchange.hasEnded { finishDiscarded(exchange) }
   }
 
-  /// A connection that serves nobody has ended, or its peer said something.
+  /// Handles a connection without an exchange that has failed, or whose peer closed it or sent unsolicited bytes.
   func lose(_ connection: Connection, _ reason: CloseReason) {
     if connection.isDraining {
       endDraining(connection, closing: reason)

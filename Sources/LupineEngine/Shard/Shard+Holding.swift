@@ -1,17 +1,18 @@
-// What is waited for on a connection: nothing to read while the sink has no room.
+// Shard+Holding: stops reading from a connection while its sink has no room, and updates the poller.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// Gives the sink more or less room.
+  /// Changes the sink's room by `change` (credit or pause), then delivers held bytes and reads on if there is room.
   func changeRoom(of exchange: Exchange, _ change: (Exchange) -> Void) {
     let wasHeld = exchange.isHeld
     change(exchange)
-    // While it was held the server could do nothing; otherwise its time goes on.
+    // Restarts the phase's time after a hold, because the server could do nothing meanwhile. Otherwise the time
+    // continues.
     if wasHeld { exchange.enter(exchange.phase, now: now) }
     guard let connection = exchange.connection else { return rearm(exchange) }
-    // Nobody has watched it meanwhile.
+    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
     if wasHeld { connection.mayHoldMore = true }
     if !exchange.isHeld {
       if exchange.hasKept { touch(exchange) }
@@ -26,19 +27,19 @@ extension Shard {
       var unread: [UInt8] = []
       swap(&unread, &connection.unread)
       if !unread.isEmpty || connection.wire.hasPendingEnd { process(connection, unread.span) }
-      // TLS may hold plaintext that no event of the socket will announce.
+      // TLS may hold plaintext that no socket event announces.
       if connection.exchange === exchange, !exchange.hasKept { receive(connection) }
     }
-    // Also if the exchange has ended meanwhile, since the rest of its response may be read without it.
+    // Needed even if the exchange has ended, because the connection may be draining the rest of its response.
     updateInterest(connection)
     if connection.exchange === exchange { rearm(exchange) }
   }
 
-  /// Asks the poller for what can be dealt with: nothing to read while the sink has no room.
+  /// Updates the events that the poller reports for a connection. Doesn't watch for input while the sink has no room.
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
     var wanted: Poller.Interest = connection.exchange?.isHeld == true ? [] : .readable
-    // What the turn had no time for goes on in the next one, as soon as the kernel takes more.
+    // If this iteration had no time to send everything, the next one continues when the socket is writable.
     let exchange = connection.exchange
     let hasMore =
       connection.transport.unsentCount > 0
@@ -50,7 +51,7 @@ extension Shard {
     let number = connection.transport.socket.number
     do {
       if wanted.isEmpty {
-        // Errors are reported to whoever watches at all, again and again while nobody reads them.
+        // Unwatches the socket, because epoll reports errors to any watcher, again and again until they are read.
         try network.unwatch(number)
       } else if before.isEmpty {
         try network.watch(number, wanted, token: connection.id.rawValue)
@@ -62,7 +63,8 @@ extension Shard {
       if let exchange = connection.exchange {
         fail(exchange, .outOfResources, cause: .system(error))
       } else if !isPromised(connection) {
-        // What comes on it meanwhile would be taken for the next response. One that is promised is watched with its request.
+        // Unwatched bytes would be taken for part of the next response. A promised connection is watched when its
+        // request starts.
         lose(connection, .exchangeFailed)
       }
     }

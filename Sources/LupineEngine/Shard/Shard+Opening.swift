@@ -1,15 +1,15 @@
-// Opening connections: resolve, connect, ask a proxy, TLS. Each phase has its own deadline.
+// Shard+Opening: opens connections: lookup, connect, proxy tunnel, TLS. Each phase has a separate deadline.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
 extension Shard {
-  /// When a Unix socket at which too many wait is tried again: in 10 ms, which is short for somebody who waits, and next to
-  /// nothing for a processor. TCP has the kernel try again by itself.
+  /// The pause before another attempt to connect to a Unix socket whose queue is full: 10 ms, short for a waiter and
+  /// cheap for the processor. For TCP, the kernel retries by itself.
   private static let queueFullPause = Duration.milliseconds(10)
 
-  /// Begins to open a connection on behalf of an exchange.
+  /// Starts to open a connection on behalf of an exchange.
   func open(_ id: ConnectionID, for exchange: Exchange) {
     let opening = Opening(id: id, for: exchange)
     openings[id] = opening
@@ -45,7 +45,7 @@ extension Shard {
     if let answer { resolved(opening, answer) }
   }
 
-  /// The addresses are known, or that there are none.
+  /// Continues an opening with the result of a lookup.
   func resolved(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
     if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
     switch result {
@@ -69,7 +69,8 @@ extension Shard {
     }
   }
 
-  /// Without those that the own address, if one is set, can't reach; unless that leaves none, so that an error says it.
+  /// Returns the addresses of the same family as the configured local address. Returns all of them if none matches, so
+  /// that connecting fails with an error that says why.
   private func reachable(_ addresses: [SocketAddress]) -> [SocketAddress] {
     guard let own = configuration.socket.localAddress else { return addresses }
     let reachable = addresses.filter { $0.isIPv6 == own.isIPv6 }
@@ -97,7 +98,7 @@ extension Shard {
         return setDeadline(opening, nextStart: until)
       case .exhausted:
         guard let error = opening.lastError else { preconditionFailure("no address was tried") }
-        // The host may have moved.
+        // Forget the cached addresses, because the host may have moved.
         resolver.forget(opening.host)
         let code: EngineError.Code =
           error.isConnectionRefused
@@ -123,7 +124,7 @@ extension Shard {
     trace(.addressFailed(connection: UInt64(opening.id.serial), error: error))
   }
 
-  /// A socket has connected, or failed to.
+  /// Continues an opening when one of its sockets has connected or has failed to connect.
   func finishConnecting(_ opening: Opening, token: UInt64) {
     candidates[token] = nil
     guard case .connecting(var order) = opening.state,
@@ -164,7 +165,7 @@ extension Shard {
     continueHandshake(opening)
   }
 
-  /// The socket of an opening can be read or written.
+  /// Continues an opening whose socket is readable or writable.
   func proceed(_ opening: Opening) {
     switch opening.state {
     case .proxying: continueTunnel(opening)
@@ -204,7 +205,7 @@ extension Shard {
     }
   }
 
-  /// The connection can be used.
+  /// Turns a finished opening into a connection, and passes it to the pool.
   private func finish(_ opening: Opening) {
     opening.times.connectEnd = now
     guard let transport = opening.transport.take() else { return }
@@ -214,10 +215,10 @@ extension Shard {
     let asker = asker(of: opening)
     remove(opening)
     connections[opening.id] = connection
-    // What came along with the handshake's last message is announced by no event of the socket.
+    // No socket event announces bytes that arrived with the handshake's last message.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
-    // If somebody who has waited for longer gets the connection, the one that asked goes on waiting.
+    // If an exchange that has waited longer gets the connection, the asker continues to wait.
     asker?.enter(.poolWait, now: now)
     perform(pool.opened(opening.id, now: now), on: connection)
     if let asker, asker.phase == .poolWait { rearm(asker) }
@@ -225,23 +226,23 @@ extension Shard {
 
   // MARK: Failure
 
-  /// A phase took too long, or the next address is to be tried.
+  /// Handles the deadline of an opening: its phase has timed out, or it is time to try the next address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
     if adopt(opening) { return }
-    // The host may have moved away from addresses that say nothing.
+    // The host may have moved away from addresses that don't respond.
     if opening.phase == .connect { resolver.forget(opening.host) }
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Openings that others have come to wait for get these exchanges' limits.
+  /// Applies each new asker's limits to the opening that it has inherited.
   func adoptInherited() {
     for id in pool.takeInherited() {
       if let opening = openings[id] { adopt(opening) }
     }
   }
 
-  /// Begins the opening's phase anew by the limits of whoever waits for it by now; returns whether that is somebody else.
+  /// Restarts the opening's phase with the limits of its present asker. Returns whether the asker has changed.
   @discardableResult
   private func adopt(_ opening: Opening) -> Bool {
     guard let asker = asker(of: opening), asker.id != opening.limiter else { return false }
@@ -250,7 +251,7 @@ extension Shard {
     return true
   }
 
-  /// Gives a connection up that nobody needs any more.
+  /// Abandons an opening that no exchange needs.
   func abandon(_ id: ConnectionID) {
     if let opening = openings[id] { remove(opening) }
   }
@@ -297,7 +298,7 @@ extension Shard {
     setDeadline(opening, nextStart: nil)
   }
 
-  /// The exchange whose phase follows this opening's: the one that asked for it, or has inherited it, while it waits.
+  /// The exchange that waits for this opening: the one that requested it, or its successor. Nil if none waits.
   private func asker(of opening: Opening) -> Exchange? {
     pool.asker(of: opening.id).flatMap { exchanges[$0] }
   }

@@ -1,10 +1,10 @@
-// Doing what the pool has decided.
+// Shard+Pool: executes the pool's decisions.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// Gets the exchange a connection, now or later.
+  /// Requests a connection for an exchange from the pool. The exchange starts at once or waits.
   func acquire(_ exchange: Exchange) {
     switch pool.acquire(exchange.key, for: exchange.id, now: now) {
     case .use(let id): start(exchange, on: id)
@@ -19,10 +19,10 @@ extension Shard {
     }
   }
 
-  /// Does what the pool has decided. `failure` says why the connection of a `.fail` couldn't be opened.
+  /// Executes the pool's actions. `failure` is the error for exchanges that a `.fail` action ends.
   ///
-  /// What an action leads to is done behind it, not inside it: each of many waiters may fail at once. Closing leads to
-  /// nothing, and doesn't wait, so that nobody goes on with a connection that the pool has forgotten.
+  /// Actions that follow from an action are queued instead of nested, because many waiters may fail at once. Closing is
+  /// done immediately and has no consequences, so nothing uses a connection that the pool has forgotten.
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
@@ -72,7 +72,7 @@ extension Shard {
     return exchange
   }
 
-  /// Lets go of a connection behind a complete response; whoever waits gets it.
+  /// Returns a connection to the pool, which gives it to the next waiter, keeps it idle, or closes it for `reason`.
   func release(_ connection: Connection, closing reason: CloseReason?) {
     connection.isKept = true
     guard !connection.isUpgraded else {
@@ -83,7 +83,7 @@ extension Shard {
     perform(pool.release(connection.id, closing: reason, now: now), on: connection)
   }
 
-  /// Does what the pool has decided about a connection that was opened or released.
+  /// Executes the pool's decision about a connection that was opened or released.
   func perform(_ released: PoolState.Released, on connection: Connection) {
     switch released {
     case .idle: break
@@ -104,22 +104,23 @@ extension Shard {
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
 
-  /// Whether the pool has given a connection that serves nobody to an exchange that is yet to be started on it: it is
-  /// neither drained nor idle.
+  /// Whether the pool has given the connection to an exchange that hasn't started on it yet. Such a connection is
+  /// neither draining nor idle.
   func isPromised(_ connection: Connection) -> Bool {
     !connection.isDraining && !pool.isIdle(connection.id)
   }
 
-  /// A connection is idle: it is watched for its end, and not kept for ever.
+  /// Prepares an idle connection: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // One that is promised to somebody by now is fresh to them.
+    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it doesn't count as kept.
     if !connection.isKept, pool.isIdle(connection.id) { connection.isKept = true }
     updateInterest(connection)
     watchPool()
   }
 
-  /// Sets the pool's deadline if it has become earlier. A later one is found out when the earlier one passes.
+  /// Sets the pool's deadline if it has become earlier. If it has become later, the loop notices when the earlier one
+  /// passes.
   func watchPool() {
     guard let next = pool.nextDeadline, next < poolDeadline ?? Instant(nanoseconds: .max) else { return }
     poolDeadline = next
@@ -128,7 +129,7 @@ extension Shard {
 }
 
 extension CloseReason {
-  /// Why a connection is closed under an exchange that ends like that.
+  /// The reason for closing the connection of an exchange that failed with this code.
   init(of code: EngineError.Code) {
     switch code {
     case .cancelled: self = .cancelled

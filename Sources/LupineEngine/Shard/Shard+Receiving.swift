@@ -1,14 +1,14 @@
-// Responses in: bytes become events, and events go to the exchange.
+// Shard+Receiving: reads responses, parses them into events, and delivers the events to exchanges.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// What a record of TLS counts as at least, of a connection's share of the turn, and each handshake message in front of
-  /// it: to read one of a single byte takes as long as to decrypt some 4 KiB.
+  /// The minimum cost of a TLS record, and the cost of each handshake message before it, in the connection's budget for
+  /// one iteration: 4 KiB. Reading a record of a single byte takes as long as decrypting about 4 KiB.
   private static let recordCostBytes = 4 * 1024
 
-  /// Reads what has arrived.
+  /// Reads and processes the available bytes, up to the connection's budget for one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
     defer { buffers.put(ciphertext) }
@@ -26,20 +26,20 @@ extension Shard {
         case .noPlaintext: total += ciphertext.count
         case .bytes(let count):
           total += connection.key.isEncrypted ? cost(of: count, on: connection) : count
-          // What nobody can answer any more is read to its end.
+          // If sending has failed, reads to the end, because the peer may have answered before it closed.
           connection.mayHoldMore = count == room || connection.sendFailure != nil
           process(connection, buffer.span.extracting(start..<start + count))
-          // To decode and hand over what unpacks to a thousand times its size takes its time, too.
+          // Decoded bytes count toward the budget too, because a body can expand a thousandfold.
           if let exchange = connection.exchange, exchange.isDecoding {
             let decoded = exchange.metrics.decodedBodyBytes
-            // It may be another exchange by now.
+            // The connection may serve a different exchange by now.
             total += Int(clamping: decoded - min(decodedBefore ?? decoded, decoded))
             decodedBefore = decoded
           }
-          // Of the kernel's bytes a read that doesn't fill its buffer has got all.
+          // A read of the socket that didn't fill the buffer has drained the kernel's queue.
           let mayHoldMore = connection.mayHoldMore || connection.key.isEncrypted
           guard mayHoldMore, readsOn(connection) else {
-            // One that serves nobody is idle, drained or closed, and what is waited for on it was decided then.
+            // Without an exchange, the connection is idle, draining or closed, and its interest is already up to date.
             return connection.exchange == nil ? () : updateInterest(connection)
           }
         }
@@ -48,7 +48,7 @@ extension Shard {
         return fail(exchange, error)
       }
     }
-    // Others first. What TLS has decrypted by now is announced by no event of the socket.
+    // Let other connections proceed. No socket event announces what TLS has decrypted already.
     postpone(connection)
   }
 
@@ -56,21 +56,21 @@ extension Shard {
     max(byteCount, Self.recordCostBytes) + connection.transport.handshakeMessageCount * Self.recordCostBytes
   }
 
-  /// Reads from the connection in the next turn, whatever the poller says.
+  /// Schedules a read from the connection in the next iteration, regardless of the poller.
   func postpone(_ connection: Connection) {
     guard !connection.isPostponed else { return }
     connection.isPostponed = true
     postponed.append(connection.id)
   }
 
-  /// Whether what comes next on a connection can be dealt with now.
+  /// Whether the connection's next bytes can be processed now.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
     if let exchange = connection.exchange { return !exchange.isHeld }
     return !isPromised(connection)
   }
 
-  /// Reads on where a turn had no time for more.
+  /// Reads from the connections that ran out of budget in the previous iteration.
   func receivePostponed() {
     var ids: [ConnectionID] = []
     swap(&ids, &postponed)
@@ -81,7 +81,7 @@ extension Shard {
     }
   }
 
-  /// Reads events out of received plaintext.
+  /// Parses received plaintext and processes the events in it.
   func process(_ connection: Connection, _ bytes: borrowing Span<UInt8>) {
     guard let exchange = connection.exchange else {
       return connection.isDraining ? drain(connection, bytes) : lose(connection, .unsolicitedBytes)
@@ -91,7 +91,7 @@ extension Shard {
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
-    // Nearly every response comes in one piece: then nothing is to be told behind the turn.
+    // Almost every response arrives in one piece and ends in this call, and then its sink needs no `turnEnded`.
     defer { if !exchange.hasEnded { touch(exchange) } }
     if connection.isUpgraded { return passOn(bytes, exchange, connection) }
     var cursor = 0
@@ -100,9 +100,9 @@ extension Shard {
         switch try connection.next(bytes, at: &cursor) {
         case .needMoreBytes:
           rearm(exchange)
-          // What came may have been just as much as the sink had room for.
+          // The received bytes may have used up the sink's room exactly.
           if exchange.isHeld { updateInterest(connection) }
-          // Behind everything that came, since sending may fail and then reads on.
+          // Done after all received bytes, because a failed send reads from the connection.
           if exchange.phase == .send { pump(connection) }
           return
         case .informational(let head): receive(informational: head, exchange, connection)
@@ -121,7 +121,7 @@ extension Shard {
           if connection.exchange === exchange, cursor < bytes.count {
             process(connection, bytes.extracting(cursor..<bytes.count))
           }
-          // Behind everything that came, for the reason above.
+          // Done after all received bytes, because a failed send reads from the connection.
           if connection.exchange === exchange { pump(connection) }
           return
         }
@@ -139,7 +139,7 @@ extension Shard {
     exchange.sink.receive(informational: head)
     if head.status == 100, exchange.requestState == .awaitingContinue { exchange.requestState = .sending }
     let isWaiting = exchange.requestState == .awaitingContinue
-    // What was pulled from the body may still wait for the kernel.
+    // Bytes pulled from the body may still be unsent.
     let isSent = exchange.metrics.requestEnd != nil
     exchange.enter(isWaiting ? .awaitContinue : isSent ? .firstByte : .send, now: now)
   }
@@ -150,7 +150,7 @@ extension Shard {
   ) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
-      // RFC 9110 §10.1.1: sent again without what can't be met.
+      // RFC 9110 §10.1.1: repeat the request without the expectation that the server can't meet.
       detach(exchange, connection, isRestShort: true, notifies: false)
       return sendAgain(exchange, isExpecting: false)
     }
@@ -171,15 +171,16 @@ extension Shard {
     }
   }
 
-  /// Why a connection can't be used again though its response was well-formed: more than that response has come.
+  /// Returns the reason why a connection can't be reused although its response was well-formed: the peer has sent more
+  /// bytes, or closed the connection.
   ///
-  /// Asked for only if something may lie ready that nobody has looked at: further records in TLS, or what didn't fit the
-  /// buffer. A request that waits would take it for its response (RFC 9112 §9.2).
+  /// Reads only if there may be unseen bytes: further TLS records, or bytes that didn't fit the buffer. The next
+  /// request would take them for its response (RFC 9112 §9.2).
   func surplus(on connection: Connection) -> CloseReason? {
     guard connection.mayHoldMore || (connection.key.isEncrypted && connection.transport.mayHoldPlaintext) else {
       return nil
     }
-    // Nothing more could be sent on it.
+    // Sending has failed, so the connection can't carry another request.
     if connection.sendFailure != nil { return .closedByPeer }
     var buffer = buffers.take()
     var ciphertext = ciphertextBuffer(for: connection)
@@ -189,7 +190,7 @@ extension Shard {
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
-      // Whose part a record is of that was begun, nobody knows; it may be a ticket, and is rare enough.
+      // A partial record may be a harmless session ticket or surplus data. It is rare, so the connection is closed.
       case .nothing: connection.transport.hasUnreadInput ? .unsolicitedBytes : nil
       case .bytes, .noPlaintext: .unsolicitedBytes
       case .end: .closedByPeer
@@ -211,13 +212,14 @@ extension Shard {
     exchange.metrics.responseEnd = now
     exchange.metrics.closeReason = reason
     exchange.connection = nil
-    // Released before the sink hears the end, so that its next request finds the connection idle.
+    // Released before the sink is notified of the end, so that the caller's next request finds the connection idle.
     release(connection, closing: reason)
     finish(exchange, .success(trailers))
   }
 
-  /// How much is read at a time: of a body that is handed over as it came, as much as its sink takes, in few pieces. TLS
-  /// gives a record at a time whatever the room, and a decoder works in pieces of its own.
+  /// The size of the next read. A body delivered undecoded and without TLS is read in large pieces, up to the sink's
+  /// credit. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
+  /// its piece size.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
@@ -225,12 +227,12 @@ extension Shard {
     return min(max(exchange.credit, Buffers.byteCount), Buffers.bulkByteCount)
   }
 
-  /// Room for what arrives through TLS.
+  /// Returns a buffer for received ciphertext, or an empty array for a connection without TLS.
   private func ciphertextBuffer(for connection: Connection) -> [UInt8] {
     connection.key.isEncrypted ? buffers.take() : []
   }
 
-  /// Gives room to decode a body into, if it is to be decoded.
+  /// Calls `body` with a scratch buffer for decoding. The buffer is empty if the exchange doesn't decode.
   func withScratch<Result>(
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -243,10 +245,10 @@ extension Shard {
     if let exchange = connection.exchange {
       if let failure = connection.sendFailure { return fail(exchange, failure) }
     } else if !connection.isDraining, connection.transport.hasUnreadInput {
-      // A part of a record, whose rest a later request could take for its response.
+      // A partial TLS record. A later request could take the rest for its response.
       return lose(connection, .unsolicitedBytes)
     }
-    // TLS answers of its own accord, to a key update for instance.
+    // TLS sends some messages by itself, such as answers to key updates.
     if connection.transport.unsentCount > 0 { pump(connection) }
   }
 }

@@ -1,15 +1,15 @@
-// Requests out: the head, then the body as fast as the kernel takes it.
+// Shard+Sending: sends requests: the head, then the body as fast as the kernel accepts it.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// A body is pulled from its source while fewer bytes than this wait to be sent.
+  /// The shard pulls from a body's source while fewer bytes than this are unsent: 64 KiB.
   private static let lowWaterBytes = 64 * 1024
-  /// How much is read from, or written to, one connection before others get their turn.
+  /// The number of bytes read from or written to one connection in one iteration of the loop: 1 MiB.
   static let bytesPerTurnMax = 1024 * 1024
 
-  /// Sends the exchange's request on a connection that serves nobody else.
+  /// Sends the exchange's request on a connection that the pool has given to it.
   func start(_ exchange: Exchange, on id: ConnectionID) {
     guard let connection = connections[id] else { preconditionFailure("the pool knows a connection that isn't there") }
     connection.use = .serving(exchange)
@@ -27,11 +27,11 @@ extension Shard {
       return fail(exchange, error)
     }
     pump(connection)
-    // Behind the last byte it was done already.
+    // If the request has been sent completely, `pump` has already set the deadline.
     if exchange.phase == .send, !exchange.hasEnded { rearm(exchange) }
   }
 
-  /// Sends as much as the kernel takes.
+  /// Sends the connection's unsent bytes and its exchange's body, as much as the kernel accepts.
   func pump(_ connection: Connection) {
     guard connection.sendFailure == nil else { return }
     do {
@@ -43,8 +43,8 @@ extension Shard {
       updateInterest(connection)
     } catch {
       guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-      // The server may have answered before it closed: it is a failure only if nothing more can be read. Not if the body
-      // is what failed, which is no answer's fault.
+      // The server may have answered before it closed the connection. So the exchange fails only if nothing more can be
+      // read, or if the error is the body's and not the socket's.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
       if exchange.isHeld { updateInterest(connection) } else { receive(connection) }
@@ -66,7 +66,7 @@ extension Shard {
       let queued = connection.transport.unsentCount
       if queued == 0 { break }
       let unsent = try flush(queued, exchange, connection)
-      // What is compressed to nearly nothing takes its time, too.
+      // Pulled bytes count too, because compressing takes time even if the output is tiny.
       count += max(queued - unsent, pulledCount)
       if unsent > 0 { return }
     } while exchange.hasBodyToSend && count < Self.bytesPerTurnMax
@@ -74,7 +74,7 @@ extension Shard {
       exchange.enter(.awaitContinue, now: now)
       rearm(exchange)
     }
-    // The body of a request that offers another protocol is what is said in that protocol.
+    // After an offer to upgrade, the body belongs to the new protocol and is not part of the request.
     guard exchange.isBodyExhausted || exchange.requestState == .awaitingUpgrade, exchange.metrics.requestEnd == nil
     else {
       return
@@ -86,7 +86,7 @@ extension Shard {
     rearm(exchange)
   }
 
-  /// Sends what is queued; returns how much the kernel didn't take of it.
+  /// Sends the queued bytes. Returns how many of them the kernel didn't accept.
   private func flush(_ queued: Int, _ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
     let unsent: Int
     do {
@@ -102,7 +102,8 @@ extension Shard {
     return unsent
   }
 
-  /// Sends a part of a file from the kernel's memory; nil if the kernel takes none.
+  /// Sends a part of a file directly from the kernel's page cache. Returns the number of bytes sent, or nil if the
+  /// kernel accepts none.
   private func sendFile(_ exchange: Exchange, _ connection: Connection, _ countMax: Int) throws(Failure) -> Int? {
     guard let sent = try exchange.body.sendFile(to: connection.transport.socket, countMax: countMax) else {
       return nil
@@ -115,11 +116,11 @@ extension Shard {
     return sent
   }
 
-  /// Queues as much of the body as may wait; returns how many bytes of it were asked for.
+  /// Pulls and queues body bytes up to the low-water mark. Returns the number of bytes requested from the source.
   private func pull(_ exchange: Exchange, _ connection: Connection) throws(Failure) -> Int {
     var count = 0
     while exchange.hasBodyToSend, connection.transport.unsentCount < Self.lowWaterBytes, count < Self.bytesPerTurnMax {
-      // It has to wait until the rest is sent.
+      // The file is sent directly, after the queued bytes.
       if !connection.transport.isEncrypted, exchange.body.isAtDirectFile { return count }
       var bytes: [UInt8] = []
       let pulled = try exchange.body.pull(Self.lowWaterBytes, into: &bytes)
@@ -140,7 +141,7 @@ extension Shard {
     return count
   }
 
-  /// Sends the body without the server's leave, which hasn't come in time.
+  /// Sends the body without `100 Continue`, which hasn't arrived in time.
   func sendUnasked(_ exchange: Exchange) {
     exchange.requestState = .sending
     exchange.enter(.send, now: now)

@@ -1,4 +1,4 @@
-// Asking a proxy for a tunnel: CONNECT or SOCKS, between connecting and TLS.
+// Shard+Tunnel: opens a tunnel through a proxy by CONNECT or SOCKS, after connecting and before TLS.
 
 internal import LupineReactor
 internal import LupineWire
@@ -29,7 +29,7 @@ extension Shard {
     try queue(greeting, opening)
   }
 
-  /// The proxy has answered, or can take more.
+  /// Continues the proxy handshake when the socket is readable or writable.
   func continueTunnel(_ opening: Opening) {
     var buffer = buffers.take()
     var unused: [UInt8] = []
@@ -63,7 +63,7 @@ extension Shard {
       case nil, .needMoreBytes: return
       case .send(let answer): try queue(answer, opening)
       case .done:
-        // Neither TLS nor HTTP lets a server speak first.
+        // The server never sends first, neither in TLS nor in HTTP.
         guard cursor == bytes.count else { throw .wire(.unsolicitedBytes(count: bytes.count - cursor)) }
         opening.times.proxyEnd = now
         opening.proxyHandshake = nil

@@ -1,27 +1,28 @@
-// One loop's share of the engine: its exchanges, its connections, their deadlines.
+// Shard: one loop's part of the engine, with its exchanges, connections and deadlines.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineTLS
 internal import LupineWire
 
-/// Everything that happens on one loop, driven by `turn`; touched by one thread at a time.
+/// The state of one loop, advanced by `turn`. Only one thread may use it at a time.
 ///
-/// It reads no clock and opens no socket but through its network, so that a simulation can drive it.
+/// It reads the clock and opens sockets only through `network`, so a simulation can drive it.
 final class Shard {
-  /// What a deadline is for.
+  /// The subject of a deadline.
   enum DeadlineKey: Hashable {
-    /// An exchange that has no connection.
+    /// An exchange without a connection.
     case exchange(ExchangeID)
     case opening(ConnectionID)
-    /// A connection, and the exchange on it. It stays when that ends: the next one's is later, as a rule.
+    /// A connection and its exchange. The deadline stays when the exchange ends, because the next exchange's is usually
+    /// later.
     case connection(ConnectionID)
     case pool
   }
 
-  /// Whether the shard still works.
+  /// The shard's life cycle.
   private enum Life {
     case running
-    /// No new exchanges are accepted; `completions` are called when the last one has ended.
+    /// The shard accepts no new exchanges. It calls `completions` when the last exchange has ended.
     case shuttingDown(completions: [@Sendable () -> Void])
     case stopped
   }
@@ -32,41 +33,43 @@ final class Shard {
   let network: any Network
   let resolver: NameService
   let tlsContexts: TLSContexts
-  /// Where commands from other threads come in.
+  /// The queue of commands from other threads.
   let inbox: Inbox
 
   var now: Instant
-  /// Since when the turn's events were fetched. What should have come by then and didn't is late; of what should have
-  /// come since, nobody knows yet, for the program may have been stopped in between.
+  /// The time when this iteration's events were fetched. Deadlines are compared with it instead of `now`: the process
+  /// may have been suspended since, and anything that arrived in the meantime isn't known yet.
   private(set) var fetched: Instant
   var pool: PoolState
   var deadlines = DeadlineQueue<DeadlineKey>()
   var exchanges = SerialTable<Exchange>()
   /// The pool's connections.
   var connections = ConnectionTable<Connection>()
-  /// Those that have left HTTP, and so the pool, which gives their slots away.
+  /// Connections that have switched to another protocol and left the pool, which reuses their slots.
   var handedOver: [ConnectionID: Connection] = [:]
   var openings = ConnectionTable<Opening>()
-  /// Which opening a connecting socket belongs to, by its poller token.
+  /// The opening of each connecting socket, by the socket's poller token.
   var candidates: [UInt64: ConnectionID] = [:]
   var candidateCount: UInt64 = 0
   var buffers = Buffers()
-  /// Connections on which there is more to read than one turn has time for, each once.
+  /// Connections with more to read than one iteration has time for. Each occurs once.
   var postponed: [ConnectionID] = []
-  /// Exchanges whose sinks are to hear that the turn is over.
+  /// Exchanges whose sinks are notified at the end of this iteration.
   private var touched: [Exchange] = []
-  /// Exchanges that are to be sent again, in the next turn behind its events: if the server ends its connections, which is
-  /// why they are, the ends of those they may get are known by then. So sending again never nests either, though
-  /// thousands of connections may have ended.
+  /// Exchanges to send again in the next iteration, after its events.
+  ///
+  /// If a server is closing its connections, the events report the closed ones before the exchanges get a connection.
+  /// Waiting also avoids deep recursion when thousands of connections have ended.
   private(set) var restarts: [Exchange] = []
-  /// What the pool has decided and was not done yet, with the reason for failures.
+  /// The pool's actions that haven't been executed yet, with the error for exchanges that fail.
   var pendingActions: [(PoolState.Action, EngineError?)] = []
   var isPerforming = false
-  /// The deadline that is set for the pool; it is too early rather than too late.
+  /// The deadline set for the pool. It may be too early, but never too late.
   var poolDeadline: Instant?
-  /// The keys of origins that were asked for, no more than the pool has origins or may remember.
+  /// The pool keys of recently used origins. Their number is limited to the pool's origins or `originsRememberedMax`,
+  /// whichever is larger.
   private var keys: [Origin: PoolKey] = [:]
-  /// The one that was asked for last.
+  /// The most recently used key.
   private var latestKey: PoolKey?
   private var commands: [ShardCommand] = []
   private var life = Life.running
@@ -87,34 +90,36 @@ final class Shard {
     pool = PoolState(configuration.pool)
   }
 
-  /// Takes the commands that have come; they are carried out in the next turn. Returns whether there are any.
+  /// Takes the pending commands, which the next call of `turn` executes. Returns whether there are any.
   ///
-  /// To be called before the events of that turn are fetched: what a peer had sent, or that it had closed, when a
-  /// request was submitted, is known before that request gets a connection.
+  /// Call it before fetching that iteration's events. So before a request gets a connection, the shard has processed
+  /// everything that peers had sent or closed when the request was submitted.
   func gather() -> Bool {
     inbox.take(into: &commands)
     return !commands.isEmpty
   }
 
-  /// Does what has become due; returns when it wants to be called again at the latest.
+  /// Runs one iteration: processes events, commands and deadlines. Returns the time of the next call at the latest, or
+  /// nil for none.
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
     var restarted: [Exchange] = []
     swap(&restarted, &restarts)
-    // Before the commands, so that no connection that has ended, or said something, is given to a new request.
+    // Events come before commands, so that no new request gets a connection that has ended or received unsolicited
+    // bytes.
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     var commands: [ShardCommand] = []
     swap(&commands, &self.commands)
     for command in commands {
-      // Behind one that has ended the shard, the others are answered as those that come later.
+      // After a command has stopped the shard, the remaining ones are refused like later ones.
       if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
-    // Emptied, so that what came with them goes when its exchange does.
+    // Cleared, so that requests and sinks are released with their exchanges.
     if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
     swap(&commands, &self.commands)
-    // What was due in this turn, too, has ended with the shard.
+    // Deadlines of this iteration are void once the shard has stopped.
     if case .stopped = life { return nil }
     expireDeadlines()
     adoptInherited()
@@ -123,7 +128,7 @@ final class Shard {
     return postponed.isEmpty && restarts.isEmpty ? deadlines.earliest : now
   }
 
-  /// Something of the exchange was handed over, or taken, in this turn.
+  /// Marks an exchange whose sink is notified at the end of this iteration, because body bytes were delivered or taken.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true
@@ -140,12 +145,12 @@ final class Shard {
     touched.removeAll(keepingCapacity: true)
   }
 
-  /// Tells the tracer, if there is one.
+  /// Notifies the tracer, if there is one.
   func trace(_ kind: @autoclosure () -> TraceEvent.Kind) {
     if let tracer = configuration.tracer { tracer(TraceEvent(time: now, loop: index, kind: kind())) }
   }
 
-  /// The open connection of that name, in the pool or not.
+  /// Returns the open connection with this ID, in the pool or handed over to another protocol.
   func connection(_ id: ConnectionID) -> Connection? { connections[id] ?? handedOver[id] }
 
   private func handle(_ event: Poller.Event) {
@@ -153,8 +158,8 @@ final class Shard {
     let id = ConnectionID(rawValue: event.token)
     if let connection = connection(id) {
       if event.isWritable { pump(connection) }
-      // An error is reported even if nothing was asked for; what a held sink has no room for has to come first. One that
-      // was postponed has its share of the turn behind the events.
+      // The poller reports errors even if it doesn't watch for input. A held sink must receive its earlier bytes first.
+      // A postponed connection is read after the events.
       let isHeld = connection.exchange?.isHeld == true
       if event.isReadable, !isHeld, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
@@ -201,7 +206,7 @@ final class Shard {
     if case .shuttingDown(let completions) = life { completions } else { [] }
   }
 
-  // Bypasses the pool, which would open connections for its waiters.
+  // Closes all connections without the pool, which would open connections for its waiters.
   private func stop() {
     let completions = shutdownCompletions
     life = .stopped
@@ -241,7 +246,8 @@ final class Shard {
     }
   }
 
-  // One behind the other, many requests go to one origin.
+  // Returns the pool key of an origin. Checks the latest key first, because consecutive requests often have the same
+  // origin.
   private func key(for origin: Origin) throws(Failure) -> PoolKey {
     if let latestKey, latestKey.origin == origin { return latestKey }
     let key = if let known = keys[origin] { known } else { try makeKey(for: origin) }
@@ -258,16 +264,16 @@ final class Shard {
     }
     let key = PoolKey(
       origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    // Those that are still wanted are soon made again.
+    // Removing all keys is simple, and those still in use are soon created again.
     let countMax = max(configuration.pool.originsRememberedMax, pool.origins.count)
     if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
     keys[origin] = key
     return key
   }
 
-  // MARK: The ends of an exchange
+  // MARK: Ending exchanges
 
-  /// Ends an exchange with an error, unless it may be sent again.
+  /// Fails an exchange with an error, or replays its request if that is allowed.
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
@@ -287,7 +293,7 @@ final class Shard {
     }
   }
 
-  /// Begins anew with an exchange that has let go of its connection, in the next turn.
+  /// Schedules an exchange to be sent again in the next iteration. The exchange must have released its connection.
   func sendAgain(_ exchange: Exchange, isExpecting: Bool) {
     do {
       try exchange.rewind(isExpecting: isExpecting, now: now)
@@ -298,12 +304,12 @@ final class Shard {
     restarts.append(exchange)
   }
 
-  /// Ends an exchange with a failure of a layer below.
+  /// Fails an exchange with a failure of a lower layer.
   func fail(_ exchange: Exchange, _ failure: Failure) {
     fail(exchange, failure.code, cause: failure.cause)
   }
 
-  /// Tells the sink; the exchange must have let go of its connection.
+  /// Ends an exchange and notifies its sink. The exchange must have released its connection.
   func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
     exchange.response = .ended
     exchanges[exchange.id] = nil

@@ -1,4 +1,4 @@
-// ShardCommand: what other threads ask of a shard.
+// ShardCommand: the messages from other threads to a shard.
 
 internal import LupineReactor
 
@@ -9,7 +9,7 @@ enum ShardCommand: Sendable {
   case setPaused(ExchangeID, Bool)
   case grant(ExchangeID, Int)
   case discardBody(ExchangeID)
-  /// The producer of the exchange's body has bytes again, after a pull returned none.
+  /// The producer of the exchange's body has more bytes, after a pull returned none.
   case bodyReady(ExchangeID)
   case resolved(ConnectionID, Result<[SocketAddress], ResolveError>)
   case count(@Sendable (PoolCounters) -> Void)
