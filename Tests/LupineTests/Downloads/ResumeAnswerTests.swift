@@ -29,6 +29,7 @@ import Testing
     #expect(try answer(206, [range]) == append)
     #expect(try answer(206, [range, ("Content-Length", "50"), ("ETag", "\"v1\"")]) == append)
     #expect(try answer(206, [range, ("Content-Encoding", "identity")]) == append)
+    #expect(try answer(206, [range, ("Content-Encoding", "aws-chunked")]) == append)
     // Either side may be the one that knows the length.
     #expect(try answer(206, [range], total: nil) == append)
     #expect(try answer(206, [("Content-Range", "bytes 50-99/*")]) == append)

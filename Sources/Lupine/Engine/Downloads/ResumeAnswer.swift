@@ -30,7 +30,7 @@ enum ResumeAnswer: Sendable, Equatable {
   private static func partial(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> ResumeAnswer {
     // Several parts (multipart/byteranges) come without Content-Range, and weren't asked for.
     guard case .bytes(let first, let last, let completeLength) = response.contentRange,
-      first == resumeData.receivedByteCount, !response.isContentCoded, isSame(response, resumeData)
+      first == resumeData.receivedByteCount, !response.isContentDecoded, isSame(response, resumeData)
     else { return .askAgain }
     // A server may send less than was asked for. Without a total that can't be told from the end.
     guard let total = completeLength ?? resumeData.totalByteCount,
