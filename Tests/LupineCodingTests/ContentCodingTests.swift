@@ -45,7 +45,8 @@ struct ContentCodingTests {
   @Test(
     "a list with an unknown name leaves nothing to undo, unless the limits refuse it",
     arguments: [
-      "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1", "gzip, br, x, gzip",
+      "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1",
+      "gzip, br, x, gzip",
     ])
   func undecodable(_ value: String) throws {
     #expect(try ContentCoding.decodable(value, limits: CodingLimits()) == [])
@@ -106,7 +107,8 @@ struct ContentCodingTests {
   @Test(
     "every error ends with a remedy of its own",
     arguments: [
-      .unknownCoding("zstd"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,
+      .unknownCoding("zstd"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .corrupt("text"), .checksum("text"),
+      .truncated, .trailingBytes,
       .decodedBytesMax(1), .expansionRatioMax(1), .outOfMemory, .internalFailure("text"),
     ] as [CodingError.Cause])
   func remedies(_ cause: CodingError.Cause) throws {

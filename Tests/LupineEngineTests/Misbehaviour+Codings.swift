@@ -66,7 +66,8 @@ extension Misbehaviour {
   private static let terminal = "ä\u{9B}2J\u{2028}"
 
   private static let unknown: [Misbehaviour] =
-    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("says \($0)", $0, zipped) } + [
+    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("says \($0)", $0, zipped) }
+    + [
       untouched("says gzip with a parameter", "gzip;q=1", zipped),
       untouched("says a coding that could steer a terminal", terminal, zipped),
       untouched("says a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
