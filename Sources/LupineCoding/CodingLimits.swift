@@ -5,6 +5,10 @@ public struct CodingLimits: Sendable, Equatable {
   /// The maximum number of codings of a body. 5 by default, as in curl; RFC 9110 sets no limit.
   public var layersMax: Int
 
+  /// The maximum number of brotli codings among a body's codings. 1 by default: each may use a window of 16 MiB (RFC 7932
+  /// §9.1), against 32 KiB for gzip and deflate, and a second pass of brotli makes a body no smaller.
+  public var brotliLayersMax: Int
+
   /// The maximum number of decoded bytes. Nil, the default, sets no limit, for callers that count the bytes.
   ///
   /// Layers before the last may produce slightly more; see `intermediateBytesMax`.
@@ -19,15 +23,21 @@ public struct CodingLimits: Sendable, Equatable {
   /// are harmless.
   public var expansionFloorBytes: UInt64
 
+  /// Whether a body with an unknown coding is an error. False by default: the body is delivered as received, with all of
+  /// its codings, as browsers and curl do. Servers send `aws-chunked`, `utf-8` or `none` without coding anything.
+  public var refusesUnknownCodings: Bool
+
   /// Creates limits. The properties describe the parameters.
   public init(
     layersMax: Int = 5, decodedBytesMax: UInt64? = nil, expansionRatioMax: UInt64? = 1100,
-    expansionFloorBytes: UInt64 = 1 << 20
+    expansionFloorBytes: UInt64 = 1 << 20, brotliLayersMax: Int = 1, refusesUnknownCodings: Bool = false
   ) {
     self.layersMax = layersMax
     self.decodedBytesMax = decodedBytesMax
     self.expansionRatioMax = expansionRatioMax
     self.expansionFloorBytes = expansionFloorBytes
+    self.brotliLayersMax = brotliLayersMax
+    self.refusesUnknownCodings = refusesUnknownCodings
   }
 
   /// The size of the buffer between two layers in bytes: the payload of one TLS record (RFC 8446 §5.1), which is also

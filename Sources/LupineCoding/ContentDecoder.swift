@@ -18,9 +18,12 @@ public struct ContentDecoder: ~Copyable {
   /// Creates a decoder for `codings`, given in the order in which they were applied. Without codings, it passes the
   /// bytes through.
   ///
-  /// - Throws: `CodingError` with the cause `.tooManyLayers` or `.outOfMemory`.
+  /// - Throws: `CodingError` with the cause `.tooManyLayers`, `.tooManyBrotliLayers` or `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
     guard codings.count <= limits.layersMax else { throw CodingError(.tooManyLayers(max: limits.layersMax)) }
+    guard codings.count(where: { $0 == .brotli }) <= limits.brotliLayersMax else {
+      throw CodingError(.tooManyBrotliLayers(max: limits.brotliLayersMax))
+    }
     var layers: [DecodingLayer] = []
     for (index, coding) in codings.enumerated().reversed() {
       layers.append(try DecodingLayer(coding, feedsAnother: index > 0))

@@ -144,7 +144,8 @@ final class Transfer: ResponseSink {
 
   // Returns the announced length, or nil for a coded body, whose decoded length is only known at its end.
   private func announcedLength(_ head: ResponseHead) -> UInt64? {
-    let isCoded = request.decodesContent && head.fields.contains("Content-Encoding")
-    return isCoded ? nil : head.fields.first("Content-Length").flatMap { UInt64($0) }
+    let codings = request.decodesContent ? head.fields.list("Content-Encoding") ?? "" : ""
+    guard (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) == true else { return nil }
+    return head.fields.first("Content-Length").flatMap { UInt64($0) }
   }
 }

@@ -31,6 +31,9 @@ public struct EngineRequest: Sendable {
   public var timeouts: Timeouts
   /// Whether a response body with a Content-Encoding is decoded before it is delivered; true by default.
   public var decodesContent = true
+  /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by
+  /// default; `RedirectRule` clears it for another origin, which the certificate isn't meant for.
+  public var presentsIdentity = true
   /// The maximum length of the decoded response body in bytes. If it is exceeded, the exchange fails with
   /// `.bodyTooLarge`. No limit by default, because the body is delivered as it arrives.
   public var bodyBytesMax = Int.max

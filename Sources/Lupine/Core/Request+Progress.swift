@@ -109,17 +109,21 @@ extension Request {
   }
 
   private func sentBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
-    bytes(of: task, task.countOfBytesSent, of: task.countOfBytesExpectedToSend)
+    // A server may respond before it has received all of the body.
+    let isSent = lastMetrics?.transactionMetrics.last?.requestEndDate != nil
+    let (count, total) = (task.countOfBytesSent, task.countOfBytesExpectedToSend)
+    return (count, isSent ? known(total, of: task, orElse: count) : total)
   }
 
   private func receivedBytes(of task: URLSessionTask) -> (count: Int64, total: Int64) {
-    bytes(of: task, task.countOfBytesReceived, of: task.countOfBytesExpectedToReceive)
+    let (count, total) = (task.countOfBytesReceived, task.countOfBytesExpectedToReceive)
+    return (count, known(total, of: task, orElse: count))
   }
 
-  /// A total that wasn't known is the count once the task has ended without an error.
-  private func bytes(of task: URLSessionTask, _ count: Int64, of total: Int64) -> (count: Int64, total: Int64) {
+  /// Returns `total`, or `count` if the total was unknown and the task has ended without an error.
+  private func known(_ total: Int64, of task: URLSessionTask, orElse count: Int64) -> Int64 {
     let isComplete = task.state == .completed && task.error == nil && error == nil
-    return (count, isComplete && total <= 0 ? count : total)
+    return isComplete && total <= 0 ? count : total
   }
 
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {

@@ -244,7 +244,7 @@ final class Exchange {
   /// Whether the caller has paused the exchange, or the sink has no room for body bytes. A head needs no room.
   var isHeld: Bool { isPaused || (hasHead && credit <= 0) }
 
-  /// Delivers the response head. Throws if the sink wants the body and its coding can't be decoded.
+  /// Delivers the response head. Throws if the sink wants the body and its codings are too many, or unknown and refused.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -255,7 +255,7 @@ final class Exchange {
     do throws(CodingError) {
       var codings: [ContentCoding] = []
       if request.decodesContent, framing != .none, let list = head.fields.list("Content-Encoding") {
-        codings = try ContentCoding.list(list, layersMax: codingLimits.layersMax)
+        codings = try ContentCoding.decodable(list, limits: codingLimits)
       }
       // Transfer codings are applied after content codings, so they are undone first. They are always decoded,
       // regardless of `decodesContent`.
