@@ -1,9 +1,10 @@
-// What is true of a shard behind every turn; the one place here that knows how a shard keeps its state.
+// Invariants: the rules that a shard's state satisfies after every iteration of the loop. Of the simulation's files,
+// only this one depends on how a shard stores its state.
 
 @testable import LupineEngine
 @_spi(Loop) @testable import LupineReactor
 
-/// Looks into a shard.
+/// Checks a shard's state against the simulated network's.
 struct Invariants {
   let shard: Shard
   let network: SimulatedNetwork
@@ -26,7 +27,7 @@ struct Invariants {
     }
   }
 
-  /// Tells the streams of idle connections that they are.
+  /// Marks the streams of idle connections as idle.
   func noteIdle() {
     for connection in shard.connections.values where shard.pool.isIdle(connection.id) {
       network.stream(of: connection)?.hasBeenIdle = true
@@ -80,20 +81,20 @@ struct Invariants {
     world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): its deadline isn't waited for")
   }
 
-  /// Whether a request goes on without a limit, as its timeouts allow.
+  /// Returns whether an exchange runs without a time limit, as its timeouts permit.
   func isUnlimited(_ id: ExchangeID) -> Bool {
     guard let exchange = shard.exchanges[id] else { return false }
     // One that waits for an opening has the opening's limits.
     return exchange.deadline == nil
   }
 
-  /// What is left when nothing will happen any more.
+  /// Checks the state when no further event can occur: nothing may be left over.
   func checkAtRest() {
     world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
     world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
     world.require(
       shard.handedOver.isEmpty, "\(shard.handedOver.count) connections are left that spoke another protocol")
-    // An opening that nobody waits for goes on for as long as its timeouts allow.
+    // An attempt without waiters continues for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
     world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")
     world.require(shard.deadlines.count == 0, "\(shard.deadlines.count) deadlines are left")

@@ -1,17 +1,18 @@
-// Which ends of a request are legal, by what the world has done to it.
+// Oracle: decides which outcomes of a request are legal, given the faults that the world has injected.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// Judges one request's end, right behind the turn in which it came.
+/// Judges one request's outcome in the iteration of the loop in which the request ends.
 struct Oracle {
   let world: World
   let sink: SimulatedSink
   let wasCancelled: Bool
   let wasDiscarded: Bool
 
-  /// A turn begins at most that much behind a deadline, and lasts no longer than the rest of it.
+  /// The longest time by which an outcome may miss its deadline: an iteration begins at most this late, and ends within
+  /// it.
   static let lateness = Duration.milliseconds(2)
 
   private var plan: PlannedRequest { sink.plan }
@@ -117,7 +118,7 @@ struct Oracle {
       require(end - metrics.start >= limit, "ran into its total of \(limit) after \(end - metrics.start)")
     case .limit(let limit):
       let isOpening = [.resolve, .connect, .proxy, .tls].contains(error.phase)
-      // Lookups have one of their own, too.
+      // A lookup is also bound by the resolver's own limit.
       let isShared = error.phase == .resolve && limit == ResolverConfiguration.lookupTimeMax
       require(
         isShared || plan.timeouts.limit(of: error.phase) == limit,
@@ -140,7 +141,7 @@ struct Oracle {
     guard let began else { return require(false, "ran into a limit in the phase \(phase)") }
     require(end - began >= limit, "ran into its limit of \(limit) after \(end - began), phase \(phase)")
     guard let stream, phase != .poolWait else { return }
-    // Whatever has come by then has to have been looked at.
+    // The engine must have processed everything that arrived before the timeout.
     if let unreadSince = stream.unreadSince, !stream.isReset || phase != .send {
       require(end - unreadSince <= Self.lateness, "timed out in the phase \(phase), and something had come before")
     }

@@ -1,4 +1,4 @@
-// The kernel: it opens sockets, says which are ready, and knows which are open.
+// SimulatedNetwork: the kernel's part in a simulated run. It opens sockets, reports readiness and tracks open sockets.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -6,13 +6,13 @@
 /// A network of simulated hosts, with the poller that watches the client's sockets.
 final class SimulatedNetwork: Network {
   private let world: World
-  /// Sockets that the client has open, in the order in which they were opened.
+  /// The client's open sockets, in the order in which they were opened.
   private(set) var streams: [SimulatedStream] = []
   private(set) var isStopped = false
   private var lastPort: UInt16 = 1_024
-  /// Which origin lives at an address; nil is the proxy.
+  /// The origin's index by its address; the inner nil is the proxy.
   private var hosts: [String: Int?] = [:]
-  /// Counts what the engine has done to the world, to tell whether a turn had any effect.
+  /// The number of calls by which the engine has changed the world; shows whether an iteration had any effect.
   var operationCount = 0
 
   init(_ world: World) {
@@ -24,7 +24,7 @@ final class SimulatedNetwork: Network {
   }
 
   var now: Instant {
-    // Turns take time too.
+    // An iteration of the loop takes time as well.
     world.agenda.advance(to: world.agenda.now + .nanoseconds(300))
     return world.agenda.now
   }
@@ -52,7 +52,7 @@ final class SimulatedNetwork: Network {
     return SimulatedSocket(stream, self)
   }
 
-  /// The lowest, as descriptors are given out, so that numbers are used again at once.
+  /// The lowest free number, as the kernel assigns descriptors, so that numbers are reused immediately.
   private var freeNumber: CInt {
     let used = Set(streams.map(\.number))
     var number: CInt = 5
@@ -120,7 +120,7 @@ final class SimulatedNetwork: Network {
     stream.registration = nil
   }
 
-  /// The kernel has no memory for it, or the user watches as many descriptors as may be.
+  /// Fails sometimes, as the kernel does when it has no memory or the user watches too many descriptors.
   private func failNowAndThen() throws(SystemError) {
     guard world.strikes(\.cantBeWatched, &world.random) else { return }
     world.ledger.lackedResources = true
@@ -135,7 +135,7 @@ final class SimulatedNetwork: Network {
     return stream
   }
 
-  /// Some of what is ready, in any order, and now and then what isn't.
+  /// Returns some of the ready sockets in random order, and occasionally a spurious event.
   func poll() -> [Poller.Event] {
     var ready: [Poller.Event] = []
     var spurious: [Poller.Event] = []

@@ -1,31 +1,31 @@
-// A server's end of one connection: it reads requests, checks them, and answers as chance has it.
+// SimulatedServer: the server's end of one connection. It reads and checks requests and sends randomly drawn replies.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// An origin server, or a proxy that plays the origins behind it as well.
+/// An origin server, or a proxy that also answers for the origins.
 final class SimulatedServer {
   private enum State {
     case socks(SimulatedSOCKS)
     case head
-    /// A body of which so many bytes are missing.
+    /// A body with this many bytes still to come.
     case length(Int)
     case chunked
-    /// All that comes is of the other protocol.
+    /// The connection has switched protocols; all further bytes belong to the other protocol.
     case switched
-    /// Nothing is read any more.
+    /// The server reads nothing more.
     case deaf
   }
 
   private unowned let stream: SimulatedStream
   private unowned let world: World
-  /// The origin that lives here or is asked for; nil behind a proxy that reads requests itself.
+  /// The origin at this address or at the end of the tunnel; nil for a forwarding proxy.
   private var origin: Int?
   private let isForwarding: Bool
   private var state = State.head
   private var received: [UInt8] = []
-  /// Body bytes of the present request, so far.
+  /// The number of body bytes received of the current request.
   private var bodyCount = 0
   private var attempt: Attempt?
   private var isReplying = false
@@ -41,7 +41,7 @@ final class SimulatedServer {
     if let proxy, !isForwarding { state = .socks(SimulatedSOCKS(isLocal: proxy.scheme == .socks5, world.schedule)) }
   }
 
-  /// Whether no request and no response is under way.
+  /// Whether no request and no response is in progress.
   var isAtRest: Bool {
     if case .head = state { received.isEmpty && !isReplying } else { false }
   }
@@ -70,7 +70,7 @@ final class SimulatedServer {
     }
   }
 
-  /// Whether something was found, and more may be.
+  /// Parses the next part of a request. Returns whether there may be another one.
   private func parse() -> Bool {
     switch state {
     case .deaf: return false
@@ -195,7 +195,7 @@ final class SimulatedServer {
     let number = attempt.request.number
     if world.schedule.requests.indices.contains(number) {
       let plan = world.schedule.requests[number]
-      // Behind a 101 it would be the other protocol's.
+      // After a 101 the body would belong to the other protocol.
       world.require(
         bodyCount == (plan.offersUpgrade ? 0 : plan.bodyBytes.count),
         "\(stream.name): request \(number) has a body of \(bodyCount) bytes")
@@ -217,7 +217,7 @@ final class SimulatedServer {
     case 0..<5: grant(attempt)
     case 5: respond(attempt, status: 417)
     case 6, 7: respond(attempt, status: nil)
-    default: break  // It doesn't know the expectation, and waits for the body.
+    default: break  // The server ignores the expectation and waits for the body.
     }
   }
 
@@ -254,7 +254,7 @@ final class SimulatedServer {
   private func transmit(
     _ attempt: Attempt, _ reply: SimulatedReply, _ rest: ArraySlice<UInt8>, _ surplusCount: Int
   ) {
-    // Late bytes behind a response would stand in the middle of the next one, which no client could tell.
+    // Late bytes of one response would appear inside the next one, which no client could detect.
     guard self.attempt === attempt || self.attempt?.reply == nil else { return }
     let style = stream.random.number(0...99)
     let count =
@@ -265,7 +265,7 @@ final class SimulatedServer {
     let left = rest.dropFirst(count)
     if !stream.wasCut { attempt.arrivedCount = reply.sentCount - max(left.count - surplusCount, 0) }
     stream.deliver(rest.prefix(count))
-    // The response is over for the client when its last byte arrives, whatever follows.
+    // For the client, the response ends when its last byte arrives, even if surplus bytes follow.
     if isReplying, left.count <= surplusCount { endReply(reply) }
     if left.isEmpty {
       if reply.ending != .keep { finish(reply.ending, after: stream.random.duration(50)) }
@@ -286,7 +286,7 @@ final class SimulatedServer {
     }
     if world.strikes(\.speaksWhileIdle, &stream.random) {
       world.agenda.after(stream.random.duration(2_000)) { [self] in
-        // In the middle of another response it would be a part of that.
+        // During another response the client would take these bytes for a part of that.
         guard isAtRest && attempt?.reply?.framing != .untilClose || attempt?.reply == nil else { return }
         stream.hasSpokenUnasked = true
         stream.idleSpeechStart = stream.idleSpeechStart ?? stream.arrivedCount
