@@ -84,7 +84,7 @@ struct PoolModel {
   func violation(_ rule: String) -> PoolViolation {
     PoolViolation(
       description:
-        "event \(eventCount), \(event): \(rule). Again: LUPINE_POOL_SEED=\(seed) swift test --filter PoolModel")
+        "event \(eventCount), \(event): \(rule). To repeat: LUPINE_POOL_SEED=\(seed) swift test --filter PoolModel")
   }
 
   // MARK: Events

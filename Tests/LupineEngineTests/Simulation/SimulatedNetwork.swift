@@ -40,7 +40,7 @@ final class SimulatedNetwork: Network {
       throw SystemError(call: "socket", code: ErrorCode.outOfDescriptors)
     }
     guard let host = hosts[address.host] else {
-      world.violate("connected to \(address), where nobody lives")
+      world.violate("connected to \(address), which has no host")
       throw SystemError(call: "connect", code: ErrorCode.unreachable)
     }
     lastPort += 1
@@ -93,7 +93,7 @@ final class SimulatedNetwork: Network {
     let stream = try stream(number)
     try failNowAndThen()
     guard stream.registration == nil else {
-      world.violate("\(stream.name): watched twice")
+      world.violate("\(stream.name): watched twice without unwatch")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.exists)
     }
     stream.registration = (interest, token)
@@ -104,7 +104,7 @@ final class SimulatedNetwork: Network {
     let stream = try stream(number)
     try failNowAndThen()
     guard stream.registration != nil else {
-      world.violate("\(stream.name): rewatched, and wasn't watched")
+      world.violate("\(stream.name): rewatched without being watched")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     stream.registration = (interest, token)
@@ -114,7 +114,7 @@ final class SimulatedNetwork: Network {
     operationCount += 1
     let stream = try stream(number)
     guard stream.registration != nil else {
-      world.violate("\(stream.name): unwatched, and wasn't watched")
+      world.violate("\(stream.name): unwatched without being watched")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     stream.registration = nil
@@ -129,7 +129,7 @@ final class SimulatedNetwork: Network {
 
   private func stream(_ number: CInt) throws(SystemError) -> SimulatedStream {
     guard let stream = streams.first(where: { $0.number == number }) else {
-      world.violate("a call for the socket \(number), which isn't open")
+      world.violate("a call for socket \(number), which isn't open")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     return stream

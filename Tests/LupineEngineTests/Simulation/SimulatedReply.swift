@@ -86,12 +86,12 @@ struct SimulatedReply {
     self.bytes = bytes
 
     finality =
-      if says == "close" { "its response said close" } else if framing == .switched {
-        "it has left HTTP"
+      if says == "close" { "its response declared close" } else if framing == .switched {
+        "it switched protocols"
       } else if framing == .untilClose || framing == .ambiguous {
-        "its response's end was unclear"
-      } else if framing == .old, says == nil { "its response was of HTTP/1.0" } else if request.asksForClose {
-        "its request asked for the end"
+        "its response had no reliable end"
+      } else if framing == .old, says == nil { "its response was HTTP/1.0" } else if request.asksForClose {
+        "its request declared close"
       } else { nil }
     if world.strikes(\.isCut, &random) {
       sentCount = random.number(0...bytes.count - 1)

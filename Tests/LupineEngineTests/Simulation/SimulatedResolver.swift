@@ -76,7 +76,7 @@ final class SimulatedResolver: Sendable {
   private func addresses(of host: String, _ world: World) -> [String] {
     if host == Schedule.proxyHost { return Self.proxyAddresses }
     guard let origin = world.schedule.origins.first(where: { $0.origin.host == host }) else {
-      world.violate("\(host) was looked up, which no request is for")
+      world.violate("\(host) was looked up without a request for it")
       return []
     }
     return origin.addresses

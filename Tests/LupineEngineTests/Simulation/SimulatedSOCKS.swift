@@ -34,7 +34,7 @@ struct SimulatedSOCKS {
         [1, UInt8(Schedule.proxyUser.utf8.count)] + Array(Schedule.proxyUser.utf8)
         + [UInt8(Schedule.proxyPassword.utf8.count)] + Array(Schedule.proxyPassword.utf8)
       guard bytes.count >= expected.count else { return nil }
-      world.require(bytes.starts(with: expected), "a proxy got other credentials")
+      world.require(bytes.starts(with: expected), "the proxy received wrong credentials")
       bytes.removeFirst(expected.count)
       state = .request
       return ([1, 0], nil)
@@ -57,8 +57,8 @@ struct SimulatedSOCKS {
     let origin = world.schedule.origins.firstIndex { origin in
       origin.origin.host == host || origin.addresses.contains { NumericAddress($0)?.bytes == address }
     }
-    world.require(origin != nil, "a proxy was asked for \(host ?? "\(address)"), where nobody lives")
-    world.require(host == nil || !isLocal, "a proxy was asked for the name \(host ?? "")")
+    world.require(origin != nil, "a proxy was asked for \(host ?? "\(address)"), which has no host")
+    world.require(host == nil || !isLocal, "the proxy received the name \(host ?? "")")
     return ([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], origin)
   }
 }

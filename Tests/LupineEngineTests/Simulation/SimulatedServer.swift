@@ -95,7 +95,7 @@ final class SimulatedServer {
     case .chunked:
       guard let lineEnd = Self.end(of: "\r\n", in: received) else { return false }
       guard let size = Int(String(decoding: received[..<(lineEnd - 2)], as: UTF8.self), radix: 16) else {
-        world.violate("\(stream.name): a chunk of the request has no size")
+        world.violate("\(stream.name): a chunk of the request has no valid size")
         state = .deaf
         return false
       }
@@ -124,7 +124,7 @@ final class SimulatedServer {
     let path = words.count == 3 ? words[1].split(separator: "/").map(String.init) : []
     guard let number = path.last.flatMap({ Int($0) }), world.schedule.requests.indices.contains(number) || world.isCalm
     else {
-      world.violate("\(stream.name): the request \(lines) is none that was made")
+      world.violate("\(stream.name): the request \(lines) wasn't submitted")
       state = .deaf
       return
     }
@@ -149,27 +149,27 @@ final class SimulatedServer {
   ) {
     let rule = { (text: String) in "\(self.stream.name): request \(request.number) \(text)" }
     world.note("\(stream.name): server reads \(request.method) \(target)")
-    world.require(!isReplying, rule("came before the response to the one before it had ended"))
-    if let finality = stream.finality { world.violate(rule("came on a connection that was over: \(finality)")) }
+    world.require(!isReplying, rule("arrived before the previous response had ended"))
+    if let finality = stream.finality { world.violate(rule("reused a connection that was over: \(finality)")) }
     guard let plan else { return }
     world.require(request.method == plan.method, rule("has the method \(request.method)"))
     let ownOrigin = world.schedule.origins[plan.origin].origin
-    world.require(isForwarding || origin == plan.origin, rule("went to another origin"))
-    world.require(target == (isForwarding ? "\(ownOrigin)" : "") + "/r/\(plan.number)", rule("asks for \(target)"))
+    world.require(isForwarding || origin == plan.origin, rule("reached a wrong origin"))
+    world.require(target == (isForwarding ? "\(ownOrigin)" : "") + "/r/\(plan.number)", rule("targets \(target)"))
     world.require(host == ownOrigin.authority, rule("has the Host \(host ?? "none")"))
     let expected = isForwarding ? world.schedule.proxy?.basicCredentials : nil
-    world.require(credentials == expected, rule("has other credentials for the proxy"))
+    world.require(credentials == expected, rule("has wrong credentials for the proxy"))
   }
 
   private func arrive(_ request: SimulatedRequest) {
     let earlier = world.ledger.attempts[request.number] ?? []
     if let last = earlier.last, !(last.reply?.status == 417 && last.request.isExpecting) {
-      let rule = { (text: String) in "\(self.stream.name): request \(request.number) was sent again, \(text)" }
+      let rule = { (text: String) in "\(self.stream.name): request \(request.number) was replayed \(text)" }
       let plan = world.schedule.requests[request.number]
-      world.require(plan.isIdempotent, rule("and isn't idempotent"))
-      world.require(!last.isFirst || last.stream.hasBeenIdle, rule("from a fresh connection"))
-      world.require(last.stream.wasCut, rule("from a connection that wasn't lost"))
-      world.require(last.stream.readCount == last.readCount, rule("though a response had begun"))
+      world.require(plan.isIdempotent, rule("but isn't idempotent"))
+      world.require(!last.isFirst || last.stream.hasBeenIdle, rule("after failing on a fresh connection"))
+      world.require(last.stream.wasCut, rule("although its connection wasn't lost"))
+      world.require(last.stream.readCount == last.readCount, rule("although a response had begun"))
     }
     let attempt = Attempt(request, index: earlier.count, stream, isFirst: attemptCount == 0)
     attemptCount += 1
@@ -182,9 +182,9 @@ final class SimulatedServer {
     let plan = world.schedule.requests[attempt.request.number]
     let rest = plan.bodyBytes.dropFirst(bodyCount)
     world.require(
-      rest.starts(with: bytes), "\(stream.name): request \(plan.number) has a wrong body at byte \(bodyCount)")
+      rest.starts(with: bytes), "\(stream.name): request \(plan.number) has wrong body bytes at offset \(bodyCount)")
     if attempt.request.isExpecting, !hasGranted, plan.timeouts.awaitContinue == nil {
-      world.violate("\(stream.name): the body of request \(plan.number) came without leave")
+      world.violate("\(stream.name): the body of request \(plan.number) arrived without a 100")
     }
     bodyCount += bytes.count
   }
@@ -247,7 +247,7 @@ final class SimulatedServer {
     guard case .head = state else { return }
     world.require(
       received.isEmpty && stream.outgoing.isEmpty,
-      "\(stream.name): request \(attempt.request.number) speaks the other protocol before its server does")
+      "\(stream.name): request \(attempt.request.number) sent the other protocol's bytes before the 101")
     state = .switched
   }
 
@@ -329,7 +329,7 @@ final class SimulatedServer {
       self.origin = origin
       state = .head
     }
-    // In one piece or byte by byte.
+    // Sends the answer in one piece or byte by byte.
     send(answer[...], stream.random.chance(50) ? answer.count : 1)
     return true
   }

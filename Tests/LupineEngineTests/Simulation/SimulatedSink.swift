@@ -102,7 +102,7 @@ final class SimulatedSink: ResponseSink {
   private func call(_ name: String, _ body: (inout Record) -> Void) {
     callers.countCall()
     record.withLock { record in
-      if record.result != nil { record.violations.append("request \(plan.number): \(name) behind the end") }
+      if record.result != nil { record.violations.append("request \(plan.number): \(name) after the end") }
       body(&record)
     }
   }
@@ -110,7 +110,7 @@ final class SimulatedSink: ResponseSink {
   func receive(informational head: ResponseHead) {
     call("an interim response") { record in
       if record.attempt != nil {
-        record.violations.append("request \(plan.number): an interim response behind the head")
+        record.violations.append("request \(plan.number): an interim response after the head")
       }
     }
   }
@@ -122,7 +122,7 @@ final class SimulatedSink: ResponseSink {
       record.status = head.status
       if head.fields.first("Request") != "\(plan.number)" {
         record.violations.append(
-          "request \(plan.number): got the response to request \(head.fields.first("Request") ?? "none")")
+          "request \(plan.number): received the response to request \(head.fields.first("Request") ?? "none")")
       }
     }
     return plan.disposition
@@ -134,14 +134,14 @@ final class SimulatedSink: ResponseSink {
     var violations: [String] = []
     let before = present
     let rule = "request \(plan.number), at byte \(before.receivedCount) of its body:"
-    if before.result != nil { violations.append("\(rule) bytes behind the end") }
-    if before.isPaused { violations.append("\(rule) bytes though it is paused") }
-    if count == 0 { violations.append("\(rule) a piece without bytes") }
+    if before.result != nil { violations.append("\(rule) bytes after the end") }
+    if before.isPaused { violations.append("\(rule) bytes although it is paused") }
+    if count == 0 { violations.append("\(rule) an empty piece") }
     if before.receivedCount + count > before.credit {
-      violations.append("\(rule) \(count) bytes, and a credit for \(before.credit) in all")
+      violations.append("\(rule) \(count) bytes exceed the total credit of \(before.credit)")
     }
     if !SimulatedBytes.isResponse(bytes, plan.number, before.attempt ?? -1, at: before.receivedCount) {
-      violations.append("\(rule) bytes of something else")
+      violations.append("\(rule) wrong bytes")
     }
     record.withLock { record in
       record.receivedCount += count

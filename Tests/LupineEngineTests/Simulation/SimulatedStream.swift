@@ -81,7 +81,7 @@ final class SimulatedStream {
     switch state {
     case .connected: break
     case .failed(let code): throw SystemError(call: "connect", code: code)
-    case .connecting: world.violate("\(name): looked at before connecting had ended")
+    case .connecting: world.violate("\(name): queried before connecting had ended")
     }
   }
 
@@ -97,7 +97,7 @@ final class SimulatedStream {
     let before = readCount
     readCount += count
     if responseEnds.contains(where: { before < $0 && $0 < readCount }) {
-      finality = finality ?? "bytes came behind a response in one read"
+      finality = finality ?? "bytes followed a response in one read"
     }
     lastRead = world.agenda.now
     if incoming.isEmpty { unreadSince = nil }
@@ -109,7 +109,7 @@ final class SimulatedStream {
     if isReset { throw SystemError(call: "send", code: ErrorCode.brokenPipe) }
     checkReuse()
     let hasHeard = idleSpeechStart.map { $0 < readCount } ?? false
-    world.require(!hasHeard, "\(name): used again though bytes were read that nobody had asked for")
+    world.require(!hasHeard, "\(name): reused although unsolicited bytes were read")
     var count = min(bytes.count - offset, capacity - outgoing.count)
     guard count > 0, !random.chance(5) else { return nil }
     if random.chance(15) { count = random.number(1...count) }
@@ -130,7 +130,7 @@ final class SimulatedStream {
   private func checkReuse() {
     guard let server, server.isAtRest, outgoing.isEmpty, let unreadSince else { return }
     let age = world.agenda.now - unreadSince
-    world.require(age < .milliseconds(2), "\(name): used again though its server ended it, or spoke, \(age) before")
+    world.require(age < .milliseconds(2), "\(name): reused \(age) after its server closed it or sent bytes")
   }
 
   func clientCloses() {

@@ -78,7 +78,7 @@ final class Simulation {
       sinks.append(sink)
       unjudged.append(sink)
     } catch {
-      preconditionFailure("request \(plan.number) can't be made: \(error)")
+      preconditionFailure("request \(plan.number) can't be created: \(error)")
     }
   }
 
@@ -148,19 +148,19 @@ final class Simulation {
     turnCount += 1
     let isIdle = before == (network.operationCount, callers.callCount, wakeUp)
     idleTurnCount = isIdle ? idleTurnCount + 1 : 0
-    world.require(idleTurnCount < idleTurnsMax, "\(idleTurnCount) turns came to nothing")
-    world.require(turnCount < Self.turnsMax, "\(turnCount) turns, and no end")
+    world.require(idleTurnCount < idleTurnsMax, "\(idleTurnCount) iterations in a row had no effect")
+    world.require(turnCount < Self.turnsMax, "\(turnCount) iterations without an end")
     for number in pausing { sinks[number].notePaused() }
     isShutDown = callers.isReleased
     if isShutDown {
-      world.require(network.isStopped && network.streams.isEmpty, "sockets are left behind the shutdown")
+      world.require(network.isStopped && network.streams.isEmpty, "sockets are left after the shutdown")
     } else {
       let invariants = Invariants(shard: shard, network: network, world: world)
       invariants.checkBehindTurn(wakeUp: wakeUp)
       invariants.noteIdle()
     }
     for number in awaited where !sinks[number].isFinished {
-      world.violate("request \(number): goes on behind its cancellation")
+      world.violate("request \(number): continues after its cancellation")
     }
     checkTotals()
     if before.1 != callers.callCount { judge() }
@@ -203,7 +203,7 @@ final class Simulation {
       let start = Instant(nanoseconds: 1_000_000_000) + sink.plan.start
       world.require(
         world.agenda.now - start <= total + Oracle.lateness + Oracle.lateness,
-        "request \(sink.plan.number): goes on beyond its total")
+        "request \(sink.plan.number): continues beyond its total limit")
     }
   }
 
@@ -218,7 +218,7 @@ final class Simulation {
     guard let shard else { return }
     let invariants = Invariants(shard: shard, network: network, world: world)
     // Resumes all exchanges that are held back.
-    world.note("all pauses end")
+    world.note("all pauses end, and all credit is granted")
     for sink in sinks where !sink.isFinished {
       perform(.resume, sink)
       perform(.grant(.max), sink)
@@ -227,7 +227,7 @@ final class Simulation {
     for sink in sinks where !sink.isFinished && !isOver {
       world.require(sink.isSubmitted, "request \(sink.plan.number): was never submitted")
       world.require(
-        invariants.isUnlimited(sink.id), "request \(sink.plan.number): goes on though it has a limit")
+        invariants.isUnlimited(sink.id), "request \(sink.plan.number): continues although it has a limit")
       perform(.cancel, sink)
       settle()
     }
@@ -249,7 +249,7 @@ final class Simulation {
     }
     settle()
     for sink in sinks.suffix(world.schedule.origins.count) {
-      world.require(sink.isFinished || isOver, "request \(sink.plan.number): a probe goes on for ever")
+      world.require(sink.isFinished || isOver, "request \(sink.plan.number): a probe doesn't end")
     }
   }
 
@@ -257,10 +257,10 @@ final class Simulation {
     weak let left = shard
     shard = nil
     if world.violations.isEmpty {
-      world.require(left == nil, "something keeps the shard")
-      world.require(network.streams.isEmpty, "sockets are left behind the shard")
+      world.require(left == nil, "the shard is still retained")
+      world.require(network.streams.isEmpty, "sockets are left after the shard's release")
     }
-    world.note("the end; what was planned for later follows")
+    world.note("the run has ended; the remaining scheduled actions follow")
     // Producers that wait are resumed; otherwise their tasks would never end.
     while let next = world.agenda.earliest {
       world.agenda.advance(to: next)

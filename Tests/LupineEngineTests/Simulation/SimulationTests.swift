@@ -66,7 +66,7 @@ struct SimulationTests {
       let simulation = Simulation(seed: seed)
       simulation.run()
       if let violation = simulation.world.violations.first {
-        let again = "Seed \(seed) broke a rule, but not again; hash tables differ from run to run: \(violation)"
+        let again = "Seed \(seed) broke a rule, but not when repeated; hash tables differ between runs: \(violation)"
         return (describe(seed) ?? again, endings)
       }
       endings.formUnion(simulation.endings)
