@@ -51,7 +51,8 @@ extension Misbehaviour {
     },
   ]
 
-  /// Creates a peer whose script runs on an idle connection. Where the peer can see the client close it, the request
+  /// Creates a peer whose script runs on an idle connection. The request is sent after the client has closed that
+  /// connection, if the peer can see that.
   /// follows after that.
   private static func idle(
     _ name: String, then ending: Ending, _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
@@ -102,7 +103,7 @@ extension Misbehaviour {
     "HTTP/\(version) 200 OK\r\n\(field)\r\nContent-Length: 2\r\n\r\nok"
   }
 
-  /// Over TLS only: how close_notify, or its absence, ends a response.
+  /// Over TLS only: responses that end without close_notify.
   private static let closure: [Misbehaviour] = [
     closing("closes without close_notify after a complete body", .closed("ok")) { peer in
       try peer.send(say("A: b"))

@@ -5,8 +5,8 @@ import LupineEngine
 import LupineOrigin
 import Testing
 
-/// A script for a peer that receives the request for "/main". The peer misbehaves on the first `connectionCount`
-/// connections and behaves on all others.
+/// A peer's script for the request for "/main". The peer misbehaves on its first `connectionCount` connections and
+/// behaves on all others.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
   /// How the request reaches the peer.
   enum Way: Sendable {
@@ -135,8 +135,8 @@ extension EngineRequest {
 }
 
 extension String {
-  /// Returns whether an error's description is one line that begins with its place, ends with a remedy in a separate
-  /// sentence, and contains no control characters.
+  /// Returns whether an error's description is one line that begins with `place`, contains no control characters, and
+  /// states a remedy in a sentence after the first.
   func isOneLine(at place: String) -> Bool {
     hasPrefix("\(place): ") && hasSuffix(".") && !contains(where: \.isNewline)
       && !unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -70,7 +70,7 @@ struct MisbehaviourTests {
 
 /// A peer that plays one misbehavior, with an engine.
 private struct Stage {
-  /// Limits concurrent plays; each needs four threads and ten descriptors.
+  /// Limits the number of concurrent runs; each needs four threads and ten descriptors.
   private static let places = Places(16)
   /// The limit for operations that take no time on loopback, in seconds.
   private static let patience = 30.0
@@ -266,7 +266,7 @@ extension Peer {
     }
   }
 
-  /// Performs TLS in the tunnel after a script that has opened it.
+  /// Starts TLS in the tunnel that a script has opened.
   private func startInner(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
     if way == .connect { try startTLS(identity) }
   }

@@ -9,7 +9,7 @@ struct PoolViolation: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A pool, random events for it, and the state that follows from its answers.
+/// A pool, random events for it, and the model's state, which follows from the pool's answers.
 struct PoolModel {
   enum Activity: Equatable {
     case opening

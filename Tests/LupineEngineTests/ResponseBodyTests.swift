@@ -116,7 +116,8 @@ struct ResponseBodyTests {
 
   @Test("follows redirects, whose bodies are drained or abandoned", arguments: [0, 1000, 10_000_000] as [UInt64])
   func redirects(byteCount: UInt64) async throws {
-    // A short body is sent with its head; if it arrived later, the next request could already use another connection.
+    // A short body is sent with its head. If it arrived later, the redirected request could use another connection,
+    // because the first one would still be busy.
     let content: Reply.Content =
       byteCount <= 1000 ? .bytes([UInt8](repeating: 0, count: Int(byteCount))) : .pattern(byteCount: byteCount)
     let origin = try OriginServer.serving { request in

@@ -24,8 +24,8 @@ struct ShardTLSTests {
     let (_, sink) = stage.submit(try request)
     var server = try server()
     let socket = try connect(&server)
-    // Two records more than the connection's share of an iteration, all of which the last read from the socket returns;
-    // before them, as much as the same iteration continues with after other events.
+    // The response exceeds the two shares of an iteration, for the event and for the rest, by two records. The last
+    // read from the socket returns these, and TLS buffers them.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = 2 * Shard.bytesPerTurnMax + 2 * 16 * 1024 - head.utf8.count - 7 - 4
     let body = [UInt8](repeating: 7, count: bodyCount)
@@ -48,7 +48,7 @@ struct ShardTLSTests {
     let byte: [UInt8] = [7]
     for _ in 0..<count { try server.write(byte.span.bytes) }
     deliver(&server, socket)
-    // An iteration serves the connection once for the event and once for the rest.
+    // An iteration serves a connection twice: for its event, and again after other events.
     let share = Shard.bytesPerTurnMax / 4_096
     stage.turn(socket)
     #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * share)

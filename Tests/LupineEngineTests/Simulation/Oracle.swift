@@ -11,7 +11,7 @@ struct Oracle {
   let wasCancelled: Bool
   let wasDiscarded: Bool
 
-  /// The longest time by which an outcome may miss its deadline: an iteration begins at most this late, and ends within
+  /// The longest time from a deadline to the end of the iteration of the loop that handles it.
   /// it.
   static let lateness = Duration.milliseconds(2)
 

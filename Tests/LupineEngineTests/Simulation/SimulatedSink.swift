@@ -13,7 +13,7 @@ final class SimulatedCallers: Sendable {
   private let calls = Atomic<Int>(0)
 
   init() {
-    // The inbox wakes its owner, which in turn retains the inbox; the flag avoids a cycle.
+    // The closure captures a flag rather than self, which would form a retain cycle with the inbox.
     let wake = WakeFlag()
     inbox = Inbox { wake.raise() }
     self.wake = wake
