@@ -1,4 +1,5 @@
-// Misbehaviour+Redirects: servers that misuse redirects: where the request is sent, with which fields and body, and
+// Misbehaviour+Redirects: servers that misuse redirects, by their target, their effect on the request, or their own
+// body.
 // what accompanies the redirect.
 
 import LupineCoding
@@ -12,7 +13,7 @@ struct Detour: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
     /// A response whose body describes the request that led to it.
     case arrives(String)
-    /// An error, reported for the server whose redirect was followed or refused last.
+    /// An error with this code, from either server, whose description contains `told`.
     case fails(EngineError.Code, told: String)
   }
 

@@ -1,4 +1,4 @@
-// UpgradeTests: connections that switch protocols with 101, and servers that switch unasked.
+// UpgradeTests: connections that switch protocols with 101, and servers that switch without being asked.
 
 import LupineEngine
 import LupineOrigin

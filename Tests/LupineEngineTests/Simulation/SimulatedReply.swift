@@ -57,7 +57,7 @@ struct SimulatedReply {
     }
     let hasFlawInHead = isMalformed && framing != .chunked
     var flaw = isMalformed ? random.number(0...3) : -1
-    // A client that has offered an upgrade accepts an unsolicited 101.
+    // A client that has offered an upgrade accepts the 101 as its reply.
     if flaw == 1, request.offersUpgrade { flaw = 0 }
     if hasFlawInHead, flaw == 0 { text += "HTTQ/1.1 200 OK\r\n\r\n" }
     if hasFlawInHead, flaw == 1 { text += "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" }

@@ -14,7 +14,7 @@ final class World {
   var isCalm = false
   /// The rules that were broken.
   private(set) var violations: [String] = []
-  /// Receives a line for each event; nil turns tracing off, which costs far more than the run itself.
+  /// Receives a line for each event; nil if tracing is off. Tracing takes far more time than the run itself.
   private let trace: ((String) -> Void)?
 
   init(_ schedule: Schedule, trace: ((String) -> Void)?) {
@@ -50,12 +50,12 @@ final class World {
 struct Ledger {
   /// The attempts whose request head a server has read, by the request's number, in order.
   var attempts: [Int: [Attempt]] = [:]
-  /// Hosts whose lookup was answered with "no such host".
+  /// Hosts whose lookup was answered with "no such host", and hosts whose lookup failed for another reason.
   var unknownHosts: Set<String> = []
   var failedHosts: Set<String> = []
   /// Whether the engine ran out of descriptors, or couldn't watch one.
   var lackedResources = false
-  /// Whether a connection attempt was refused.
+  /// Whether a connection attempt was refused, and whether one found its host unreachable.
   var wasRefused = false
   var wasUnreachable = false
   /// Whether a proxy misbehaved.
