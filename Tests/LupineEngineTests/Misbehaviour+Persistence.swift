@@ -53,7 +53,6 @@ extension Misbehaviour {
 
   /// Creates a peer whose script runs on an idle connection. The request is sent after the client has closed that
   /// connection, if the peer can see that.
-  /// follows after that.
   private static func idle(
     _ name: String, then ending: Ending, _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Misbehaviour {

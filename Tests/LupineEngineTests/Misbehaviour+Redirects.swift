@@ -1,6 +1,4 @@
-// Misbehaviour+Redirects: servers that misuse redirects, by their target, their effect on the request, or their own
-// body.
-// what accompanies the redirect.
+// Misbehaviour+Redirects: servers that misuse redirects, by the target, the fields or the content that they send.
 
 import LupineCoding
 import LupineEngine

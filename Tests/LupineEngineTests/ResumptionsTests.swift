@@ -1,4 +1,4 @@
-// ResumptionsTests: when tasks are resumed whose operations an iteration of the loop has finished.
+// ResumptionsTests: when tasks are resumed after an iteration of the loop has finished their operations.
 
 import Synchronization
 import Testing

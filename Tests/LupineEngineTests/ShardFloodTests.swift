@@ -20,7 +20,7 @@ struct ShardFloodTests {
     stage.turn(socket)
     let body = [UInt8](repeating: 7, count: 6 << 20)
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
-    // The last read may exceed the limit. An iteration serves a connection twice: for its event, and again after other
+    // The last read may exceed the limit. An iteration serves a connection up to twice: for its event, and again after other
     // events.
     let bytesMax = Shard.bytesPerTurnMax + Buffers.bulkByteCount
     stage.turn(socket)

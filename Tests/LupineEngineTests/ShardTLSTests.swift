@@ -48,7 +48,7 @@ struct ShardTLSTests {
     let byte: [UInt8] = [7]
     for _ in 0..<count { try server.write(byte.span.bytes) }
     deliver(&server, socket)
-    // An iteration serves a connection twice: for its event, and again after other events.
+    // An iteration serves a connection up to twice: for its event, and again after other events.
     let share = Shard.bytesPerTurnMax / 4_096
     stage.turn(socket)
     #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * share)

@@ -12,7 +12,6 @@ struct Oracle {
   let wasDiscarded: Bool
 
   /// The longest time from a deadline to the end of the iteration of the loop that handles it.
-  /// it.
   static let lateness = Duration.milliseconds(2)
 
   private var plan: PlannedRequest { sink.plan }
