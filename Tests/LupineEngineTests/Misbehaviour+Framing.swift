@@ -53,7 +53,7 @@ extension Misbehaviour {
       ("declares identity coding", coded("identity", "ok")), ("declares xchunked", coded("xchunked", chunked)),
       ("declares chunked with a parameter", coded("chunked;q=1", chunked)),
       ("declares the transfer coding brotli before chunked", coded("br, chunked", chunked)),
-      ("sends an empty coding", coded("", chunked)), ("declares chunked in quotes", coded("\"chunked\"", chunked)),
+      ("declares an empty coding", coded("", chunked)), ("declares chunked in quotes", coded("\"chunked\"", chunked)),
       ("declares chunked after a vertical tab", coded("\u{B}chunked", chunked)),
       ("declares gzip six times before chunked", coded("gzip, gzip, gzip, gzip, gzip, gzip, chunked", chunked)),
     ])
