@@ -1,4 +1,4 @@
-// CONNECT: what is asked of a proxy, and what its replies mean, in every split.
+// ConnectHandshakeTests: the CONNECT request, and the meaning of proxies' replies, split at every position.
 
 import LupineWire
 import Testing
@@ -13,7 +13,7 @@ struct ConnectHandshakeTests {
     try ConnectHandshake(try Proxy(proxy), to: try URI(uri).origin, limits: limits)
   }
 
-  /// The outcome of a reply: how many of its bytes belong to the proxy, or the error.
+  /// Returns the outcome of a reply: the number of its bytes that belong to the proxy, or the error.
   private func outcome(
     _ reply: String, split: Int = 0, proxy: String = "http://p:3128", limits: Limits = Limits()
   ) throws -> Result<Int, ProxyError> {
@@ -40,7 +40,7 @@ struct ConnectHandshakeTests {
     }
   }
 
-  // MARK: What is sent
+  // MARK: The request
 
   @Test(
     "the request names the destination with its port, and nothing else",
@@ -53,28 +53,28 @@ struct ConnectHandshakeTests {
     #expect(text == "CONNECT \(authority) HTTP/1.1\r\nHost: \(authority)\r\n\r\n")
   }
 
-  @Test("the proxy's credentials are sent at once")
+  @Test("the proxy's credentials are sent in the first request")
   func credentials() throws {
     let text = String(decoding: try handshake("http://user:pass@p").opening, as: UTF8.self)
     #expect(
       text == "CONNECT h:443 HTTP/1.1\r\nHost: h:443\r\nProxy-Authorization: Basic dXNlcjpwYXNz\r\n\r\n")
   }
 
-  @Test("a host that no URI could have is an error, not a trap", arguments: ["a b", "a\r\nEvil: 1", "ä"])
+  @Test("a host that no URI could have is an error and doesn't trap", arguments: ["a b", "a\r\nEvil: 1", "ä"])
   func impossibleHost(host: String) throws {
     let (proxy, origin) = (try Proxy("http://p"), Origin(scheme: .https, host: host, port: 443))
     do throws(ProxyError) {
       _ = try ConnectHandshake(proxy, to: origin, limits: Limits())
-      Issue.record("CONNECT \(host) was written")
+      Issue.record("CONNECT \(host) was serialized")
     } catch {
       #expect(error.description.contains("CONNECT can't be written"))
     }
   }
 
-  // MARK: What is received
+  // MARK: The reply
 
   @Test(
-    "any 2xx opens the tunnel behind its head, whatever its fields say of a body",
+    "any 2xx opens the tunnel after its head, whatever its fields declare about a body",
     arguments: [
       "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
       "HTTP/1.1 299 X\r\nContent-Length: 5\r\n\r\n",
@@ -87,7 +87,7 @@ struct ConnectHandshakeTests {
     }
   }
 
-  @Test("another status is an error", arguments: [300, 301, 302, 400, 401, 403, 404, 405, 500, 502, 503, 504, 999])
+  @Test("any other status is an error", arguments: [300, 301, 302, 400, 401, 403, 404, 405, 500, 502, 503, 504, 999])
   func refusals(status: Int) throws {
     let reply = "HTTP/1.1 \(status) X\r\nContent-Length: 3\r\nLocation: http://h/\r\n\r\nabc"
     #expect(try cause(reply) == .refused(status: status))
@@ -95,7 +95,7 @@ struct ConnectHandshakeTests {
   }
 
   @Test(
-    "407 says what the proxy offers",
+    "a 407 error lists the authentication schemes that the proxy offers",
     arguments: [
       (["Basic realm=\"x\""], ["Basic"]), (["Negotiate"], ["Negotiate"]), ([], []), ([""], []), ([","], []),
       (["Negotiate", "NTLM", "Basic realm=\"a, Digest b\""], ["Negotiate", "NTLM", "Basic"]),
@@ -118,7 +118,7 @@ struct ConnectHandshakeTests {
       try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
   }
 
-  @Test("the errors about credentials say what to do")
+  @Test("the errors about credentials name a remedy")
   func authenticationTexts() {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
       "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
@@ -129,7 +129,7 @@ struct ConnectHandshakeTests {
     #expect(text([], false).contains("names no scheme"))
   }
 
-  @Test("informational replies have a limit")
+  @Test("more interim replies than the limit are an error")
   func informational() throws {
     var limits = Limits()
     limits.informationalMax = 2
@@ -138,7 +138,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(interim + interim + interim, limits: limits) == .wire(.tooManyInformational(limit: 2)))
   }
 
-  @Test("a reply that isn't HTTP's, or has no end, is an error")
+  @Test("a reply that isn't HTTP, or exceeds a limit, is an error")
   func malformed() throws {
     #expect(try cause("SSH-2.0-OpenSSH\r\n") == .wire(.notHTTP(prefix: "SSH-2.0-OpenSSH")))
     #expect(try cause("\u{5}\u{0}") == .wire(.notHTTP(prefix: "??")))
@@ -150,7 +150,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(endless, limits: limits) == .wire(.headTooLarge(limit: 64)))
   }
 
-  @Test("a reply that is cut short says after how many bytes")
+  @Test("the error for a truncated reply names the number of received bytes")
   func truncations() throws {
     let reply = "HTTP/1.1 100 X\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n"
     for length in 0..<reply.utf8.count {
@@ -171,14 +171,14 @@ struct ProxyHandshakeTests {
     return handshake.opening
   }
 
-  @Test("the scheme decides about the dialogue")
+  @Test("the proxy's scheme determines the handshake's first bytes")
   func openings() throws {
     #expect(try opening("http://p").starts(with: "CONNECT h.example:443 ".utf8))
     #expect(try opening("socks5://p") == [5, 1, 0])
     #expect(try opening("socks5h://u:p@p") == [5, 2, 0, 2])
   }
 
-  @Test("an error leaves the state as it was, so that the end can still be told")
+  @Test("after an error, the handshake can still report the end of the connection")
   func errors() throws {
     for (proxy, reply) in [("http://p", "SSH-"), ("socks5://p", "SSH-")] {
       var handshake = try ProxyHandshake(
@@ -189,13 +189,13 @@ struct ProxyHandshakeTests {
       do { _ = try handshake.receive(bytes.span, at: &cursor) } catch { wasRefused = true }
       #expect(wasRefused)
       guard case .truncated = handshake.receiveEnd().cause else {
-        Issue.record("another cause")
+        Issue.record("The cause isn't .truncated.")
         return
       }
     }
   }
 
-  @Test("a name that was looked up here goes to a SOCKS proxy as its address, another as itself")
+  @Test("a SOCKS proxy gets the address of a name resolved locally, and otherwise the name")
   func addresses() throws {
     func request(_ address: String?) throws -> [UInt8]? {
       var handshake = try ProxyHandshake(

@@ -1,4 +1,4 @@
-// Which requests share connections, and what happens when a kept one turns out to be closed.
+// ConnectionReuseTests: which requests share a connection, and what happens when a reused one turns out to be closed.
 
 import LupineEngine
 import LupineOrigin
@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ConnectionReuseTests {
-  @Test("requests one behind the other use one connection")
+  @Test("consecutive requests use one connection")
   func reuse() async throws {
     let origin = try OriginServer.serving { _ in .text("hello") }
     defer { origin.stop() }
@@ -17,7 +17,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("more requests than connections wait, and all are served")
+  @Test("requests beyond the connection limit wait, and all succeed")
   func waiters() async throws {
     let origin = try OriginServer.serving { .text($0.path) }
     defer { origin.stop() }
@@ -35,7 +35,7 @@ import Testing
     #expect(origin.connectionCount <= 3)
   }
 
-  @Test("a connection that the server closed while it was idle doesn't fail the next request")
+  @Test("a connection that the server closes while it is idle doesn't fail the next request")
   func evictedWhileIdle() async throws {
     let closed = Gate()
     let origin = try OriginServer { peer in
@@ -48,11 +48,11 @@ import Testing
     let engine = try Engine()
     #expect(try await engine.record("\(origin.url)/").text == "0")
     await closed.wait()
-    // Whether the loop has seen the end yet or not.
+    // Succeeds whether or not the loop has already seen the close.
     #expect(try await engine.record("\(origin.url)/").text == "1")
   }
 
-  /// Answers the first request, reads the second one and closes without a reply; other connections answer.
+  /// Creates a server that reads the second request and closes without a reply; all other requests succeed.
   private func forgetfulOrigin(_ seen: SeenRequests) throws -> OriginServer {
     try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("an idempotent request that got no byte on a reused connection is sent again")
+  @Test("an idempotent request without a reply on a reused connection is replayed")
   func replayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -76,7 +76,7 @@ import Testing
     #expect(seen.methods == ["GET", "GET", "GET"])
   }
 
-  @Test("a POST that may have been processed is never sent again")
+  @Test("a POST that may have been processed is never replayed")
   func notReplayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("a fresh connection that dies is an error, not a loop")
+  @Test("a fresh connection that is lost is an error, not a reason to replay")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }
@@ -100,7 +100,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("sessions with other TLS settings don't share connections")
+  @Test("engines with different TLS settings don't share connections")
   func separateTrust() async throws {
     let identity = try ServerIdentity.throwaway()
     let origin = try OriginServer.serving(tls: identity) { _ in .text("secret") }
@@ -112,11 +112,11 @@ import Testing
   }
 }
 
-/// The methods of the requests that an origin has read.
+/// The methods of the requests that an origin has read, in order.
 final class SeenRequests: Sendable {
   private let list = Mutex<[String]>([])
 
-  /// Adds one and returns how many there are.
+  /// Adds a method and returns the new count.
   func add(_ method: String) -> Int {
     list.withLock {
       $0.append(method)

@@ -1,6 +1,6 @@
-// Which thread a test runs on.
+// CurrentThread: identifies the thread on which a test's code runs.
 
 import Glibc
 
-/// The calling thread's identity.
+/// Returns the calling thread's identity.
 func currentThread() -> UInt { UInt(pthread_self()) }

@@ -1,4 +1,4 @@
-// Descriptions: one line with the origin, what happened, and what to do.
+// EngineErrorTests: error descriptions are one line with the origin, the event and a remedy.
 
 import Glibc
 import LupineCoding
@@ -31,7 +31,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "every code in every phase, whatever its cause, says where, what and what to do, in one line",
+    "the description of each code, in each phase and for each cause, is one line with place, event and remedy",
     arguments: EngineError.Code.allCases)
   func descriptions(code: EngineError.Code) {
     let causes = causes()
@@ -42,26 +42,26 @@ struct EngineErrorTests {
         #expect(text.hasPrefix("https://example.com:8443: "), "\(text)")
         #expect(text.hasSuffix("."), "\(text)")
         #expect(text.split(whereSeparator: \.isNewline).count == 1, "\(text)")
-        // What happened is one sentence, what to do another.
+        // The event is one sentence, the remedy another.
         let hasRemedy = text.split(separator: ". ").dropFirst().contains { $0.first?.isUppercase == true }
         #expect(hasRemedy, "\(text)")
       }
     }
   }
 
-  @Test("a timeout names its phase's limit", arguments: Phase.allCases)
+  @Test("a timeout's description names its limit", arguments: Phase.allCases)
   func timeouts(phase: Phase) {
     let text = EngineError(.timedOut, phase, origin, cause: .limit(.milliseconds(1_250))).description
     #expect(text.contains("1.25 s"))
   }
 
-  @Test("the phases' timeouts are told apart")
+  @Test("timeouts of different phases have different descriptions")
   func timeoutsDiffer() {
     let texts = Phase.allCases.map { EngineError(.timedOut, $0, origin, cause: .limit(.seconds(1))).description }
     #expect(Set(texts).count == Phase.allCases.count)
   }
 
-  @Test("the cause is told, and numbers of limits too")
+  @Test("a description includes the cause, or the number of a limit")
   func causesAreTold() {
     let table: [(EngineError.Code, EngineError.Cause, String)] = [
       (.connectFailed, .system(SystemError(call: "connect", code: ENETUNREACH)), "connect: Network is unreachable"),
@@ -80,10 +80,10 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "a peer's text can't break the line, or steer the terminal",
+    "text from a peer can't break a description's line or control a terminal",
     arguments: ["\u{85}", "\u{2028}", "\u{2029}", "\u{9B}"])
   func hostileText(character: String) throws {
-    // A Location's host reaches the description.
+    // The host of a Location reaches the description.
     var cause: URIError?
     do { _ = try URI("http://a/").resolving("http://b\(character)c/") } catch { cause = error }
     let text = EngineError(.malformedResponse, .receive, origin, cause: .uri(try #require(cause))).description
@@ -92,7 +92,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "durations are written in seconds, thousandths at the finest",
+    "durations are formatted in seconds, to a thousandth",
     arguments: [
       (.zero, "0 s"), (.seconds(10), "10 s"), (.milliseconds(250), "0.25 s"), (.milliseconds(1), "0.001 s"),
       (.milliseconds(1_010), "1.01 s"), (.milliseconds(999), "0.999 s"), (.microseconds(999), "0 s"),

@@ -1,4 +1,4 @@
-// The head that goes onto the wire, and what follows from a URI's user information.
+// EngineRequestTests: the serialized request head, and the credentials that follow from a URI's user information.
 
 import LupineWire
 import Testing
@@ -13,7 +13,7 @@ struct EngineRequestTests {
     return fields
   }
 
-  /// The request as text.
+  /// Returns the serialized request head as text.
   private func wire(
     _ method: String = "GET", _ uri: String = "http://a/", _ pairs: [(String, String)] = [], body: String = ""
   ) throws -> String {
@@ -25,7 +25,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Host comes first, from the URI",
+    "Host is the first field, from the URI",
     arguments: [
       ("http://a/b?c#d", "/b?c", "a"), ("http://A:80/", "/", "a"), ("http://a:81", "/", "a:81"),
       ("https://a:443/", "/", "a"), ("https://a:80/", "/", "a:80"), ("http://[::1]:81/", "/", "[::1]:81"),
@@ -35,14 +35,14 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host wins, comes first and stands there once")
+  @Test("the caller's Host takes precedence, is the first field and is sent once")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
   }
 
   @Test(
-    "a Content-Length is sent with content, and without it where the method gives it a meaning (RFC 9110 §8.6)",
+    "Content-Length is sent with content, and without it if the method gives it a meaning (RFC 9110 §8.6)",
     arguments: [
       ("GET", nil, "5"), ("HEAD", nil, "5"), ("DELETE", nil, "5"), ("OPTIONS", nil, "5"), ("POST", "0", "5"),
       ("PUT", "0", "5"), ("PATCH", "0", "5"),
@@ -54,7 +54,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("framing is the engine's: the caller's Content-Length and Transfer-Encoding are not sent")
+  @Test("the engine sets the framing: the caller's Content-Length and Transfer-Encoding aren't sent")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -66,7 +66,7 @@ struct EngineRequestTests {
         == "POST / HTTP/1.1\r\nHost: a\r\nA: 1\r\nContent-Length: 2\r\n\r\n")
   }
 
-  @Test("fields keep their order and their spelling, and may come twice")
+  @Test("fields keep their order and spelling, and may be repeated")
   func order() throws {
     let sent = try wire("GET", "http://a/", [("b", "1"), ("A", "2"), ("B", "3")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: a\r\nb: 1\r\nA: 2\r\nB: 3\r\n\r\n")
@@ -83,7 +83,7 @@ struct EngineRequestTests {
       ("a:b:c", "YTpiOmM="),
       ("a%3Ab:c", "YTpiOmM="),
       ("u:p%40x@y", "dTpwQHhAeQ=="),
-      ("user", "dXNlcjo="),  // without a password: an empty one
+      ("user", "dXNlcjo="),  // No password is an empty password.
       ("user:", "dXNlcjo="),
       (":pass", "OnBhc3M="),
       ("u:%", "dTol"),
@@ -100,13 +100,13 @@ struct EngineRequestTests {
     #expect(request.head?.fields.first("Host") == "a")
   }
 
-  @Test("the caller's Authorization wins over the URI's credentials")
+  @Test("the caller's Authorization takes precedence over the URI's credentials")
   func callersCredentials() throws {
     let request = EngineRequest(uri: try URI("http://u:p@a/"), fields: fields([("authorization", "Bearer x")]))
     #expect(request.fields.all("Authorization") == ["Bearer x"])
   }
 
-  @Test("without user information, or with an empty one, nothing is added", arguments: ["http://a/", "http://@a/"])
+  @Test("no field is added without user information or with an empty one", arguments: ["http://a/", "http://@a/"])
   func noCredentials(uri: String) throws {
     #expect(EngineRequest(uri: try URI(uri)).fields.isEmpty)
   }
@@ -114,7 +114,7 @@ struct EngineRequestTests {
   // MARK: Connection
 
   @Test(
-    "a request that asks for close is noticed",
+    "a request with Connection: close is recognized",
     arguments: [
       ([], false), (["keep-alive"], false), (["close"], true), (["Close"], true), (["CLOSE "], true),
       (["keep-alive, close"], true), (["keep-alive,\tclose\t,"], true), (["TE", "close"], true), (["closed"], false),
@@ -125,7 +125,7 @@ struct EngineRequestTests {
     #expect(request.manner.asksForClose == expected)
   }
 
-  @Test("a close in another field says nothing")
+  @Test("the word close in other fields has no effect")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))

@@ -1,4 +1,4 @@
-// Expect: 100-continue, by a server that grants it, ignores it, refuses it, or doesn't know it.
+// ExpectationTests: Expect: 100-continue with servers that grant, ignore, refuse or don't support it.
 
 import LupineEngine
 import LupineOrigin
@@ -14,7 +14,7 @@ struct ExpectationTests {
     return request
   }
 
-  @Test("the body follows the server's leave, and not before")
+  @Test("the body is sent after the server's 100, and not before")
   func granted() async throws {
     let origin = try OriginServer { peer in
       guard var request = try peer.readHead() else { return }
@@ -30,7 +30,7 @@ struct ExpectationTests {
     #expect(record.informational == [103, 100])
   }
 
-  @Test("a server that doesn't know it gets the body when the time is over")
+  @Test("a server that ignores the expectation gets the body after the timeout")
   func ignored() async throws {
     let origin = try OriginServer.serving { .text("\(String(decoding: $0.body, as: UTF8.self))!") }
     defer { origin.stop() }
@@ -39,7 +39,7 @@ struct ExpectationTests {
     #expect(record.metrics?.replayCount == 0)
   }
 
-  @Test("a final response without leave means that the body isn't sent, and that the connection goes")
+  @Test("after a final response in place of 100, the body isn't sent and the connection closes")
   func refused() async throws {
     let bytes = Mutex<Int?>(nil)
     let left = Gate()
@@ -60,7 +60,7 @@ struct ExpectationTests {
     #expect(record.metrics?.requestBodyBytes == 0)
   }
 
-  @Test("417 is answered by sending the request again without it")
+  @Test("after a 417 the request is sent again without the expectation")
   func failed() async throws {
     let expectations = Mutex<[String]>([])
     let origin = try OriginServer { peer in
@@ -83,7 +83,7 @@ struct ExpectationTests {
     #expect(record.finishCount == 1)
   }
 
-  @Test("417 without an expectation is a response like others")
+  @Test("a 417 to a request without an expectation is an ordinary response")
   func unrelated() async throws {
     let origin = try OriginServer.serving { _ in Reply(status: 417) }
     defer { origin.stop() }
@@ -91,7 +91,7 @@ struct ExpectationTests {
     #expect(try await Engine().record(request).head?.status == 417)
   }
 
-  @Test("a connection that closes meanwhile is an error of its phase")
+  @Test("a connection that closes before the 100 is an error of that phase")
   func lost() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readHead() != nil else { return }
@@ -103,7 +103,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("the total time holds while leave is waited for")
+  @Test("the total limit applies while the engine waits for the 100")
   func total() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -114,7 +114,7 @@ struct ExpectationTests {
     #expect(error?.phase == .awaitContinue)
   }
 
-  @Test("without a body there is nothing to wait with, and the field isn't sent")
+  @Test("a request without a body is sent without the Expect field")
   func noBody() async throws {
     let origin = try OriginServer.serving { .text($0.fields.first("Expect") ?? "none") }
     defer { origin.stop() }

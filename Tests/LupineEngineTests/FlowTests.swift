@@ -1,12 +1,11 @@
-// Backpressure, cancellation and shutdown: what ends an exchange or holds it back. Peers that stall are in
-// Misbehaviour+Stalls.swift, but for those that aren't peers.
+// FlowTests: backpressure, cancellation, shutdown and limits. Misbehaviour+Stalls.swift covers peers that stall.
 
 import LupineEngine
 import LupineOrigin
 import Testing
 
 @Suite struct FlowTests {
-  @Test("a sink gets no more than its credit, and the rest when it grants more", arguments: ["identity", "gzip"])
+  @Test("a sink receives no more than its credit, and the rest after it grants more", arguments: ["identity", "gzip"])
   func credit(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let origin = try OriginServer.serving { _ in
@@ -26,7 +25,7 @@ import Testing
     #expect(outcome.body == body)
   }
 
-  @Test("a paused exchange stands still, and goes on")
+  @Test("a paused exchange stops and continues after a resume")
   func pause() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 20_000_000)) }
     defer { origin.stop() }
@@ -44,7 +43,7 @@ import Testing
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
   }
 
-  @Test("a body larger than allowed is an error")
+  @Test("a body larger than the limit is an error")
   func bodyLimit() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
     defer { origin.stop() }
@@ -55,7 +54,7 @@ import Testing
     #expect(record.body.count <= 1_000_000)
   }
 
-  @Test("what a coded body may ask of the decoder is the engine's setting")
+  @Test("the engine's settings limit the decoding of a coded body")
   func codingLimits() async throws {
     let text = [UInt8](repeating: 46, count: 100_000)
     let once = try ContentEncoder.encode(text, as: .gzip)
@@ -76,7 +75,7 @@ import Testing
     #expect(try await engine.record("\(origin.url)/2").error?.code == .decodingFailed)
   }
 
-  @Test("a large body is uploaded while the kernel takes it, byte for byte")
+  @Test("a large body is uploaded completely and unchanged")
   func upload() async throws {
     let origin = try OriginServer.serving { request in
       Reply(.bytes(request.body))
@@ -91,7 +90,7 @@ import Testing
     #expect(record.metrics?.requestBodyBytes == UInt64(body.count))
   }
 
-  @Test("a file that can't be read ends the request before anything is sent, and the engine goes on")
+  @Test("an unreadable file fails the request before anything is sent, and the engine continues")
   func missingFile() async throws {
     let origin = try OriginServer.serving { _ in .text("here") }
     defer { origin.stop() }
@@ -106,7 +105,7 @@ import Testing
     #expect(try await engine.record(origin.url).text == "here")
   }
 
-  @Test("cancelling closes the connection at once")
+  @Test("cancelling an exchange closes its connection immediately")
   func cancelOnTheWire() async throws {
     let (arrived, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -128,7 +127,7 @@ import Testing
     await left.wait()
   }
 
-  @Test("cancelling a waiter leaves the others in order")
+  @Test("cancelling a waiter keeps the order of the others")
   func cancelWaiting() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -153,7 +152,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("bytes behind a pause stay in order, whatever happens to the connection meanwhile")
+  @Test("bytes received during a pause stay in order, even if the connection is reset meanwhile")
   func resetWhileHeld() async throws {
     let reset = Gate()
     let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
@@ -194,9 +193,9 @@ import Testing
     #expect(outcome.metrics?.responseStart == nil)
   }
 
-  @Test("thousands that wait for a connection which can't be opened each fail once")
+  @Test("thousands of waiters for a connection that can't be opened each fail once")
   func refusedWaiters() async throws {
-    // Port 1, which the system gives to nobody; one that was free a moment ago may be another test's by now.
+    // Port 1 is never assigned to a test's server; another unused port could be in use by the time of the request.
     let url = "http://127.0.0.1:1"
     var configuration = EngineConfiguration()
     configuration.pool.connectionsPerOriginMax = 1
@@ -213,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("releasing the engine ends those who wait too, each once")
+  @Test("releasing the engine ends all waiters, each once")
   func shutDownWaiters() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -234,7 +233,7 @@ import Testing
     #expect(origin.connectionCount <= 2)
   }
 
-  @Test("releasing the engine ends what is under way")
+  @Test("releasing the engine ends exchanges in flight")
   func shutDown() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -250,13 +249,13 @@ import Testing
 
   private struct SilentResolver: HostResolver {
     func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
-      // Ends when it is cancelled.
+      // Ends on cancellation.
       for await _ in AsyncStream<Never>.makeStream().stream {}
       return []
     }
   }
 
-  @Test("a name server that doesn't answer")
+  @Test("a lookup without an answer ends at its limit")
   func resolveTimeout() async throws {
     var request = EngineRequest(uri: try URI("http://silent.example/"))
     request.timeouts.resolve = .milliseconds(150)
@@ -269,7 +268,7 @@ import Testing
     #expect(record.finishCount == 1)
   }
 
-  @Test("a connection that doesn't become free")
+  @Test("waiting for a connection that stays busy ends at its limit")
   func poolWaitTimeout() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -287,7 +286,7 @@ import Testing
   }
 }
 
-/// An exchange with the engine that it needs to live.
+/// An exchange together with the engine on which it depends.
 struct KeptExchange {
   let engine: Engine
   let exchange: ExchangeHandle

@@ -1,4 +1,4 @@
-// What a transport makes of TLS peers that send what costs them nothing and this side something.
+// HostileTLSTests: a transport whose TLS peer sends messages that are cheap for the peer and costly for the client.
 
 import LupineReactor
 import LupineTLS
@@ -17,11 +17,11 @@ struct HostileTLSTests {
     return Transport(socket, tls: try TLSSession(client: context, host: "localhost", port: 443))
   }
 
-  @Test("goes back to its loop while a peer sends without an end in place of a handshake")
+  @Test("returns to its loop when a peer sends endless messages in place of a handshake")
   func endlessHandshake() throws {
     var transport = try transport()
     var buffer = [UInt8](repeating: 0, count: Buffers.byteCount)
-    // HelloRequests (RFC 5246 §7.4.1.1), which a client in its handshake has to ignore.
+    // HelloRequests (RFC 5246 §7.4.1.1), which a client must ignore during its handshake.
     let ignored: [UInt8] = [22, 3, 3, 0, 4, 0, 0, 0, 0]
     let byteCount = 1024 * 1024
     socket.arrivals = [.bytes(Array(repeatElement(ignored, count: byteCount / ignored.count).joined()))]
@@ -30,7 +30,7 @@ struct HostileTLSTests {
     #expect(!socket.arrivals.isEmpty)
   }
 
-  @Test("gives up a peer that asks for answers and doesn't read them")
+  @Test("fails when the peer requests answers and doesn't read them")
   func unreadAnswers() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: [])
@@ -67,7 +67,7 @@ struct HostileTLSTests {
     #expect(unsentCount < 64 * 1024)
   }
 
-  /// Carries bytes to the server and back.
+  /// Transfers bytes to the server and its output back.
   private func exchange(_ server: inout TLSSession) throws {
     let sent = socket.sent
     socket.sent = []

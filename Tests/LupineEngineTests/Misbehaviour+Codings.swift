@@ -1,4 +1,4 @@
-// Bodies whose content coding is broken, unknown, stacked or a bomb (RFC 9110 §8.4).
+// Misbehaviour+Codings: bodies whose content coding is broken, unknown, nested or a decompression bomb (RFC 9110 §8.4).
 
 import LupineCoding
 import LupineEngine
@@ -17,14 +17,14 @@ extension Misbehaviour {
   private static let deflated = encode(Array(text.utf8), .deflate)
   private static let brotli = encode(Array(text.utf8), .brotli)
 
-  /// The bytes with one of them changed; counted from the end if the place is negative.
+  /// Returns the bytes with one of them changed; a negative place counts from the end.
   private static func damaged(_ bytes: [UInt8], at place: Int, by mask: UInt8 = 0xFF) -> [UInt8] {
     var bytes = bytes
     bytes[place < 0 ? bytes.count + place : place] ^= mask
     return bytes
   }
 
-  /// The first bytes; a negative count is that of those left out at the end.
+  /// Returns the first `count` bytes; a negative count drops that number of bytes from the end.
   private static func first(_ count: Int, of bytes: [UInt8]) -> [UInt8] {
     Array(count < 0 ? bytes.dropLast(-count) : bytes.prefix(count))
   }
@@ -37,59 +37,59 @@ extension Misbehaviour {
   private static let withDictionary: [UInt8] = [0x78, 0xBB, 1, 2, 3, 4] + deflated.dropFirst(2)
 
   private static let broken: [Misbehaviour] = [
-    failing("breaks off its gzip in the header", "gzip", first(5, of: zipped)),
-    failing("breaks off its gzip in the data", "gzip", first(20, of: zipped)),
-    failing("breaks off its gzip in the checksum", "gzip", first(-6, of: zipped)),
-    failing("breaks off its gzip one byte before the end", "gzip", first(-1, of: zipped)),
-    failing("has a wrong CRC in its gzip", "gzip", damaged(zipped, at: -8)),
-    failing("has a wrong length in its gzip", "gzip", damaged(zipped, at: -1)),
-    failing("has a damaged byte in its gzip", "gzip", damaged(zipped, at: 12)),
-    failing("has reserved flags in its gzip", "gzip", damaged(zipped, at: 3, by: 0xE0)),
-    failing("has an unknown method in its gzip", "gzip", damaged(zipped, at: 2)),
-    failing("has garbage behind its gzip", "gzip", zipped + Array("garbage".utf8)),
-    failing("has half a second member behind its gzip", "gzip", zipped + first(12, of: zipped)),
-    failing("says gzip of plain text", "gzip", Array("plain".utf8)),
-    failing("says gzip of one byte", "gzip", [0x1F]),
-    failing("says gzip of deflate", "gzip", deflated),
-    failing("asks for a dictionary in its deflate", "deflate", withDictionary),
-    failing("breaks off its deflate", "deflate", first(-5, of: deflated)),
-    failing("has a wrong checksum in its deflate", "deflate", damaged(deflated, at: -1)),
-    failing("has garbage behind its deflate", "deflate", deflated + [0]),
-    failing("says deflate of plain text", "deflate", Array("\u{7}plain".utf8)),
-    failing("breaks off its brotli", "br", first(-3, of: brotli)),
-    failing("has garbage behind its brotli", "br", brotli + [1, 2, 3]),
-    failing("says brotli of garbage", "br", [UInt8](repeating: 0xFF, count: 50)),
-    failing("says two codings and has one", "deflate, gzip", zipped),
-    failing("says two codings in the wrong order", "gzip, deflate", encode(deflated, .gzip)),
+    failing("truncates gzip in the header", "gzip", first(5, of: zipped)),
+    failing("truncates gzip in the data", "gzip", first(20, of: zipped)),
+    failing("truncates gzip in the checksum", "gzip", first(-6, of: zipped)),
+    failing("truncates gzip by one byte", "gzip", first(-1, of: zipped)),
+    failing("sends gzip with a wrong CRC", "gzip", damaged(zipped, at: -8)),
+    failing("sends gzip with a wrong length", "gzip", damaged(zipped, at: -1)),
+    failing("sends gzip with a damaged byte", "gzip", damaged(zipped, at: 12)),
+    failing("sends gzip with reserved flags", "gzip", damaged(zipped, at: 3, by: 0xE0)),
+    failing("sends gzip with an unknown method", "gzip", damaged(zipped, at: 2)),
+    failing("sends garbage after gzip", "gzip", zipped + Array("garbage".utf8)),
+    failing("sends half of a second gzip member", "gzip", zipped + first(12, of: zipped)),
+    failing("labels plain text as gzip", "gzip", Array("plain".utf8)),
+    failing("labels a single byte as gzip", "gzip", [0x1F]),
+    failing("labels deflate as gzip", "gzip", deflated),
+    failing("sends deflate that requires a dictionary", "deflate", withDictionary),
+    failing("truncates deflate", "deflate", first(-5, of: deflated)),
+    failing("sends deflate with a wrong checksum", "deflate", damaged(deflated, at: -1)),
+    failing("sends garbage after deflate", "deflate", deflated + [0]),
+    failing("labels plain text as deflate", "deflate", Array("\u{7}plain".utf8)),
+    failing("truncates brotli", "br", first(-3, of: brotli)),
+    failing("sends garbage after brotli", "br", brotli + [1, 2, 3]),
+    failing("labels garbage as brotli", "br", [UInt8](repeating: 0xFF, count: 50)),
+    failing("names two codings and applies one", "deflate, gzip", zipped),
+    failing("names two codings in the wrong order", "gzip, deflate", encode(deflated, .gzip)),
   ]
 
   private static let terminal = "ä\u{9B}2J\u{2028}"
 
   private static let unknown: [Misbehaviour] =
-    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("says \($0)", $0, zipped) }
+    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("names the coding \($0)", $0, zipped) }
     + [
-      untouched("says gzip with a parameter", "gzip;q=1", zipped),
-      untouched("says a coding that could steer a terminal", terminal, zipped),
-      untouched("says a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
-      untouched("says a known and an unknown coding", "gzip, unheard-of", zipped),
-      untouched("says an unknown and a known coding", "unheard-of, gzip", zipped),
-      untouched("says an unknown coding of nothing", "unheard-of", []),
-      refusing("says zstd where unknown codings are refused", "zstd", told: #""zstd""#),
-      refusing("says an unknown coding above a known one where those are refused", "gzip, foo", told: #""foo""#),
-      refusing("says an unknown coding below a known one where those are refused", "foo, gzip", told: #""foo""#),
-      refusing("says a coding that would steer a terminal", terminal, told: "unknown"),
-      failing("says six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
-      failing("says six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
-      failing("says 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
-      failing("says brotli twice", "br, br", encode(brotli, .brotli)),
+      untouched("names gzip with a parameter", "gzip;q=1", zipped),
+      untouched("names a coding with terminal control characters", terminal, zipped),
+      untouched("names a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
+      untouched("names a known and an unknown coding", "gzip, unheard-of", zipped),
+      untouched("names an unknown and a known coding", "unheard-of, gzip", zipped),
+      untouched("names an unknown coding of nothing", "unheard-of", []),
+      refusing("names zstd where unknown codings are refused", "zstd", told: #""zstd""#),
+      refusing("names an unknown coding above a known one where unknown codings are refused", "gzip, foo", told: #""foo""#),
+      refusing("names an unknown coding below a known one where unknown codings are refused", "foo, gzip", told: #""foo""#),
+      refusing("names a coding with terminal control characters where unknown codings are refused", terminal, told: "unknown"),
+      failing("names six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
+      failing("names six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
+      failing("names 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
+      failing("names brotli twice", "br, br", encode(brotli, .brotli)),
     ]
 
-  /// A body with a coding that the engine doesn't know, which is handed over as it was sent.
+  /// A body with an unknown coding, which the engine delivers as received.
   private static func untouched(_ name: String, _ coding: String, _ body: [UInt8]) -> Misbehaviour {
     reply(name, coded(coding, body), then: .serves, .kept(String(decoding: body, as: UTF8.self)))
   }
 
-  /// The same, and an engine that refuses those.
+  /// The same for an engine that refuses unknown codings.
   private static func refusing(_ name: String, _ coding: String, told: String) -> Misbehaviour {
     var misbehaviour = failing(name, coding, zipped)
     misbehaviour.told = told
@@ -97,29 +97,29 @@ extension Misbehaviour {
     return misbehaviour
   }
 
-  /// 10 MB of zeros in about 10 KB.
+  /// 10 MB of zeros, compressed to about 10 KB.
   private static let bomb = gzip(String(repeating: "\0", count: 10_000_000))
 
   private static let bombs: [Misbehaviour] = [
-    reply("sends a bomb of gzip", coded("gzip", bomb), .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
+    reply("sends a gzip bomb", coded("gzip", bomb), .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
     reply(
-      "sends a bomb of deflate", coded("deflate", encode([UInt8](repeating: 0, count: 10_000_000), .deflate)),
+      "sends a deflate bomb", coded("deflate", encode([UInt8](repeating: 0, count: 10_000_000), .deflate)),
       .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
     reply(
-      "sends a bomb of brotli", coded("br", encode([UInt8](repeating: 0, count: 10_000_000), .brotli)),
+      "sends a brotli bomb", coded("br", encode([UInt8](repeating: 0, count: 10_000_000), .brotli)),
       .error([.bodyTooLarge, .decodingFailed], [.receive]), { $0.bodyBytesMax = 100_000 }),
-    reply("sends a bomb in a bomb", coded("gzip, gzip", encode(bomb, .gzip)), .fails(.decodingFailed, .receive)),
+    reply("sends a gzip bomb within gzip", coded("gzip, gzip", encode(bomb, .gzip)), .fails(.decodingFailed, .receive)),
     reply(
-      "sends a bomb as a transfer coding", inChunks("gzip, chunked", bomb), .fails(.bodyTooLarge, .receive),
+      "sends a gzip bomb as a transfer coding", inChunks("gzip, chunked", bomb), .fails(.bodyTooLarge, .receive),
       { $0.bodyBytesMax = 100_000 }),
     reply(
-      "sends a byte more than is allowed", coded("gzip", gzip(text)), .fails(.bodyTooLarge, .receive),
+      "sends one byte more than the body limit", coded("gzip", gzip(text)), .fails(.bodyTooLarge, .receive),
       { $0.bodyBytesMax = text.utf8.count - 1 }),
     reply(
-      "sends a body without end", "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 200_000),
+      "sends a body far beyond the limit", "HTTP/1.1 200 OK\r\n\r\n" + String(repeating: "a", count: 200_000),
       .fails(.bodyTooLarge, .receive), { $0.bodyBytesMax = 100_000 }),
     reply(
-      "sends just as much as is allowed", coded("gzip", gzip(text)), then: .serves, .kept(text),
+      "sends exactly as much as the body limit", coded("gzip", gzip(text)), then: .serves, .kept(text),
       { $0.bodyBytesMax = text.utf8.count }),
   ]
 
@@ -129,7 +129,7 @@ extension Misbehaviour {
     reply(name, coded(coding, body), then: .serves, .kept(text))
   }
 
-  /// A response without the body that its fields describe.
+  /// Creates a peer that sends a response head whose fields describe a body, without the body.
   private static func bodiless(
     _ name: String, _ coding: String, method: String = "GET", status: Int = 200
   ) -> Misbehaviour {
@@ -140,23 +140,23 @@ extension Misbehaviour {
   private static let twoMembers: [UInt8] = gzip(String(text.prefix(30))) + gzip(String(text.dropFirst(30)))
 
   private static let good: [Misbehaviour] = [
-    decoding("sends deflate without its wrapper", "deflate", Array(deflated.dropFirst(2).dropLast(4))),
-    decoding("sends two members of gzip", "gzip", twoMembers),
-    decoding("stacks five codings", "gzip, gzip, x-gzip, GZIP, gzip", five),
-    decoding("says identity beside gzip", "identity, , gzip", zipped),
-    decoding("sends two codings", "gzip, br", encode(zipped, .brotli)),
-    decoding("says gzip on two lines", "gzip\r\nContent-Encoding: gzip", encode(zipped, .gzip)),
-    bodiless("says gzip to HEAD", "gzip", method: "HEAD"),
-    bodiless("says an unknown coding to HEAD", "zstd", method: "HEAD"),
-    bodiless("says gzip with 304", "gzip", status: 304),
-    bodiless("says an unknown coding with 304", "zstd", status: 304),
-    reply("says gzip with 204", coded("gzip", [], status: 204), then: .serves, .kept("", status: 204)),
-    reply("says gzip of nothing", coded("gzip", []), then: .serves, .kept("")),
+    decoding("sends deflate without its zlib wrapper", "deflate", Array(deflated.dropFirst(2).dropLast(4))),
+    decoding("sends two gzip members", "gzip", twoMembers),
+    decoding("applies five codings", "gzip, gzip, x-gzip, GZIP, gzip", five),
+    decoding("names identity beside gzip", "identity, , gzip", zipped),
+    decoding("applies two codings", "gzip, br", encode(zipped, .brotli)),
+    decoding("names gzip on two lines", "gzip\r\nContent-Encoding: gzip", encode(zipped, .gzip)),
+    bodiless("names gzip in reply to HEAD", "gzip", method: "HEAD"),
+    bodiless("names an unknown coding in reply to HEAD", "zstd", method: "HEAD"),
+    bodiless("names gzip with 304", "gzip", status: 304),
+    bodiless("names an unknown coding with 304", "zstd", status: 304),
+    reply("names gzip with 204", coded("gzip", [], status: 204), then: .serves, .kept("", status: 204)),
+    reply("labels an empty body as gzip", coded("gzip", []), then: .serves, .kept("")),
     reply(
-      "says gzip of nothing in chunks", inChunks("chunked", [], more: "Content-Encoding: gzip\r\n"), then: .serves,
+      "labels empty chunked data as gzip", inChunks("chunked", [], more: "Content-Encoding: gzip\r\n"), then: .serves,
       .kept("")),
     reply(
-      "says an unknown coding to whoever decodes nothing", coded("zstd", Array("as it is".utf8)), then: .serves,
+      "names an unknown coding when decoding is off", coded("zstd", Array("as it is".utf8)), then: .serves,
       .kept("as it is"), { $0.decodesContent = false }),
   ]
 }

@@ -1,4 +1,4 @@
-// Peers that misbehave before they have read a request: on accepting, and in the TLS handshake.
+// Misbehaviour+Connecting: peers that misbehave before reading a request: after accepting, or in the TLS handshake.
 
 import LupineEngine
 import LupineOrigin
@@ -10,39 +10,39 @@ extension Misbehaviour {
 
   private static let accepting: [Misbehaviour] = [
     Misbehaviour(
-      name: "closes as soon as it has accepted", ending: .closes, outcome: .fails(.connectionLost, .firstByte)
+      name: "closes right after accepting", ending: .closes, outcome: .fails(.connectionLost, .firstByte)
     ) { _ in },
     Misbehaviour(
-      name: "resets as soon as it has accepted", ending: .resets, isForClearOnly: true,
-      // It depends on when the reset arrives.
+      name: "resets right after accepting", ending: .resets, isForClearOnly: true,
+      // The phase depends on when the reset arrives.
       outcome: .error([.connectFailed, .connectionLost], [.connect, .send, .firstByte])
     ) { _ in },
     Misbehaviour(
-      name: "resets when the request comes", ending: .resets, outcome: .fails(.connectionLost, .firstByte)
+      name: "resets when the request arrives", ending: .resets, outcome: .fails(.connectionLost, .firstByte)
     ) { _ = try $0.receive() },
     Misbehaviour(
-      name: "speaks TLS where http is asked for", ending: .closes, isForClearOnly: true,
+      name: "speaks TLS on an http port", ending: .closes, isForClearOnly: true,
       outcome: .fails(.connectionLost, .firstByte)
     ) { peer in
-      // OpenSSL knows a request when it sees one, and says nothing to it.
+      // OpenSSL recognizes the HTTP request and fails without a reply.
       do { try peer.startTLS(TestAuthority.identity()) } catch is TLSError {}
     },
     Misbehaviour(
-      name: "answers with TLS's alert where http is asked for", ending: .closes, told: "isn't HTTP",
+      name: "answers with a TLS alert on an http port", ending: .closes, told: "isn't HTTP",
       isForClearOnly: true, outcome: .malformed
     ) { peer in
       _ = try peer.receive()
       try peer.send([21, 3, 1, 0, 2, 2, 10])
     },
     Misbehaviour(
-      name: "speaks SSH, and first", told: "SSH-2.0", isForClearOnly: true, outcome: .malformed
+      name: "answers with an SSH greeting", told: "SSH-2.0", isForClearOnly: true, outcome: .malformed
     ) { peer in
       _ = try peer.receive()
       try peer.send("SSH-2.0-OpenSSH_9.2\r\n")
     },
   ]
 
-  /// A peer that gets a ClientHello and does something else than shake hands.
+  /// Creates a peer that reads a ClientHello and sends these bytes in reply.
   private static func handshake(
     _ name: String, then ending: Ending, told: String = "", _ outcome: Outcome, _ answer: [UInt8]
   ) -> Misbehaviour {
@@ -54,13 +54,13 @@ extension Misbehaviour {
 
   private static let handshakes: [Misbehaviour] = [
     Misbehaviour(
-      name: "closes before it has read the ClientHello", way: .tls, stage: .connected, ending: .closes,
+      name: "closes before reading the ClientHello", way: .tls, stage: .connected, ending: .closes,
       told: "during the TLS handshake", outcome: .fails(.connectionLost, .tls)
     ) { _ in },
-    handshake("closes behind the ClientHello", then: .closes, .fails(.connectionLost, .tls), []),
-    handshake("resets behind the ClientHello", then: .resets, .fails(.connectionLost, .tls), []),
+    handshake("closes after the ClientHello", then: .closes, .fails(.connectionLost, .tls), []),
+    handshake("resets after the ClientHello", then: .resets, .fails(.connectionLost, .tls), []),
     handshake(
-      "answers https in clear", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls),
+      "answers the ClientHello with clear text", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls),
       Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8)),
     handshake(
       "answers the ClientHello with zeros", then: .holds, .fails(.tlsFailed, .tls), [UInt8](repeating: 0, count: 9)),
@@ -68,21 +68,21 @@ extension Misbehaviour {
       "refuses the handshake (alert 40)", then: .closes, told: "alert 40", .fails(.tlsFailed, .tls),
       [21, 3, 3, 0, 2, 2, 40]),
     handshake(
-      "knows only versions that aren't spoken (alert 70)", then: .closes, told: "no TLS version",
+      "supports no common TLS version (alert 70)", then: .closes, told: "no TLS version",
       .fails(.tlsFailed, .tls), [21, 3, 3, 0, 2, 2, 70]),
     handshake(
-      "closes with a warning (alert 0)", then: .closes, .error([.tlsFailed, .connectionLost], [.tls]),
+      "closes with a warning alert (alert 0)", then: .closes, .error([.tlsFailed, .connectionLost], [.tls]),
       [21, 3, 3, 0, 2, 1, 0]),
     handshake(
       "sends a record longer than TLS allows", then: .holds, .fails(.tlsFailed, .tls),
       [22, 3, 3, 0xFF, 0xFF] + [UInt8](repeating: 2, count: 9)),
     handshake(
-      "sends data before the handshake is done", then: .holds, .fails(.tlsFailed, .tls), [23, 3, 3, 0, 2, 1, 1]),
+      "sends data during the handshake", then: .holds, .fails(.tlsFailed, .tls), [23, 3, 3, 0, 2, 1, 1]),
     certificate(
-      "shows another host's certificate", told: "127.0.0.1", try TestAuthority.identity(names: ["other"], addresses: [])
+      "presents a foreign certificate", told: "127.0.0.1", try TestAuthority.identity(names: ["other"], addresses: [])
     ),
-    certificate("shows an expired certificate", told: "expired", try TestAuthority.identity(validity: .expired)),
-    certificate("shows a certificate of an authority that nobody knows", told: "unknown authority", try .throwaway()),
+    certificate("presents an expired certificate", told: "expired", try TestAuthority.identity(validity: .expired)),
+    certificate("presents a certificate of an unknown authority", told: "unknown authority", try .throwaway()),
   ]
 
   private static func certificate(
@@ -93,11 +93,11 @@ extension Misbehaviour {
     ) { try $0.startTLS(identity()) }
   }
 
-  /// The server's part of a handshake breaks off, in TLS 1.2 with its first and its second flight, in 1.3 with its one.
+  /// Truncated handshakes: the first and second flight in TLS 1.2, the only flight in TLS 1.3.
   private static let cutFlights: [Misbehaviour] =
     [1, 4, 5, 6, 100, 700].map { count in
       Misbehaviour(
-        name: "breaks off behind \(count) bytes of its ServerHello", way: .tls, stage: .connected, ending: .closes,
+        name: "closes after \(count) bytes of its ServerHello", way: .tls, stage: .connected, ending: .closes,
         outcome: .fails(.connectionLost, .tls)
       ) { peer in
         var server = try HandshakingServer(versions: .v1_2 ... .v1_3)
@@ -107,7 +107,7 @@ extension Misbehaviour {
       }
     } + [
       Misbehaviour(
-        name: "breaks off one byte before the end of its flight in TLS 1.3", way: .tls, stage: .connected,
+        name: "closes one byte before the end of its flight in TLS 1.3", way: .tls, stage: .connected,
         ending: .closes, outcome: .fails(.connectionLost, .tls)
       ) { peer in
         var server = try HandshakingServer(versions: .v1_3 ... .v1_3)
@@ -123,14 +123,14 @@ extension Misbehaviour {
         try peer.send(flight)
       },
       Misbehaviour(
-        name: "closes behind its first flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
+        name: "closes after its first flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
         outcome: .fails(.connectionLost, .tls)
       ) { peer in
         var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
         try peer.send(server.flight(behind: peer.receive()))
       },
       Misbehaviour(
-        name: "breaks off in its second flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
+        name: "closes within its second flight in TLS 1.2", way: .tls, stage: .connected, ending: .closes,
         outcome: .fails(.connectionLost, .tls)
       ) { peer in
         var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
@@ -140,7 +140,7 @@ extension Misbehaviour {
         try peer.send(second.dropLast())
       },
       Misbehaviour(
-        name: "closes without close_notify when the TLS handshake is done", way: .tls,
+        name: "closes without close_notify after the TLS handshake", way: .tls,
         outcome: .fails(.connectionLost, .send, .firstByte)
       ) { $0.finishSendingWithoutNotify() },
     ]
@@ -150,9 +150,9 @@ extension Peer {
   fileprivate func send(_ bytes: ArraySlice<UInt8>) throws { try send(Array(bytes)) }
 }
 
-/// The authority that the engines of these tests trust.
+/// The authority trusted by the engines of these tests.
 enum TestAuthority {
-  // Made once: keys take long.
+  // Created once, because generating keys is slow.
   private static let authority = Result { try ThrowawayAuthority() }
   private static let good = Result { try certificate(names: [], addresses: ["127.0.0.1"]) }
 
@@ -177,7 +177,7 @@ enum TestAuthority {
   }
 }
 
-/// The server's side of a TLS handshake, whose bytes the script sends or doesn't.
+/// The server's side of a TLS handshake, whose output the script sends or withholds.
 struct HandshakingServer: ~Copyable {
   private var session: TLSSession
 
@@ -189,7 +189,7 @@ struct HandshakingServer: ~Copyable {
         applicationProtocols: ["http/1.1"], versions: versions))
   }
 
-  /// What the server says to these bytes.
+  /// Returns the server's reply to the received bytes.
   mutating func flight(behind received: [UInt8]) throws -> [UInt8] {
     guard !received.isEmpty else { throw OriginError.truncatedRequest }
     session.receive(received.span.bytes)

@@ -1,5 +1,5 @@
-// Connections that a peer closes, cuts or talks on when it shouldn't, and what it says about keeping them (RFC 9112
-// §9).
+// Misbehaviour+Persistence: connections that a peer closes, resets or sends on at the wrong time, and its announcements
+// about keeping them (RFC 9112 §9).
 
 import LupineEngine
 import LupineOrigin
@@ -8,10 +8,10 @@ import Testing
 extension Misbehaviour {
   static let persistence = reused + idle + announced + closure + tampering
 
-  /// The request was answered well, on another connection.
+  /// The request succeeded on another connection.
   private static let replayed = Outcome.response(status: 200, body: "clean main", .replaced)
 
-  /// A script that has read the request, on a connection that was used before.
+  /// Creates a peer whose script starts after reading a request on a reused connection.
   private static func reused(
     _ name: String, method: String, then ending: Ending, _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
@@ -26,32 +26,33 @@ extension Misbehaviour {
   }
 
   private static let reused: [Misbehaviour] = [
-    reused("closes when a kept connection is used for GET", method: "GET", then: .closes, replayed),
-    reused("resets when a kept connection is used for GET", method: "GET", then: .resets, replayed),
-    reused("closes when a kept connection is used for PUT", method: "PUT", then: .closes, replayed),
-    reused("closes when a kept connection is used for DELETE", method: "DELETE", then: .closes, replayed),
+    reused("closes a reused connection on GET", method: "GET", then: .closes, replayed),
+    reused("resets a reused connection on GET", method: "GET", then: .resets, replayed),
+    reused("closes a reused connection on PUT", method: "PUT", then: .closes, replayed),
+    reused("closes a reused connection on DELETE", method: "DELETE", then: .closes, replayed),
     reused(
-      "closes when a kept connection is used for POST", method: "POST", then: .closes,
+      "closes a reused connection on POST", method: "POST", then: .closes,
       .fails(.connectionLost, .firstByte)),
     reused(
-      "resets when a kept connection is used for POST", method: "POST", then: .resets,
+      "resets a reused connection on POST", method: "POST", then: .resets,
       .fails(.connectionLost, .firstByte)),
     reused(
-      "closes when a kept connection is used for PATCH", method: "PATCH", then: .closes,
+      "closes a reused connection on PATCH", method: "PATCH", then: .closes,
       .fails(.connectionLost, .firstByte)),
-    reused("breaks off its reply on a kept connection", method: "GET", then: .closes, .lost) {
+    reused("truncates its reply on a reused connection", method: "GET", then: .closes, .lost) {
       try $0.send("HTTP/1.1 2")
     },
     reused(
-      "says 100 on a kept connection and closes", method: "GET", then: .closes, .fails(.connectionLost, .firstByte)
+      "sends 100 on a reused connection and closes", method: "GET", then: .closes, .fails(.connectionLost, .firstByte)
     ) { try $0.send("HTTP/1.1 100 Continue\r\n\r\n") },
-    reused("answers garbage on a kept connection", method: "GET", then: .holds, .malformed) { try $0.send("garbage") },
-    reused("answers 408 on a kept connection", method: "GET", then: .closes, .closed("", status: 408)) {
+    reused("sends garbage on a reused connection", method: "GET", then: .holds, .malformed) { try $0.send("garbage") },
+    reused("answers 408 on a reused connection", method: "GET", then: .closes, .closed("", status: 408)) {
       try $0.send("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
     },
   ]
 
-  /// A script on a connection that serves nobody; the request comes when the client has closed it, where that shows.
+  /// Creates a peer whose script runs on an idle connection. The request is sent after the client has closed that
+  /// connection, if the peer can see that.
   private static func idle(
     _ name: String, then ending: Ending, _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Misbehaviour {
@@ -70,40 +71,40 @@ extension Misbehaviour {
     idle("sends an interim response on an idle connection", then: .holds) { try $0.send("HTTP/1.1 103 E\r\n\r\n") },
     idle("sends an empty line on an idle connection", then: .holds) { try $0.send("\r\n") },
     idle("sends one byte on an idle connection", then: .holds) { try $0.send([0]) },
-    idle("sends bytes without end on an idle connection", then: .holds) { peer in
+    idle("sends endless bytes on an idle connection", then: .holds) { peer in
       while true { try peer.send([UInt8](repeating: 0, count: 65_536)) }
     },
-    idle("closes an idle connection, with TLS without close_notify", then: .holds) {
+    idle("closes an idle connection, over TLS without close_notify", then: .holds) {
       $0.finishSendingWithoutNotify()
     },
   ]
 
   private static let announced: [Misbehaviour] = [
-    reply("says close and keeps the connection", say("Connection: close"), .closed("ok")),
-    reply("says CLOSE among other options", say("Connection: foo, CLOSE ,bar"), .closed("ok")),
-    reply("says keep-alive and close", say("Connection: keep-alive\r\nConnection: close"), .closed("ok")),
-    reply("says keep-alive and closes", say("Connection: keep-alive"), then: .closes, .closed("ok")),
-    reply("says nothing and closes", say("A: b"), then: .closes, .closed("ok")),
-    reply("speaks HTTP/1.0 and keeps the connection", say("A: b", version: "1.0"), .closed("ok")),
+    reply("announces close but keeps the connection open", say("Connection: close"), .closed("ok")),
+    reply("announces CLOSE among other options", say("Connection: foo, CLOSE ,bar"), .closed("ok")),
+    reply("announces keep-alive and close", say("Connection: keep-alive\r\nConnection: close"), .closed("ok")),
+    reply("announces keep-alive but closes", say("Connection: keep-alive"), then: .closes, .closed("ok")),
+    reply("closes without announcing it", say("A: b"), then: .closes, .closed("ok")),
+    reply("replies in HTTP/1.0 and keeps the connection open", say("A: b", version: "1.0"), .closed("ok")),
     reply(
-      "speaks HTTP/1.0 and says keep-alive", say("Connection: Keep-Alive", version: "1.0"), then: .serves, .kept("ok")),
+      "replies in HTTP/1.0 with keep-alive", say("Connection: Keep-Alive", version: "1.0"), then: .serves, .kept("ok")),
     reply(
-      "speaks HTTP/1.0 and says keep-alive and close", say("Connection: keep-alive, close", version: "1.0"),
+      "replies in HTTP/1.0 with keep-alive and close", say("Connection: keep-alive, close", version: "1.0"),
       .closed("ok")),
     reply(
-      "speaks HTTP/1.0, says keep-alive and gives no length", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok",
+      "replies in HTTP/1.0 with keep-alive and no length", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\n\r\nok",
       then: .closes, .closed("ok")),
-    reply("says close of the request's making", say("A: b"), .closed("ok"), { $0.fields = ["Connection": "close"] }),
-    reply("says not-close", say("Connection: not-close, closed"), then: .serves, .kept("ok")),
+    reply("ignores the request's close", say("A: b"), .closed("ok"), { $0.fields = ["Connection": "close"] }),
+    reply("announces the unknown option not-close", say("Connection: not-close, closed"), then: .serves, .kept("ok")),
   ]
 
   private static func say(_ field: String, version: String = "1.1") -> String {
     "HTTP/\(version) 200 OK\r\n\(field)\r\nContent-Length: 2\r\n\r\nok"
   }
 
-  /// Through TLS alone: close_notify, or what stands in its place.
+  /// Over TLS only: responses that end without close_notify.
   private static let closure: [Misbehaviour] = [
-    closing("closes without close_notify behind a length", .closed("ok")) { peer in
+    closing("closes without close_notify after a complete body", .closed("ok")) { peer in
       try peer.send(say("A: b"))
       peer.finishSendingWithoutNotify()
     },
@@ -111,15 +112,15 @@ extension Misbehaviour {
       try peer.send("HTTP/1.1 200 OK\r\n\r\nok")
       peer.finishSendingWithoutNotify()
     },
-    closing("closes without close_notify in a body with a length", .lost) { peer in
+    closing("closes without close_notify within a body with a length", .lost) { peer in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nok")
       peer.finishSendingWithoutNotify()
     },
-    closing("closes without close_notify behind the last chunk's line", .lost) { peer in
+    closing("closes without close_notify after the last chunk's line", .lost) { peer in
       try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n")
       peer.finishSendingWithoutNotify()
     },
-    closing("closes without close_notify in place of a reply", .fails(.connectionLost, .firstByte)) {
+    closing("closes without close_notify before a reply", .fails(.connectionLost, .firstByte)) {
       $0.finishSendingWithoutNotify()
     },
   ]
@@ -135,17 +136,17 @@ extension Misbehaviour {
       })
   }
 
-  /// Through TLS alone: what stands on the wire isn't a record, or isn't one of this session.
+  /// Over TLS only: bytes on the wire that aren't a record, or aren't a record of this session.
   private static let tampering: [Misbehaviour] = [
-    tamper("answers in clear under TLS", "", Array("HTTP/1.1 200 OK\r\n\r\n".utf8), .fails(.tlsFailed, .firstByte)),
-    tamper("goes on in clear in the head under TLS", "HTTP/1.1 200 OK\r\n", Array("A: b\r\n\r\n".utf8)),
+    tamper("answers without encryption", "", Array("HTTP/1.1 200 OK\r\n\r\n".utf8), .fails(.tlsFailed, .firstByte)),
+    tamper("stops encrypting within the head", "HTTP/1.1 200 OK\r\n", Array("A: b\r\n\r\n".utf8)),
     tamper(
-      "goes on in clear in the body under TLS", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", Array("defghi".utf8)),
+      "stops encrypting within the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc", Array("defghi".utf8)),
     tamper(
-      "sends a record of another session's", "HTTP/1.1 200 OK\r\n\r\nabc",
+      "sends a record of another TLS session", "HTTP/1.1 200 OK\r\n\r\nabc",
       [23, 3, 3, 0, 20] + [UInt8](repeating: 7, count: 20)),
-    tamper("sends a record without end under TLS", "HTTP/1.1 200 OK\r\n\r\nabc", [23, 3, 3, 0xFF, 0xFF]),
-    Misbehaviour(name: "speaks in clear on an idle connection under TLS", way: .tls, stage: .idle, outcome: replayed) {
+    tamper("sends a TLS record beyond the maximum length", "HTTP/1.1 200 OK\r\n\r\nabc", [23, 3, 3, 0xFF, 0xFF]),
+    Misbehaviour(name: "sends unencrypted bytes on an idle connection", way: .tls, stage: .idle, outcome: replayed) {
       try $0.sendUnencrypted(Array("HTTP/1.1 200 OK\r\n\r\nevil".utf8))
     },
   ]

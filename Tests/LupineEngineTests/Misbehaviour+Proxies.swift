@@ -1,4 +1,4 @@
-// Proxies that misbehave before the way to the origin is open: behind CONNECT, and in every byte of SOCKS 5.
+// Misbehaviour+Proxies: proxies that misbehave before the tunnel is open, in reply to CONNECT and in SOCKS 5.
 
 import LupineEngine
 import LupineOrigin
@@ -10,11 +10,11 @@ extension Misbehaviour {
 
   private static let forwarders: [Misbehaviour] = [
     forwarder(
-      "asks for credentials (407) where it forwards",
+      "requires credentials (407) when it forwards",
       "HTTP/1.1 407 Auth\r\nProxy-Authenticate: Basic\r\nContent-Length: 2\r\n\r\nno", then: .serves,
       .kept("no", status: 407)),
-    forwarder("closes without a reply where it forwards", "", then: .closes, .fails(.connectionLost, .firstByte)),
-    forwarder("answers garbage where it forwards", "garbage", then: .holds, .malformed),
+    forwarder("closes without a reply when it forwards", "", then: .closes, .fails(.connectionLost, .firstByte)),
+    forwarder("answers garbage when it forwards", "garbage", then: .holds, .malformed),
   ]
 
   private static func forwarder(_ name: String, _ text: String, then ending: Ending, _ outcome: Outcome) -> Misbehaviour
@@ -24,7 +24,7 @@ extension Misbehaviour {
     return forwarder
   }
 
-  /// An answer to CONNECT.
+  /// Creates a proxy that sends this reply to CONNECT.
   private static func answer(
     _ name: String, _ text: String, then ending: Ending = .holds, told: String = "", _ outcome: Outcome
   ) -> Misbehaviour {
@@ -39,48 +39,48 @@ extension Misbehaviour {
   private static let proxyFailed = Outcome.fails(.proxyFailed, .proxy)
 
   private static let refusals: [Misbehaviour] = [
-    ("asks for credentials (407)", "407 Auth\r\nProxy-Authenticate: Basic realm=\"x\"\r\n", "offers Basic"),
-    ("asks for credentials without naming a scheme", "407 Auth\r\n", "names no scheme"),
+    ("requires credentials (407)", "407 Auth\r\nProxy-Authenticate: Basic realm=\"x\"\r\n", "offers Basic"),
+    ("requires credentials without naming a scheme", "407 Auth\r\n", "names no scheme"),
     (
-      "asks for credentials of a thousand schemes",
+      "requires credentials with a thousand schemes",
       "407 Auth\r\nProxy-Authenticate: \(String(repeating: "a b=c, ", count: 1000))\r\n", "407"
     ),
-    ("asks for credentials with a body", "407 Auth\r\nContent-Length: 6\r\n", "407"),
-    ("asks for credentials with an endless body", "407 Auth\r\nTransfer-Encoding: chunked\r\n", "407"),
+    ("requires credentials and sends a body", "407 Auth\r\nContent-Length: 6\r\n", "407"),
+    ("requires credentials with an endless body", "407 Auth\r\nTransfer-Encoding: chunked\r\n", "407"),
     ("forbids the destination (403)", "403 Forbidden\r\n", "403"),
-    ("can't reach it (502)", "502 Bad Gateway\r\n", "502"),
+    ("fails to reach the destination (502)", "502 Bad Gateway\r\n", "502"),
     ("redirects (302)", "302 Found\r\nLocation: http://127.0.0.1:9/\r\n", "302"),
     ("answers 101", "101 Switching\r\n", "101"),
-    ("answers 400 and goes on", "400 Bad Request\r\nContent-Length: 0\r\n", "400"),
+    ("answers 400 and keeps the connection open", "400 Bad Request\r\nContent-Length: 0\r\n", "400"),
   ].map { answer($0.0, "HTTP/1.1 \($0.1)\r\n", told: $0.2, proxyFailed) }
 
   private static let brokenAnswers: [Misbehaviour] = [
-    answer("closes when it is asked", "", then: .closes, told: "after 0 bytes", proxyFailed),
-    answer("breaks off its answer", "HTTP/1.1 20", then: .closes, told: "after 11 bytes", proxyFailed),
-    answer("breaks off behind an interim answer", "HTTP/1.1 100 Continue\r\n\r\n", then: .closes, proxyFailed),
-    answer("resets when it is asked", "", then: .resets, .fails(.connectionLost, .proxy)),
+    answer("closes without a reply to CONNECT", "", then: .closes, told: "after 0 bytes", proxyFailed),
+    answer("closes within its reply to CONNECT", "HTTP/1.1 20", then: .closes, told: "after 11 bytes", proxyFailed),
+    answer("closes after an interim reply to CONNECT", "HTTP/1.1 100 Continue\r\n\r\n", then: .closes, proxyFailed),
+    answer("resets without a reply to CONNECT", "", then: .resets, .fails(.connectionLost, .proxy)),
     answer("answers in SSH", "SSH-2.0-x\r\n", told: "isn't HTTP", proxyFailed),
     answer("answers in SOCKS", "\u{5}\u{0}", told: "isn't HTTP", proxyFailed),
     answer("answers in HTTP/2", "HTTP/2 200\r\n\r\n", told: "HTTP/2", proxyFailed),
-    answer("has a NUL in its answer", "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", proxyFailed),
+    answer("sends a NUL in its reply", "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", proxyFailed),
     answer(
-      "has 257 fields in its answer", "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 257) + "\r\n",
+      "sends 257 fields in its reply", "HTTP/1.1 200 OK\r\n" + String(repeating: "A: b\r\n", count: 257) + "\r\n",
       proxyFailed),
-    answer("has 17 interim answers", String(repeating: "HTTP/1.1 102 P\r\n\r\n", count: 17), proxyFailed),
+    answer("sends 17 interim replies", String(repeating: "HTTP/1.1 102 P\r\n\r\n", count: 17), proxyFailed),
     answer(
-      "has a head without end", "HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 70_000), told: "65536 bytes",
+      "sends an oversized head", "HTTP/1.1 200 OK\r\nA: " + String(repeating: "a", count: 70_000), told: "65536 bytes",
       proxyFailed),
     answer(
-      "has bytes behind its answer", "HTTP/1.1 200 OK\r\n\r\nsurprise", told: "8 bytes",
+      "sends bytes after its reply", "HTTP/1.1 200 OK\r\n\r\nsurprise", told: "8 bytes",
       .fails(.malformedResponse, .proxy)),
     answer(
-      "sends the body that its answer announces", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", told: "2 bytes",
+      "sends the body announced in its reply", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", told: "2 bytes",
       .fails(.malformedResponse, .proxy)),
     answer(
       "sends an empty chunked body", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", told: "5 bytes",
       .fails(.malformedResponse, .proxy)),
     Misbehaviour(
-      name: "as a proxy closes as soon as it has accepted", way: .connect, stage: .connected, ending: .closes,
+      name: "as a proxy closes right after accepting", way: .connect, stage: .connected, ending: .closes,
       outcome: proxyFailed
     ) { _ in },
   ]
@@ -89,11 +89,11 @@ extension Misbehaviour {
     [
       ("announces a body and sends none", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"),
       ("announces chunks and sends none", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"),
-      ("says close and keeps the tunnel", "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
+      ("announces close and keeps the tunnel", "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n"),
       ("answers in HTTP/1.0", "HTTP/1.0 200 Connection established\r\n\r\n"),
       ("answers 299", "HTTP/1.1 299 Fine\r\n\r\n"),
       ("answers 204", "HTTP/1.1 204 No Content\r\n\r\n"),
-      ("says 100 and 103 first", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
+      ("sends 100 and 103 first", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\n\r\n"),
     ].map { answer($0.0, $0.1, then: .serves, .kept("clean main")) } + [
       Misbehaviour(
         name: "as a proxy answers byte by byte", way: .connect, stage: .connected, ending: .serves,
@@ -104,7 +104,7 @@ extension Misbehaviour {
       }
     ]
 
-  /// What comes through a tunnel in place of TLS; the script goes on when the ClientHello has come.
+  /// Creates a proxy that opens a tunnel and runs the script in place of TLS, once the ClientHello has arrived.
   private static func tunnel(
     _ name: String, then ending: Ending, told: String = "", _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer) throws -> Void = { _ in }
@@ -120,13 +120,13 @@ extension Misbehaviour {
   }
 
   private static let tunnels: [Misbehaviour] = [
-    tunnel("closes behind a good answer", then: .closes, .fails(.connectionLost, .tls)),
-    tunnel("resets behind a good answer", then: .resets, .fails(.connectionLost, .tls)),
-    tunnel("answers the ClientHello in clear", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls)) {
+    tunnel("closes after opening the tunnel", then: .closes, .fails(.connectionLost, .tls)),
+    tunnel("resets after opening the tunnel", then: .resets, .fails(.connectionLost, .tls)),
+    tunnel("answers TLS with clear text", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls)) {
       try $0.send("HTTP/1.1 502 Bad Gateway\r\n\r\n")
     },
     Misbehaviour(
-      name: "as a proxy leads to another host", way: .connect, stage: .connected, outcome: .fails(.tlsFailed, .tls)
+      name: "as a proxy connects to another host", way: .connect, stage: .connected, outcome: .fails(.tlsFailed, .tls)
     ) { peer in
       _ = try peer.readHead()
       try peer.send("HTTP/1.1 200 OK\r\n\r\n")
@@ -134,7 +134,7 @@ extension Misbehaviour {
     },
   ]
 
-  /// Greets by SOCKS as far as these bytes go, and answers the request for a connection with those.
+  /// Creates a SOCKS proxy that sends `greeting`, then `reply` to the connection request, if given.
   private static func socks(
     _ name: String, _ greeting: [UInt8], _ reply: [UInt8]?, then ending: Ending, told: String = "", _ outcome: Outcome
   ) -> Misbehaviour {
@@ -155,42 +155,42 @@ extension Misbehaviour {
   private static let cutSOCKS: [Misbehaviour] =
     [[], [5]].map {
       socks(
-        "breaks off behind \($0.count) bytes of its greeting", $0, nil, then: .closes, told: "after \($0.count) bytes",
+        "closes after \($0.count) bytes of its greeting", $0, nil, then: .closes, told: "after \($0.count) bytes",
         proxyFailed)
     }
     + (0..<v4Reply.count).map {
       socks(
-        "breaks off behind \($0) bytes of its reply", [5, 0], Array(v4Reply.prefix($0)), then: .closes,
+        "closes after \($0) bytes of its reply", [5, 0], Array(v4Reply.prefix($0)), then: .closes,
         told: "after \($0 + 2) bytes", proxyFailed)
     }
     + (4..<nameReply.count).map {
       socks(
-        "breaks off behind \($0) bytes of a reply with a name", [5, 0], Array(nameReply.prefix($0)), then: .closes,
+        "closes after \($0) bytes of a reply with a name", [5, 0], Array(nameReply.prefix($0)), then: .closes,
         told: "after \($0 + 2) bytes", proxyFailed)
     }
 
   private static let refusedSOCKS = (1...9).map {
     socks(
-      "refuses with \($0)", [5, 0], [5, UInt8($0), 0, 1, 0, 0, 0, 0, 0, 0], then: .holds, told: "SOCKS reply \($0)",
+      "refuses: code \($0)", [5, 0], [5, UInt8($0), 0, 1, 0, 0, 0, 0, 0, 0], then: .holds, told: "SOCKS reply \($0)",
       proxyFailed)
   }
 
   private static let oddSOCKS: [Misbehaviour] = [
     socks("speaks version 4", [4, 0], nil, then: .holds, told: "0x04", proxyFailed),
     socks("speaks HTTP", Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), nil, then: .holds, told: "0x48", proxyFailed),
-    socks("takes no way to log in", [5, 0xFF], nil, then: .holds, proxyFailed),
-    socks("takes a way that wasn't offered", [5, 2], nil, then: .holds, told: "0x02", proxyFailed),
+    socks("accepts no authentication method", [5, 0xFF], nil, then: .holds, proxyFailed),
+    socks("selects a method that wasn't offered", [5, 2], nil, then: .holds, told: "0x02", proxyFailed),
     socks("changes its version in its reply", [5, 0], [4, 0], then: .holds, told: "0x04", proxyFailed),
-    socks("has an unknown kind of address", [5, 0], [5, 0, 0, 2], then: .holds, told: "0x02", proxyFailed),
-    socks("resets in its reply", [5, 0], [5, 0], then: .resets, .fails(.connectionLost, .proxy)),
+    socks("sends an unknown address type", [5, 0], [5, 0, 0, 2], then: .holds, told: "0x02", proxyFailed),
+    socks("resets within its reply", [5, 0], [5, 0], then: .resets, .fails(.connectionLost, .proxy)),
     socks(
-      "has bytes behind its reply", [5, 0], v4Reply + Array("HTTP/1.1 200 OK\r\n".utf8), then: .holds, told: "17 bytes",
+      "sends bytes after a reply", [5, 0], v4Reply + Array("HTTP/1.1 200 OK\r\n".utf8), then: .holds, told: "17 bytes",
       .fails(.malformedResponse, .proxy)),
-    socks("closes behind a good reply", [5, 0], v4Reply, then: .closes, .fails(.connectionLost, .firstByte)),
-    socks("gives a name for its address", [5, 0], nameReply, then: .serves, .kept("clean main")),
+    socks("closes after a valid reply", [5, 0], v4Reply, then: .closes, .fails(.connectionLost, .firstByte)),
+    socks("sends a name as its address", [5, 0], nameReply, then: .serves, .kept("clean main")),
     socks("fills the reserved byte", [5, 0], [5, 0, 0xFF] + v4Reply.dropFirst(3), then: .serves, .kept("clean main")),
     socks(
-      "gives an IPv6 address", [5, 0], [5, 0, 0, 4] + [UInt8](repeating: 1, count: 18), then: .serves,
+      "sends an IPv6 address", [5, 0], [5, 0, 0, 4] + [UInt8](repeating: 1, count: 18), then: .serves,
       .kept("clean main")),
   ]
 }

@@ -1,29 +1,29 @@
-// Servers that misuse redirects: where a request is sent on to, with what of it, and what comes with the redirect.
+// Misbehaviour+Redirects: servers that misuse redirects, by the target, the fields or the content that they send.
 
 import LupineCoding
 import LupineEngine
 import LupineOrigin
 import Testing
 
-/// What a server answers to the request for "/main" and to those that follow from it. There are two of it, "here" and
-/// "there"; the request goes here first.
+/// A script of two servers, "here" and "there", for the request for "/main", which is sent to the first, and for the
+/// requests that follow from it.
 struct Detour: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// A response, which tells of the request that led to it.
+    /// A response whose body describes the request that led to it.
     case arrives(String)
-    /// An error of the server here, or of the one to which that had redirected.
+    /// An error with this code, from either server, whose description contains `told`.
     case fails(EngineError.Code, told: String)
   }
 
   let name: String
-  /// Whether the server here speaks TLS; the one there doesn't.
+  /// Whether the server "here" uses TLS; "there" never does.
   var isSecure = false
   let outcome: Outcome
   var prepare: @Sendable (inout EngineRequest) -> Void = { _ in }
-  /// What the server does behind a redirect, which by then has been sent.
+  /// The server's actions after sending a redirect.
   var then: @Sendable (Peer) throws -> Void = { _ in }
-  /// The redirect, in which {here} and {there} stand for the servers' URLs and {port} for the port there; or nil for a
-  /// response that tells of the request.
+  /// Returns the redirect, or nil for a response that describes the request. {here} and {there} are replaced by the
+  /// servers' URLs, {port} by the port of "there".
   let redirect: @Sendable (ReceivedRequest) -> String?
 
   var testDescription: String { name }
@@ -36,7 +36,7 @@ extension Detour {
     "HTTP/1.1 \(status) X\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
   }
 
-  /// A redirect of "/main" alone.
+  /// Creates a redirect for "/main" only.
   private static func to(
     _ name: String, _ location: String, status: Int = 302, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -55,18 +55,18 @@ extension Detour {
     refused("to ftp:", "ftp://127.0.0.1/", told: "\"ftp\""),
     refused("to javascript:", "javascript:alert(1)", told: "\"javascript\""),
     refused("to a host with a space", "http://a b/", told: "a b"),
-    refused("to a host behind a backslash", #"http://a\@b/"#, told: "host"),
+    refused("to a host after a backslash", #"http://a\@b/"#, told: "host"),
     refused("to port 65536", "http://127.0.0.1:65536/", told: "65536"),
     refused("to a Location with a tab", "/a\tb", told: "9"),
     refused("to a Location with a NUL", "/a\0b", told: "0x00"),
     refused("to a Location with an escape sequence", "/\u{1B}[2J", told: "0x1B"),
     refused("to a Location with a bare CR", "/a\rEvil: 1", told: "0x0D"),
-    refused("to text that would steer a terminal", "http://a\u{9B}2J\u{2028}/", told: "host"),
+    refused("to a host with terminal control characters", "http://a\u{9B}2J\u{2028}/", told: "host"),
     refused("to a Location of 70,000 bytes", "/" + String(repeating: "a", count: 70_000), told: "65536 bytes"),
     Detour(name: "from https to http", isSecure: true, outcome: .fails(.redirectRefused, told: "https to http")) {
       $0.target == "/main" ? head("{there}/a") : nil
     },
-    to("to a port where nobody listens", "http://127.0.0.1:1/", .fails(.connectionRefused, told: "nobody listens")),
+    to("to a port without a listener", "http://127.0.0.1:1/", .fails(.connectionRefused, told: "nobody listens")),
   ]
 
   private static let loops: [Detour] = [
@@ -83,7 +83,7 @@ extension Detour {
     Detour(name: "20 times", outcome: .arrives("here: GET /20")) { hop($0, countMax: 20) },
   ]
 
-  /// From "/main" by "/1", "/2" and so on.
+  /// Redirects "/main" to "/1", that to "/2", and so on.
   private static func hop(_ request: ReceivedRequest, countMax: Int) -> String? {
     let count = request.path == "/main" ? 0 : Int(request.path.dropFirst()) ?? countMax
     return count < countMax ? head("/\(count + 1)") : nil
@@ -106,15 +106,15 @@ extension Detour {
   }
 
   private static let origins: [Detour] = [
-    // Nobody but a proxy gets Proxy-Authorization, the first server neither.
+    // Only proxies receive Proxy-Authorization; even the first server doesn't.
     to("with secrets to the same server", "/a", .arrives("here: GET /a, Authorization, Cookie, X-Own"), bringSecrets),
     to("with secrets to another server", "{there}/a", .arrives("there: GET /a, X-Own"), bringSecrets),
     Detour(
       name: "with secrets to another server and back", outcome: .arrives("here: GET /b, X-Own"), prepare: bringSecrets,
       redirect: { $0.target == "/main" ? head("{there}/a") : $0.target == "/a" ? head("{here}/b") : nil }),
-    to("to somebody else's user and password", "http://me:pw@127.0.0.1:{port}/a", .arrives("there: GET /a")),
+    to("to a URL with a user and password", "http://me:pw@127.0.0.1:{port}/a", .arrives("there: GET /a")),
     Detour(
-      name: "with a Host of the caller's to another server", outcome: .arrives("there: GET /a"),
+      name: "to another server despite the caller's Host", outcome: .arrives("there: GET /a"),
       prepare: { $0.fields = ["Host": "made-up.example"] },
       redirect: { $0.fields.first("Host") == "made-up.example" ? head("{there}/a") : nil }),
     to("with a fragment", "/a", .arrives("here: GET /a#of-the-caller"), addFragment),
@@ -125,7 +125,7 @@ extension Detour {
     do {
       request.uri = try URI("\(request.uri)#of-the-caller")
     } catch {
-      preconditionFailure("a fragment is added to a URI: \(error)")
+      preconditionFailure("A fragment can't be added to a URI: \(error)")
     }
   }
 
@@ -150,7 +150,7 @@ extension Detour {
       },
     ]
 
-  /// A redirect to "/a" with these fields and this body.
+  /// Creates a redirect to "/a" with these additional fields and this body.
   private static func carrying(
     _ name: String, _ rest: String, then: @escaping @Sendable (Peer) throws -> Void = { _ in }
   ) -> Detour {
@@ -161,24 +161,24 @@ extension Detour {
 
   private static let bodies: [Detour] = [
     carrying("with a body", "Content-Length: 2\r\n\r\nno"),
-    carrying("with a body that is cut short", "Content-Length: 9\r\n\r\nno") { $0.close() },
-    carrying("with a reset in its body", "Content-Length: 9\r\n\r\nno") { $0.reset() },
-    carrying("with chunks that aren't", "Transfer-Encoding: chunked\r\n\r\nno\r\n"),
+    carrying("with a truncated body", "Content-Length: 9\r\n\r\nno") { $0.close() },
+    carrying("with a reset within its body", "Content-Length: 9\r\n\r\nno") { $0.reset() },
+    carrying("with malformed chunks", "Transfer-Encoding: chunked\r\n\r\nno\r\n"),
     carrying(
-      "with a second response behind it", "Content-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
-    carrying("with a coding that nobody knows", "Content-Encoding: zstd\r\nContent-Length: 2\r\n\r\nno"),
-    carrying("with a body that never comes", "Content-Length: 9\r\n\r\n") { _ = try $0.awaitClose() },
-    carrying("with a body without end", "Transfer-Encoding: chunked\r\n\r\n") { peer in
+      "with a second response after it", "Content-Length: 0\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"),
+    carrying("with an unknown content coding", "Content-Encoding: zstd\r\nContent-Length: 2\r\n\r\nno"),
+    carrying("with a body that never arrives", "Content-Length: 9\r\n\r\n") { _ = try $0.awaitClose() },
+    carrying("with an endless body", "Transfer-Encoding: chunked\r\n\r\n") { peer in
       while true { try peer.chunk([UInt8](repeating: 0, count: 65_536)) }
     },
-    carrying("with a bomb", "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n") { peer in
+    carrying("with a gzip bomb", "Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n") { peer in
       try peer.chunk(bomb)
       try peer.endChunked()
     },
-    carrying("with bytes that end by closing", "\r\nno") { $0.close() },
-    carrying("and asks to close, and doesn't", "Connection: close\r\nContent-Length: 0\r\n\r\n"),
+    carrying("with a body that ends by closing", "\r\nno") { $0.close() },
+    carrying("that announces close but keeps the connection open", "Connection: close\r\nContent-Length: 0\r\n\r\n"),
   ]
 
-  /// 50 MB of zeros in about 50 KB.
+  /// 50 MB of zeros, compressed to about 50 KB.
   private static let bomb = Misbehaviour.encode([UInt8](repeating: 0, count: 50_000_000), .gzip)
 }

@@ -1,16 +1,16 @@
-// Servers that misbehave while a request is being sent: they leave, answer early, or play with 1xx and 417.
+// Misbehaviour+Requests: servers that misbehave during a request: they close, reply early, or misuse 1xx and 417.
 
 import LupineEngine
 import LupineOrigin
 import Testing
 
-/// More than the kernel's buffers hold on both sides.
+/// A body larger than the kernel's buffers on both sides.
 private let longBody = RequestBody([UInt8](repeating: 0x61, count: 16 << 20))
 
 extension Misbehaviour {
   static let requests = uploads + earlyReplies + expectations + interim + switches
 
-  /// A script that gets a request with a long body, of which it has read the head.
+  /// Creates a peer whose script runs after reading the head of a request with a long body.
   private static func upload(
     _ name: String, then ending: Ending, _ outcome: Outcome, _ script: @escaping @Sendable (Peer) throws -> Void
   ) -> Misbehaviour {
@@ -24,45 +24,45 @@ extension Misbehaviour {
 
   private static let uploads: [Misbehaviour] = [
     Misbehaviour(
-      name: "closes behind the head of a POST", ending: .closes, outcome: .fails(.connectionLost, .firstByte),
+      name: "closes after the head of a POST", ending: .closes, outcome: .fails(.connectionLost, .firstByte),
       prepare: { $0.carry("POST", RequestBody("short")) }
     ) { _ = try $0.readHead() },
-    upload("resets in the middle of an upload", then: .resets, .fails(.connectionLost, .send)) { peer in
+    upload("resets during an upload", then: .resets, .fails(.connectionLost, .send)) { peer in
       for _ in 0..<8 { _ = try peer.receive() }
     },
-    upload("closes for sending in the middle of an upload", then: .closes, .fails(.connectionLost, .send)) { peer in
+    upload("closes its sending side during an upload", then: .closes, .fails(.connectionLost, .send)) { peer in
       _ = try peer.receive()
     },
     upload("sends half a reply in the middle of an upload and resets", then: .resets, .fails(.connectionLost, .receive))
     {
       try $0.send("HTTP/1.1 413 Too Large\r\nContent-Le")
     },
-    upload("sends garbage in the middle of an upload", then: .holds, .malformed) { try $0.send("\u{1}\u{2}") },
+    upload("sends garbage during an upload", then: .holds, .malformed) { try $0.send("\u{1}\u{2}") },
   ]
 
   private static let tooLarge = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 3\r\n\r\nbig"
 
   private static let earlyReplies: [Misbehaviour] = [
-    upload("answers 413 early, and closes", then: .gone, .closed("big", status: 413)) { peer in
+    upload("answers 413 early and closes", then: .gone, .closed("big", status: 413)) { peer in
       try peer.send(tooLarge)
       peer.close()
     },
-    upload("answers 413 early, and resets", then: .resets, .closed("big", status: 413)) { try $0.send(tooLarge) },
-    upload("answers 413 early, and reads on to the end", then: .closes, .closed("big", status: 413)) {
+    upload("answers 413 early and resets", then: .resets, .closed("big", status: 413)) { try $0.send(tooLarge) },
+    upload("answers 413 early and closes its sending side", then: .closes, .closed("big", status: 413)) {
       try $0.send(tooLarge)
     },
-    upload("answers 413 early, and keeps the connection", then: .holds, .closed("big", status: 413)) {
+    upload("answers 413 early and keeps the connection open", then: .holds, .closed("big", status: 413)) {
       try $0.send(tooLarge)
     },
-    upload("answers 200 early with a body that ends with the connection", then: .closes, .closed("early")) {
+    upload("answers 200 early with a body that ends by closing", then: .closes, .closed("early")) {
       try $0.send("HTTP/1.1 200 OK\r\n\r\nearly")
     },
-    upload("answers early and breaks off", then: .closes, .fails(.connectionLost, .send, .receive)) {
+    upload("answers early and closes within the body", then: .closes, .fails(.connectionLost, .send, .receive)) {
       try $0.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nearly")
     },
   ]
 
-  /// A script that gets a request with `Expect: 100-continue`, of which it has read the head.
+  /// Creates a peer whose script runs after reading the head of a request with `Expect: 100-continue`.
   private static func expectation(
     _ name: String, then ending: Ending, on connectionCount: Int = 1, wait: Duration = .seconds(60), _ outcome: Outcome,
     _ script: @escaping @Sendable (Peer, inout ReceivedRequest) throws -> Void
@@ -84,29 +84,29 @@ extension Misbehaviour {
   private static let resent = Outcome.response(status: 200, body: "clean main", .replaced)
 
   private static let expectations: [Misbehaviour] = [
-    expectation("never says 100", then: .serves, wait: .milliseconds(20), .kept("content")) { peer, request in
+    expectation("never sends 100", then: .serves, wait: .milliseconds(20), .kept("content")) { peer, request in
       try peer.readBody(of: &request)
       try peer.respond(body: request.body)
     },
-    expectation("says 100 twice", then: .serves, .kept("content")) { peer, request in
+    expectation("sends 100 twice", then: .serves, .kept("content")) { peer, request in
       try peer.send("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
       try peer.readBody(of: &request)
       try peer.respond(body: request.body)
     },
-    expectation("says 100 behind the final response's head", then: .holds, .fails(.malformedResponse, .receive)) {
+    expectation("sends 100 after the final response's head", then: .holds, .fails(.malformedResponse, .receive)) {
       peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n")
     },
-    expectation("says 100 behind a complete response", then: .holds, .closed("ok")) { peer, _ in
+    expectation("sends 100 after a complete response", then: .holds, .closed("ok")) { peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 100 Continue\r\n\r\n")
     },
-    expectation("says 100, reads the body and closes", then: .closes, .fails(.connectionLost, .firstByte)) {
+    expectation("sends 100, reads the body and closes", then: .closes, .fails(.connectionLost, .firstByte)) {
       peer, request in
       try peer.send("HTTP/1.1 100 Continue\r\n\r\n")
       try peer.readBody(of: &request)
     },
-    expectation("closes when leave is asked for", then: .closes, .fails(.connectionLost, .awaitContinue)) { _, _ in },
-    expectation("answers 417 and waits for the body all the same", then: .holds, resent) { peer, _ in
+    expectation("closes in reply to Expect", then: .closes, .fails(.connectionLost, .awaitContinue)) { _, _ in },
+    expectation("answers 417 and still waits for the body", then: .holds, resent) { peer, _ in
       try peer.respond(status: 417)
     },
     expectation("answers 417 to every request", then: .serves, on: 2, .kept("no", status: 417)) { peer, request in
@@ -129,26 +129,26 @@ extension Misbehaviour {
 
   private static let interim: [Misbehaviour] = [
     reply(
-      "says 100 and 103 unasked", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\nLink: x\r\n\r\n\(ok)", then: .serves,
+      "sends unsolicited 100 and 103", "HTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\nLink: x\r\n\r\n\(ok)", then: .serves,
       .kept("ok")),
     reply(
-      "says 16 interim responses", String(repeating: "HTTP/1.1 103 E\r\n\r\n", count: 16) + ok, then: .serves,
+      "sends 16 interim responses", String(repeating: "HTTP/1.1 103 E\r\n\r\n", count: 16) + ok, then: .serves,
       .kept("ok")),
     reply(
-      "says 17 interim responses", String(repeating: "HTTP/1.1 103 E\r\n\r\n", count: 17) + ok,
+      "sends 17 interim responses", String(repeating: "HTTP/1.1 103 E\r\n\r\n", count: 17) + ok,
       .fails(.malformedResponse, .receive, .firstByte)),
     Misbehaviour(
-      name: "says interim responses without end", outcome: .fails(.malformedResponse, .receive, .firstByte)
+      name: "sends endless interim responses", outcome: .fails(.malformedResponse, .receive, .firstByte)
     ) { peer in
       _ = try peer.readRequest()
       while true { try peer.send("HTTP/1.1 102 Processing\r\n\r\n") }
     },
     reply(
-      "closes behind an interim response", "HTTP/1.1 103 E\r\n\r\n", then: .closes, .fails(.connectionLost, .firstByte)),
+      "closes after an interim response", "HTTP/1.1 103 E\r\n\r\n", then: .closes, .fails(.connectionLost, .firstByte)),
     reply(
-      "gives an interim response a length and a body", "HTTP/1.1 103 E\r\nContent-Length: 2\r\n\r\nno\(ok)",
+      "sends an interim response with a length and a body", "HTTP/1.1 103 E\r\nContent-Length: 2\r\n\r\nno\(ok)",
       .fails(.malformedResponse, .receive, .firstByte)),
-    reply("puts a fault into an interim response", "HTTP/1.1 103 E\r\nBad Name: x\r\n\r\n\(ok)", .malformed),
+    reply("sends a malformed interim response", "HTTP/1.1 103 E\r\nBad Name: x\r\n\r\n\(ok)", .malformed),
   ]
 
   private static func offer(_ request: inout EngineRequest) {
@@ -160,16 +160,16 @@ extension Misbehaviour {
       "switches protocols unasked (101)", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\n\r\n",
       .fails(.malformedResponse, .receive)),
     reply(
-      "switches protocols with bytes right behind the 101",
+      "switches protocols with bytes right after the 101",
       "HTTP/1.1 101 S\r\nUpgrade: echo\r\n\r\nHTTP/1.1 200 OK\r\n\r\n",
       then: .closes, .closed("HTTP/1.1 200 OK\r\n\r\n", status: 101), { offer(&$0) }),
     reply(
-      "switches protocols and says Content-Length too",
+      "switches protocols and sends Content-Length",
       "HTTP/1.1 101 S\r\nConnection: upgrade\r\nUpgrade: echo\r\nContent-Length: 1\r\n\r\nall of it", then: .closes,
       .closed("all of it", status: 101), { offer(&$0) }),
     reply("declines to switch protocols", ok, then: .serves, .kept("ok"), { offer(&$0) }),
     reply(
-      "resets behind a 101", "HTTP/1.1 101 S\r\nUpgrade: echo\r\n\r\n", then: .resets,
+      "resets after a 101", "HTTP/1.1 101 S\r\nUpgrade: echo\r\n\r\n", then: .resets,
       .fails(.connectionLost, .receive), { offer(&$0) }),
   ]
 }

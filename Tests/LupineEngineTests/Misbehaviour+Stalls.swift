@@ -1,4 +1,4 @@
-// Peers that stop in the middle of each phase: the error names the phase and its limit.
+// Misbehaviour+Stalls: peers that stop sending in each phase. The error names the phase and its limit.
 
 import LupineEngine
 import LupineOrigin
@@ -10,7 +10,7 @@ extension Misbehaviour {
 
   private static let limit = Duration.milliseconds(30)
 
-  /// A reply that isn't gone on with.
+  /// Creates a peer that sends part of a reply and then stalls.
   private static func stall(
     _ name: String, _ text: String, _ phase: Phase = .receive,
     _ path: any WritableKeyPath<Timeouts, Duration?> & Sendable = \.idle
@@ -24,7 +24,7 @@ extension Misbehaviour {
 
   private static let replies: [Misbehaviour] = [
     stall("stalls before its reply", "", .firstByte, \.firstByte),
-    stall("stalls behind an interim response", "HTTP/1.1 103 E\r\n\r\n", .firstByte, \.firstByte),
+    stall("stalls after an interim response", "HTTP/1.1 103 E\r\n\r\n", .firstByte, \.firstByte),
     stall("stalls in the status line", "HTTP/1.1 2"),
     stall("stalls in the head", "HTTP/1.1 200 OK\r\nA: b\r\n"),
     stall("stalls before the body", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n"),
@@ -32,7 +32,7 @@ extension Misbehaviour {
     stall("stalls in a body that ends by closing", "HTTP/1.1 200 OK\r\n\r\nabc"),
     stall("stalls in a chunk size", chunked + "1"),
     stall("stalls in a chunk", chunked + "9\r\nabc"),
-    stall("stalls behind a chunk", chunked + "3\r\nabc\r\n"),
+    stall("stalls after a chunk", chunked + "3\r\nabc\r\n"),
     stall("stalls before the final line", chunked + "3\r\nabc\r\n0\r\n"),
     stall("stalls in a trailer", chunked + "3\r\nabc\r\n0\r\nA: b"),
     stall("stalls in gzip", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 99\r\n\r\n\u{1F}"),
@@ -45,7 +45,7 @@ extension Misbehaviour {
         request.carry("PUT", RequestBody([UInt8](repeating: 1, count: 16 << 20)))
         request.timeouts.send = limit
       },
-      // Until the server is stopped; one that doesn't read can't see that the client gives up.
+      // Waits until the server is stopped, because a peer that doesn't read can't see the client close the connection.
       script: { peer in try peer.wait(for: Gate()) })
   ]
 
@@ -68,20 +68,20 @@ extension Misbehaviour {
       var server = try HandshakingServer(versions: .v1_2 ... .v1_2)
       try peer.send(server.flight(behind: peer.receive()))
     },
-    opening("stalls before it answers CONNECT", .connect, .proxy, \.proxy) { _ = try $0.readHead() },
-    opening("stalls in its answer to CONNECT", .connect, .proxy, \.proxy) { peer in
+    opening("stalls before it replies to CONNECT", .connect, .proxy, \.proxy) { _ = try $0.readHead() },
+    opening("stalls in its reply to CONNECT", .connect, .proxy, \.proxy) { peer in
       _ = try peer.readHead()
       try peer.send("HTTP/1.1 200 OK\r\n")
     },
-    opening("stalls behind an interim answer to CONNECT", .connect, .proxy, \.proxy) { peer in
+    opening("stalls after an interim reply to CONNECT", .connect, .proxy, \.proxy) { peer in
       _ = try peer.readHead()
       try peer.send("HTTP/1.1 100 Continue\r\n\r\n")
     },
-    opening("stalls in the TLS behind CONNECT", .connect, .tls, \.tls) { peer in
+    opening("stalls in the TLS handshake after CONNECT", .connect, .tls, \.tls) { peer in
       _ = try peer.readHead()
       try peer.send("HTTP/1.1 200 OK\r\n\r\n")
     },
-    opening("stalls before it greets by SOCKS", .socks, .proxy, \.proxy) { _ in },
+    opening("stalls before its SOCKS greeting", .socks, .proxy, \.proxy) { _ in },
     opening("stalls in its SOCKS reply", .socks, .proxy, \.proxy) { peer in
       _ = try peer.receive()
       try peer.send([5, 0])
@@ -90,7 +90,8 @@ extension Misbehaviour {
     },
   ]
 
-  /// Long enough for every phase before, however busy the machine is, and over all the same: bytes keep coming.
+  /// A total limit long enough for all earlier phases on a busy machine. It ends the request although bytes keep
+  /// arriving.
   private static let total = Duration.seconds(6)
 
   private static func drip(
@@ -110,7 +111,7 @@ extension Misbehaviour {
 
   private static var stallUntilTotal: Misbehaviour {
     var stall = reply(
-      "stalls before its reply until the total time is over", "", .fails(.timedOut, .firstByte),
+      "stalls before its reply until the total limit", "", .fails(.timedOut, .firstByte),
       { $0.timeouts.total = total })
     stall.told = "6 s"
     return stall
@@ -118,7 +119,7 @@ extension Misbehaviour {
 
   private static let totals: [Misbehaviour] = [
     stallUntilTotal,
-    // Slowly, so that the time is over before the limits of a head are reached.
+    // Slowly, so that the total limit is reached before the limits of a head.
     drip("drips a status line", "HTTP/1.1 200 ", "a", pause: .milliseconds(50)),
     drip("drips a head byte by byte", "HTTP/1.1 200 OK\r\nA: ", "a", pause: .milliseconds(50)),
     drip("drips fields", "HTTP/1.1 200 OK\r\n", "A: a\r\n", pause: .milliseconds(50)),

@@ -1,66 +1,67 @@
-// One way in which a server or a proxy misbehaves, and what has to come of it. The tables are in Misbehaviour+*.swift.
+// Misbehaviour: one way in which a server or proxy misbehaves, with the expected outcome. The tables are in
+// Misbehaviour+*.swift.
 
 import LupineEngine
 import LupineOrigin
 import Testing
 
-/// What a scripted peer does to the request for "/main", on the first connection that it accepts, or on the first few.
-/// On all others it behaves.
+/// A peer's script for the request for "/main". The peer misbehaves on its first `connectionCount` connections and
+/// behaves on all others.
 struct Misbehaviour: Sendable, CustomTestStringConvertible {
-  /// How the request comes to the peer.
+  /// How the request reaches the peer.
   enum Way: Sendable {
     /// To the origin, without TLS.
     case clear
     /// To the origin, through TLS.
     case tls
-    /// To a proxy that forwards requests for http.
+    /// To a proxy that forwards http requests.
     case forward
-    /// To a proxy that is asked for a tunnel, in which there is TLS.
+    /// To a proxy that opens a tunnel for TLS.
     case connect
-    /// To a SOCKS proxy, with http behind it.
+    /// To a SOCKS proxy, with http in the tunnel.
     case socks
   }
 
-  /// When the script takes over.
+  /// When the script starts.
   enum Stage: Sendable {
-    /// As soon as the connection is accepted: before TLS, or before what a proxy says.
+    /// After accepting the connection: before TLS or the proxy's handshake.
     case connected
-    /// When the connection can be used; the request hasn't been read.
+    /// When the connection is ready for use, before reading the request.
     case opened
-    /// As `opened`, behind a first request that was answered well.
+    /// As `opened`, after a first request that succeeded.
     case used
-    /// Behind a first request too, when the client has taken its response and keeps the connection, but before "/main" is
-    /// sent. The script doesn't get to see it.
+    /// After a first request that succeeded, when the connection is idle in the client and before "/main" is sent. The
+    /// script never sees "/main".
     case idle
   }
 
-  /// What the peer does behind the script.
+  /// What the peer does after the script.
   enum Ending: Sendable {
-    /// It keeps the connection open and waits for the client to close it.
+    /// Keeps the connection open until the client closes it.
     case holds
-    /// It closes its side, and waits for the client to close its own.
+    /// Closes its sending side, then waits for the client to close the connection.
     case closes
-    /// It cuts the connection.
+    /// Resets the connection.
     case resets
-    /// It goes on as a server that behaves.
+    /// Continues as a server that behaves.
     case serves
-    /// Nothing: the script has closed the connection itself.
+    /// Nothing: the script has closed the connection.
     case gone
   }
 
   enum Outcome: Sendable {
-    /// A complete response, and what becomes of the connection.
+    /// A complete response, and the fate of the connection.
     case response(status: Int, body: String, Fate)
-    /// An error, and a connection that is closed.
+    /// An error with one of these codes in one of these phases; the connection is closed.
     case error(Set<EngineError.Code>, Set<Phase>)
   }
 
   enum Fate: Sendable {
     /// The next request uses the same connection.
     case kept
-    /// It is closed, and the next request opens one.
+    /// The connection is closed, and the next request opens another.
     case closed
-    /// Already the request itself was answered on another connection, which the next one uses too.
+    /// The request itself succeeded on another connection, which the next request uses too.
     case replaced
   }
 
@@ -68,11 +69,11 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   var way = Way.clear
   var stage = Stage.opened
   var ending = Ending.holds
-  /// On how many connections it misbehaves.
+  /// The number of connections on which the peer misbehaves.
   var connectionCount = 1
-  /// What the error's text has to tell besides place and remedy.
+  /// Text that the error's description must contain.
   var told = ""
-  /// Whether it makes no sense through TLS.
+  /// Whether the misbehavior doesn't apply to TLS.
   var isForClearOnly = false
   let outcome: Outcome
   var prepare: @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -81,22 +82,22 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
-  /// Whether it can be seen that the client closes the connection.
+  /// Whether the peer can see that the client closes the connection.
   var showsClosing: Bool { ending == .holds || ending == .closes }
 }
 
 extension Misbehaviour.Outcome {
   static func fails(_ code: EngineError.Code, _ phases: Phase...) -> Self { .error([code], Set(phases)) }
-  /// What every reply that breaks HTTP comes to.
+  /// The outcome of every reply that violates HTTP.
   static let malformed = fails(.malformedResponse, .receive)
-  /// What every reply that breaks off comes to.
+  /// The outcome of every truncated reply.
   static let lost = fails(.connectionLost, .receive)
   static func kept(_ body: String, status: Int = 200) -> Self { .response(status: status, body: body, .kept) }
   static func closed(_ body: String, status: Int = 200) -> Self { .response(status: status, body: body, .closed) }
 }
 
 extension Misbehaviour {
-  /// A peer that reads the request and answers with these bytes.
+  /// Creates a peer that reads the request and sends these bytes.
   static func reply(
     _ name: String, _ bytes: [UInt8], then ending: Ending = .holds, stage: Stage = .opened, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -107,7 +108,7 @@ extension Misbehaviour {
     }
   }
 
-  /// The same, with text.
+  /// Creates a peer that reads the request and sends this text.
   static func reply(
     _ name: String, _ text: String, then ending: Ending = .holds, stage: Stage = .opened, _ outcome: Outcome,
     _ prepare: @escaping @Sendable (inout EngineRequest) -> Void = { _ in }
@@ -115,19 +116,19 @@ extension Misbehaviour {
     reply(name, Array(text.utf8), then: ending, stage: stage, outcome, prepare)
   }
 
-  /// Replies that break HTTP, while the connection stays open: the bytes alone have to tell.
+  /// Creates peers whose replies violate HTTP while the connection stays open, so that only the bytes reveal the error.
   static func malformed(_ replies: [(name: String, text: String)]) -> [Self] {
     replies.map { reply($0.name, $0.text, .malformed) }
   }
 
-  /// Replies that look odd and are all right: body "ok", and the connection is used again.
+  /// Creates peers whose replies are unusual but valid: the body is "ok", and the connection is used again.
   static func harmless(_ replies: [(name: String, text: String)]) -> [Self] {
     replies.map { reply($0.name, $0.text, then: .serves, .kept("ok")) }
   }
 }
 
 extension EngineRequest {
-  /// Makes it a request with a body.
+  /// Gives the request a method and a body.
   mutating func carry(_ method: String, _ body: RequestBody) {
     self.method = method
     self.body = body
@@ -135,8 +136,8 @@ extension EngineRequest {
 }
 
 extension String {
-  /// Whether an error's text is one line that begins with its place and says what to do in a sentence behind the first,
-  /// without what would steer a terminal.
+  /// Returns whether an error's description is one line that begins with `place`, contains no control characters, and
+  /// states a remedy in a sentence after the first.
   func isOneLine(at place: String) -> Bool {
     hasPrefix("\(place): ") && hasSuffix(".") && !contains(where: \.isNewline)
       && !unicodeScalars.contains { $0.properties.generalCategory == .control }

@@ -1,5 +1,5 @@
-// Every detour of the table against the engine, over sockets: where the request arrives, and that neither server's
-// connections are spoilt for the next one.
+// MisbehaviourRedirectTests: runs every detour of the table against the engine over sockets. Checks where the request
+// arrives, and that both servers' connections remain usable.
 
 import LupineEngine
 import LupineOrigin
@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A server that redirects", .timeLimit(.minutes(10)))
 struct MisbehaviourRedirectTests {
-  @Test("leads where it should, or nowhere", arguments: Detour.all)
+  @Test("leads the request to the expected place, or fails it", arguments: Detour.all)
   func follows(_ detour: Detour) async throws {
     let servers = try Servers(detour)
     defer { servers.stop() }
@@ -23,7 +23,7 @@ struct MisbehaviourRedirectTests {
       #expect(error.description.contains(told), "\(error)")
       #expect(error.description.isOneLine(at: "\(error.origin)"), "\(error)")
     case (_, .success(let response)):
-      Issue.record("it led to \(response.uri)")
+      Issue.record("The redirect was followed to \(response.uri)")
     case (_, .failure(let error)):
       Issue.record("\(error)")
     }
@@ -35,7 +35,7 @@ struct MisbehaviourRedirectTests {
     }
   }
 
-  @Test("the table is whole, and no name stands twice")
+  @Test("the table is complete, and each name is unique")
   func table() {
     #expect(Detour.all.count >= 40)
     #expect(Set(Detour.all.map(\.name)).count == Detour.all.count)
@@ -44,7 +44,7 @@ struct MisbehaviourRedirectTests {
   private func fragment(_ response: CollectedResponse) -> String { response.uri.fragment.map { "#\($0)" } ?? "" }
 }
 
-/// Two servers that play one detour, and an engine.
+/// Two servers that play one detour, with an engine.
 private struct Servers {
   let here: OriginServer
   let there: OriginServer
@@ -52,7 +52,7 @@ private struct Servers {
 
   init(_ detour: Detour) throws {
     let identity = try TestAuthority.identity()
-    // The servers name each other, and both have to be there before either is asked.
+    // Each server refers to the other, so both need their ports before the first request.
     let ports = Mutex<[String: UInt16]>([:])
     let serve = { @Sendable (name: String, peer: Peer) in
       while let request = try peer.readRequest() {
@@ -92,7 +92,7 @@ private struct Servers {
 }
 
 extension ReceivedRequest {
-  /// Its line, those of its fields that matter for redirects, and its body.
+  /// A description of the request: its request line, its sensitive fields, and its body.
   fileprivate var told: String {
     let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Own"].filter { fields.contains($0) }
     let content = body.isEmpty ? [] : [String(decoding: body, as: UTF8.self)]

@@ -1,5 +1,5 @@
-// Every misbehaviour of the tables against the engine, over sockets: each has its outcome, and all have in common that
-// the exchange ends once, that its connection goes where it should, and that the next request isn't touched by it.
+// MisbehaviourTests: runs every misbehavior of the tables against the engine over sockets. Each has its expected
+// outcome, the exchange ends exactly once, its connection is kept or closed as expected, and the next request succeeds.
 
 import Dispatch
 import Glibc
@@ -19,29 +19,30 @@ struct MisbehaviourTests {
     + Misbehaviour.connectProxies + Misbehaviour.socksProxies
   static let alsoTLS = all.filter { $0.way == .clear && !$0.isForClearOnly }
 
-  /// All of them, or each n-th: under a sanitizer, hundreds of handshakes one behind the other take minutes.
+  /// The misbehaviors tried through TLS: all, or every n-th under a sanitizer, where hundreds of handshakes take
+  /// minutes.
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
 
-  @Test("the tables are whole, and no name stands twice")
+  @Test("the tables are complete, and each name is unique")
   func tables() {
     #expect(Self.all.count >= 100)
     #expect(Self.alsoTLS.count >= 100)
     #expect(Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test("has the outcome that it should, once, and the next request a clean response", arguments: all)
+  @Test("causes the expected outcome once, and the next request succeeds", arguments: all)
   func direct(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
   }
 
-  @Test("accepts nothing, until its backlog is full and nobody can connect any more")
+  @Test("accepts no connection until its backlog is full and connecting times out")
   func fullBacklog() async throws {
     let listener = try Socket.listen(on: #require(SocketAddress(numeric: "127.0.0.1", port: 0)), backlog: 0)
     let url = "http://\(try #require(listener.localAddress))"
     var configuration = EngineConfiguration()
     configuration.proxy = .none
     let engine = try Engine(configuration: configuration)
-    // The kernel connects the first one all by itself, and keeps the next ones waiting.
+    // The kernel completes the first connection without accept, and keeps the next ones waiting.
     for phase in [Phase.firstByte, .connect, .connect] {
       var request = EngineRequest(uri: try URI("\(url)/"))
       request.timeouts.firstByte = .milliseconds(30)
@@ -61,17 +62,17 @@ struct MisbehaviourTests {
     #expect(await next.outcome.text == "ok")
   }
 
-  @Test("has the same outcome through TLS", arguments: triedThroughTLS)
+  @Test("causes the same outcome through TLS", arguments: triedThroughTLS)
   func throughTLS(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: .tls).play() }
   }
 }
 
-/// A peer that plays one misbehaviour, and an engine that meets it.
+/// A peer that plays one misbehavior, with an engine.
 private struct Stage {
-  /// A play needs four threads and ten descriptors.
+  /// Limits the number of concurrent runs; each needs four threads and ten descriptors.
   private static let places = Places(16)
-  /// Seconds; a client on loopback takes none.
+  /// The limit for operations that take no time on loopback, in seconds.
   private static let patience = 30.0
 
   let misbehaviour: Misbehaviour
@@ -97,7 +98,7 @@ private struct Stage {
       do {
         try peer.misbehave(misbehaviour, way, identity, whenIdle: rested)
       } catch OriginError.stopped {
-        // The client kept its connection until the end.
+        // The client kept its connection until the end of the test.
       } catch {
         left.open()
       }
@@ -138,7 +139,7 @@ private struct Stage {
     #expect(await sink.outcome.finishCount == 1)
   }
 
-  /// The client closes a connection that isn't to be used again, though the peer keeps it open.
+  /// Waits until the client closes a connection that it must not use again, although the peer keeps it open.
   private func awaitLeft() async {
     guard misbehaviour.showsClosing else { return }
     let over = Gate()
@@ -146,11 +147,11 @@ private struct Stage {
       await left.wait()
       over.open()
     }
-    // Without it, a client that forgets one connection would take all of the test's time.
+    // Without this limit, a client that doesn't close the connection would use up the time limit of all tests.
     DispatchQueue.global().asyncAfter(deadline: .now() + Self.patience) { over.open() }
     await over.wait()
     waiting.cancel()
-    #expect(left.isOpen, "the client still holds its connection")
+    #expect(left.isOpen, "the client didn't close its connection")
   }
 
   private func check(_ record: RecordingSink.Record) -> Misbehaviour.Fate {
@@ -163,7 +164,7 @@ private struct Stage {
       return fate
     case .error(let codes, let phases):
       guard let error = record.error else {
-        Issue.record("it counts as a response: \(record.head?.status ?? 0) \(record.text.prefix(100))")
+        Issue.record("a response in place of an error: \(record.head?.status ?? 0) \(record.text.prefix(100))")
         return .closed
       }
       #expect(codes.contains(error.code), "\(error.code): \(error)")
@@ -197,7 +198,7 @@ private struct Stage {
     EngineRequest(uri: try URI("\(originURL)/\(path)"))
   }
 
-  /// A proxy's requests go to a place where nobody is: it is the proxy that answers.
+  /// The URL's origin; through a proxy, an address without a server, since the proxy answers.
   private var originURL: String {
     switch way {
     case .clear: "http://127.0.0.1:\(origin.port)"
@@ -207,7 +208,7 @@ private struct Stage {
     }
   }
 
-  /// What an error's text has to begin with.
+  /// The place with which an error's description must begin.
   private var place: String {
     switch way {
     case .clear, .tls: originURL
@@ -218,7 +219,7 @@ private struct Stage {
 }
 
 extension Peer {
-  /// Does what comes before the first request.
+  /// Performs the handshakes before the first request.
   fileprivate func open(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
     switch way {
     case .clear, .forward: break
@@ -235,12 +236,12 @@ extension Peer {
     }
   }
 
-  /// Answers requests as it should.
+  /// Answers requests correctly.
   fileprivate func behave() throws {
     try serve { .text("clean \($0.target.split(separator: "/").last ?? "")") }
   }
 
-  /// Plays a misbehaviour up to the client's end of the connection, or until that can't be seen any more.
+  /// Plays a misbehavior until the client closes the connection, or until the peer can't see that any more.
   fileprivate func misbehave(
     _ misbehaviour: Misbehaviour, _ way: Misbehaviour.Way, _ identity: ServerIdentity, whenIdle rested: Gate
   ) throws {
@@ -249,7 +250,7 @@ extension Peer {
       guard try readRequest() != nil else { throw OriginError.truncatedRequest }
       try respond(body: Array("clean first".utf8))
     }
-    // Before that, what it says would stand right behind the first response.
+    // Earlier, the script's bytes would arrive together with the first response.
     if misbehaviour.stage == .idle { try wait(for: rested) }
     try misbehaviour.script(self)
     switch misbehaviour.ending {
@@ -261,18 +262,18 @@ extension Peer {
     case .closes, .holds:
       if misbehaviour.ending == .closes { finishSending() }
       let ending = try awaitClose()
-      // To the caller that is a client that has gone.
+      // The caller regards this as a connection closed by the client.
       throw ending.cause == .stopped ? OriginError.stopped : OriginError.closed
     }
   }
 
-  /// What is left to do for a script that has opened the way to a proxy's destination.
+  /// Starts TLS in the tunnel that a script has opened.
   private func startInner(_ way: Misbehaviour.Way, _ identity: ServerIdentity) throws {
     if way == .connect { try startTLS(identity) }
   }
 }
 
-/// A number of places, each for one at a time; whoever finds none free waits.
+/// A counting semaphore for tasks, first come, first served.
 private actor Places {
   private var freeCount: Int
   private var waiters: [CheckedContinuation<Void, Never>] = []

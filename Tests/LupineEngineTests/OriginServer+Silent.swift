@@ -1,9 +1,9 @@
-// A server whose clients wait.
+// OriginServer+Silent: a server that never replies.
 
 import LupineOrigin
 
 extension OriginServer {
-  /// A server that reads one request on each connection and never answers it; the first one opens the gate.
+  /// Returns a server that reads one request per connection and never replies. The first request opens the gate.
   static func silent(opening arrived: Gate) throws -> OriginServer {
     try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

@@ -1,4 +1,4 @@
-// Runs a history of the pool that is written as text: an event, and the answer to it.
+// PoolHistory: runs a history of the pool written as text, a list of events with the expected answers.
 
 import LupineReactor
 import LupineTLS
@@ -7,10 +7,11 @@ import Testing
 
 @testable import LupineEngine
 
-/// One history: events and answers as text, by default for a pool of at most 2 connections to an origin, for 10 s.
+/// A history of events and expected answers. By default the pool allows 2 connections per origin and keeps idle ones
+/// for 10 s.
 ///
-/// Events: "acquire KEY EXCHANGE", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID",
-/// "evict ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Asked: "next" (deadline, in seconds), "count" (of
+/// Events: "acquire KEY EXCHANGE", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict
+/// ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of
 /// connections), "asker ID", "drained", "total", and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
@@ -44,7 +45,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
     }
   }
 
-  // a, b and c differ in host and port; d is a's host with TLS, e and f with other settings of it.
+  // a, b and c differ in host or port. d is a's host with TLS; e and f are the same with other TLS settings.
   static func key(_ letter: String) -> PoolKey {
     switch letter {
     case "c": PoolKey(origin: Origin(scheme: .http, host: "a", port: 8080), tls: nil)
@@ -57,7 +58,7 @@ struct PoolHistory: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// A pool, and the names that it has given.
+/// A pool in the course of a history, with the connections and tickets that it has issued, by name.
 private struct PoolRun {
   private var pool: PoolState
   private var now = Instant(nanoseconds: 0)
@@ -70,7 +71,7 @@ private struct PoolRun {
 
   mutating func answer(_ event: String) throws -> String {
     let words = event.split(separator: " ").map(String.init)
-    func connection() throws -> ConnectionID { try #require(connections[words[1]], "\(event): no such connection") }
+    func connection() throws -> ConnectionID { try #require(connections[words[1]], "\(event): unknown connection") }
     switch words[0] {
     case "acquire":
       let grant = pool.acquire(PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), now: now)
@@ -85,7 +86,7 @@ private struct PoolRun {
       return text(pool.release(try connection(), closing: reason, now: now), words[1])
     case "detach": return text(pool.detach(try connection()))
     case "evict": return text(pool.evict(try connection(), .closedByPeer))
-    case "cancel": return text(pool.cancel(try #require(tickets[words[1]], "\(event): it never waited")))
+    case "cancel": return text(pool.cancel(try #require(tickets[words[1]], "\(event): the exchange never waited")))
     case "expire": return text(pool.expire(now: now))
     case "shutdown": return text(pool.beginShutdown())
     case "at":
@@ -142,7 +143,7 @@ private struct PoolRun {
     }.joined(separator: "; ")
   }
 
-  // What isn't 0.
+  // Lists the counters that aren't 0.
   private func text(_ counters: ConnectionCounters) -> String {
     let numbers = [
       ("idle", counters.idle), ("active", counters.active), ("opening", counters.opening),

@@ -1,4 +1,4 @@
-// Histories of the pool as tables: what happens, and what it answers.
+// PoolHistoryVectors: histories of the pool as tables of events and expected answers.
 
 extension PoolHistory {
   static let serving = [
@@ -9,7 +9,7 @@ extension PoolHistory {
         ("release 1", "idle"), ("count", "1"),
       ]),
     PoolHistory(
-      "the newest idle connection is used first",
+      "the connection that became idle last is used first",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
         ("opened 2", "use 2 by 2"), ("release 2", "idle"), ("at 1", ""), ("release 1", "idle"),
@@ -17,7 +17,7 @@ extension PoolHistory {
         ("acquire a 4", "use 2"),
       ]),
     PoolHistory(
-      "beyond the limit exchanges wait, and are served in order",
+      "exchanges beyond the connection limit wait and are served in order",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "wait"),
         ("acquire a 4", "wait"),
@@ -25,19 +25,19 @@ extension PoolHistory {
         ("release 1", "use 1 by 4"), ("release 2", "idle"), ("count", "2"),
       ]),
     PoolHistory(
-      "an opened connection serves who waits longest, whoever asked for it",
+      "a new connection serves the longest-waiting exchange, whichever one it was opened for",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 2", "use 2 by 1"),
         ("opened 1", "use 1 by 2"),
       ]),
     PoolHistory(
-      "a freed connection serves who waits longest, and what was being opened for it is kept",
+      "a released connection serves the longest-waiting exchange, and the connection being opened for it is kept",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("opened 2", "idle"), ("acquire a 3", "use 2"), ("count", "2"),
       ]),
     PoolHistory(
-      "a connection that closes makes room for who waits",
+      "a connection that closes makes room for a waiter",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "wait"),
@@ -47,13 +47,13 @@ extension PoolHistory {
         ("count", "1"),
       ]),
     PoolHistory(
-      "an exchange that waits already keeps its connection to come when another one closes",
+      "a waiter keeps the connection being opened for it when another connection closes",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1 bodyEndsWithClose", "close 1 bodyEndsWithClose"), ("opened 2", "use 2 by 2"),
       ]),
     PoolHistory(
-      "keys have limits, waiters and idle connections of their own",
+      "each key has separate limits, waiters and idle connections",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("acquire c 3", "connect 3 for 3"),
@@ -65,7 +65,7 @@ extension PoolHistory {
 
   static let ending = [
     PoolHistory(
-      "a failure to open ends the exchange that asked, and no other",
+      "a connection that can't be opened fails the exchange it was opened for, and no other",
       max: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "wait"),
@@ -73,39 +73,39 @@ extension PoolHistory {
         ("count", "1"),
       ]),
     PoolHistory(
-      "a failure to open a connection that nobody needs any more fails nobody",
+      "a connection that can't be opened fails no exchange if it has no waiter any more",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("failed 2", ""), ("count", "1"),
       ]),
     PoolHistory(
-      "whoever came while a needless connection was opened isn't failed by it, but gets its own",
+      "an exchange that arrives while an unneeded connection opens doesn't fail with it, and gets another one",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("acquire a 3", "wait"), ("failed 2", "connect 3 for 3"),
         ("opened 3", "use 3 by 3"),
       ]),
     PoolHistory(
-      "cancelling the only one who needs it gives a connection up",
+      "cancelling a connection's only waiter abandons the connection",
       [
         ("acquire a 1", "connect 1 for 1"), ("cancel 1", "abandon 1"), ("count", "0"),
       ]),
     PoolHistory(
-      "a connection whose asker is cancelled goes to who waits longest without one",
+      "a connection whose exchange is cancelled passes to the longest waiter without a connection",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("acquire a 3", "wait"), ("cancel 1", ""),
         ("failed 1", "fail 2; connect 2 for 3"), ("cancel 3", "abandon 2"), ("count", "0"),
       ]),
     PoolHistory(
-      "cancelling one that has no connection to come closes none",
+      "cancelling a waiter for which no connection is being opened abandons none",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("cancel 2", ""), ("opened 1", "use 1 by 1"),
         ("release 1", "idle"), ("count", "1"),
       ]),
     PoolHistory(
-      "cancelling twice, or what was served already, does nothing",
+      "cancelling an exchange twice, or after it was served, has no effect",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("cancel 1", ""),
         ("acquire a 2", "connect 2 for 2"),
@@ -115,7 +115,7 @@ extension PoolHistory {
 
   static let resting = [
     PoolHistory(
-      "idle connections beyond their limit close, the oldest first",
+      "idle connections beyond their limit close, oldest first",
       max: 3, idle: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
@@ -123,14 +123,14 @@ extension PoolHistory {
         ("acquire a 3", "use 2"),
       ]),
     PoolHistory(
-      "with an idle limit of 0 nothing is kept",
+      "an idle limit of 0 keeps no connection",
       idle: 0,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "close 1 idleLimit"),
         ("count", "0"), ("next", "-"),
       ]),
     PoolHistory(
-      "idle connections close when their time is over, and not before",
+      "idle connections close at their timeout, and not before",
       [
         ("next", "-"), ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"),
         ("opened 1", "use 1 by 1"),
@@ -139,27 +139,27 @@ extension PoolHistory {
         ("at 99", ""), ("expire", "close 2 idleTimeout"), ("next", "-"), ("count", "0"),
       ]),
     PoolHistory(
-      "each use starts the idle time anew, and a busy connection has none",
+      "each use restarts the idle timeout, and a busy connection has none",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"), ("at 9", ""),
         ("acquire a 2", "use 1"), ("next", "-"), ("at 50", ""), ("expire", ""), ("release 1", "idle"), ("next", "60"),
         ("at 59", ""), ("expire", ""), ("count", "1"),
       ]),
     PoolHistory(
-      "a connection that nobody needed when it was opened has its idle time too",
+      "a connection that was unneeded when it opened has an idle timeout too",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("at 3", ""), ("opened 2", "idle"), ("next", "13"), ("at 13", ""),
         ("expire", "close 2 idleTimeout"),
       ]),
     PoolHistory(
-      "an idle connection whose peer has closed isn't given out",
+      "an idle connection whose peer has closed isn't used again",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"),
         ("evict 1", "close 1 closedByPeer"), ("count", "0"), ("acquire a 2", "connect 2 for 2"),
       ]),
     PoolHistory(
-      "all keys' idle times are looked at",
+      "the idle timeouts of all keys are observed",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
         ("opened 2", "use 2 by 2"), ("at 4", ""), ("release 2", "idle"), ("at 6", ""), ("release 1", "idle"),
@@ -174,28 +174,28 @@ extension PoolHistory {
 
   static let retiring = [
     PoolHistory(
-      "a connection that has become too old under a request is closed behind it",
+      "a connection that reaches its age limit during a request closes after it",
       age: .seconds(5),
       [
         ("acquire a 1", "connect 1 for 1"), ("at 1", ""), ("opened 1", "use 1 by 1"), ("next", "6"), ("at 6", ""),
         ("expire", ""), ("next", "-"), ("release 1", "close 1 ageLimit"), ("count", "0"),
       ]),
     PoolHistory(
-      "a connection that becomes too old while it is idle is closed then",
+      "an idle connection closes when it reaches its age limit",
       age: .seconds(5),
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"), ("next", "5"),
         ("at 5", ""), ("expire", "close 1 ageLimit"), ("next", "-"), ("count", "0"),
       ]),
     PoolHistory(
-      "who waits doesn't get a connection that is too old, but a new one",
+      "a waiter gets a new connection in place of one beyond its age limit",
       max: 1, age: .seconds(5),
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "wait"), ("at 5", ""),
         ("release 1", "close 1 ageLimit; connect 2 for 2"),
       ]),
     PoolHistory(
-      "what is idle for too long or too old isn't given out, even if nobody has called expire",
+      "a connection beyond its idle or age limit isn't used, even before expire is called",
       age: .seconds(15),
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"), ("at 10", ""),
@@ -203,7 +203,7 @@ extension PoolHistory {
         ("release 2", "idle"), ("at 25", ""), ("acquire a 3", "close 2 ageLimit; connect 3 for 3"),
       ]),
     PoolHistory(
-      "an older idle connection that is young enough serves in place of one that is too old",
+      "a connection within its age limit is used before a newer idle one beyond it",
       age: .seconds(5),
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("at 4", ""),
@@ -211,28 +211,28 @@ extension PoolHistory {
         ("at 5", ""), ("acquire a 3", "close 1 ageLimit; use 2 by 3"), ("cancel 3", ""), ("release 2", "idle"),
       ]),
     PoolHistory(
-      "a connection that has served as often as it may is closed",
+      "a connection closes when it reaches its use limit",
       uses: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"), ("acquire a 2", "use 1"),
         ("release 1", "close 1 usesLimit"), ("count", "0"),
       ]),
     PoolHistory(
-      "a connection handed on directly counts as used",
+      "a connection passed directly to a waiter counts as used",
       max: 1, uses: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("acquire a 3", "wait"),
         ("opened 1", "use 1 by 1"), ("release 1", "use 1 by 2"), ("release 1", "close 1 usesLimit; connect 2 for 3"),
       ]),
     PoolHistory(
-      "a connection that speaks another protocol leaves its place to who waits, and isn't closed",
+      "a connection that switches protocols makes room for a waiter, and isn't closed",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "wait"),
         ("detach 1", "connect 2 for 2"), ("opened 2", "use 2 by 2"), ("total", "active 1 created 2 upgraded 1"),
       ]),
     PoolHistory(
-      "the connection that has been idle for longest closes when too many are, whatever its origin",
+      "beyond the total idle limit, the connection idle for longest closes, whatever its origin",
       idleInAll: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("acquire c 3", "connect 3 for 3"),
@@ -243,7 +243,7 @@ extension PoolHistory {
 
   static let crowded = [
     PoolHistory(
-      "idle connections make room for other origins, the one that has been idle for longest first",
+      "idle connections make room for other origins, the one idle for longest first",
       total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
@@ -252,7 +252,7 @@ extension PoolHistory {
         ("acquire a 5", "wait"), ("count", "2"),
       ]),
     PoolHistory(
-      "places go to who has waited longest, whatever the origin",
+      "free places go to the longest waiter, whatever its origin",
       max: 3, total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
@@ -262,7 +262,7 @@ extension PoolHistory {
         ("opened 3", "use 3 by 3"), ("release 3", "close 3 totalLimit; connect 5 for 5"),
       ]),
     PoolHistory(
-      "an origin whose connection is always wanted doesn't keep another one from its turn",
+      "an origin whose connection is always in demand doesn't starve another origin",
       max: 1, total: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "wait"), ("acquire b 3", "wait"), ("acquire a 4", "wait"),
@@ -270,7 +270,7 @@ extension PoolHistory {
         ("opened 2", "use 2 by 3"), ("release 2", "close 2 totalLimit; connect 3 for 4"),
       ]),
     PoolHistory(
-      "a connection that was just opened is used at least once",
+      "a newly opened connection is used at least once",
       max: 2, total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("acquire b 3", "wait"),
@@ -278,7 +278,7 @@ extension PoolHistory {
         ("release 1", "close 1 totalLimit; connect 3 for 3"),
       ]),
     PoolHistory(
-      "a connection that is being opened for nobody makes room, once nothing idle is left",
+      "a connection being opened without a waiter makes room when no idle one is left",
       total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
@@ -286,21 +286,21 @@ extension PoolHistory {
         ("opened 3", "use 3 by 3"), ("total", "active 2 created 2 reused 1 abandoned 1"),
       ]),
     PoolHistory(
-      "a connection that nobody needs any more is given up at once if another origin waits",
+      "a connection that loses its last waiter is abandoned at once if another origin waits",
       total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("acquire b 3", "wait"), ("release 1", "use 1 by 2; abandon 2; connect 3 for 3"),
       ]),
     PoolHistory(
-      "who gives up waiting for a place leaves it to the next",
+      "a waiter that is cancelled leaves its place to the next",
       total: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "wait"), ("acquire c 3", "wait"), ("cancel 2", ""),
         ("cancel 1", "abandon 1; connect 2 for 3"), ("failed 2", "fail 3"), ("count", "0"),
       ]),
     PoolHistory(
-      "beyond the limit of waiters exchanges are refused, unless a connection is idle",
+      "exchanges beyond the waiter limit are refused, unless a connection is idle",
       max: 1, waiters: 2,
       [
         ("acquire b 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("release 1", "idle"),
@@ -313,7 +313,7 @@ extension PoolHistory {
 
   static let strained = [
     PoolHistory(
-      "without descriptors nobody fails, and the pauses between the attempts double up to a second",
+      "without descriptors no exchange fails, and the pauses between attempts double up to a second",
       [
         ("acquire a 1", "connect 1 for 1"), ("failed 1 descriptors", "wait 1"), ("next", "0.01"), ("at 0.009", ""),
         ("expire", ""), ("at 0.01", ""), ("expire", "connect 2 for 1"), ("next", "-"),
@@ -329,7 +329,7 @@ extension PoolHistory {
         ("failed 11 descriptors", "wait 2"), ("next", "8.01"),
       ]),
     PoolHistory(
-      "the connection that has been idle for longest frees its descriptor, and another attempt is made at once",
+      "the connection idle for longest closes to free its descriptor, and the attempt is repeated at once",
       [
         ("acquire b 1", "connect 1 for 1"), ("acquire c 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
         ("opened 2", "use 2 by 2"), ("release 2", "idle"), ("release 1", "idle"), ("acquire a 3", "connect 3 for 3"),
@@ -338,7 +338,7 @@ extension PoolHistory {
         ("failed 5 descriptors", "wait 3"), ("count", "0"), ("next", "0.02"),
       ]),
     PoolHistory(
-      "any connection that closes lets one other be opened, for who has waited longest",
+      "each connection that closes lets one other be opened, for the longest waiter",
       max: 1,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire b 2", "connect 2 for 2"),
@@ -348,21 +348,21 @@ extension PoolHistory {
         ("opened 6", "use 6 by 4"), ("next", "-"),
       ]),
     PoolHistory(
-      "a connection that becomes idle frees its descriptor if another origin waits for one",
+      "a connection that becomes idle closes if another origin waits for a descriptor",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire b 2", "connect 2 for 2"),
         ("failed 2 descriptors", "wait 2"), ("acquire a 3", "wait"),
         ("release 1", "close 1 descriptorsNeeded; connect 3 for 2"), ("opened 3", "use 3 by 2; connect 4 for 3"),
       ]),
     PoolHistory(
-      "without a descriptor the origin's own connections go on serving",
+      "an origin's existing connections keep serving it while descriptors are lacking",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("failed 2 descriptors", "wait 2"), ("next", "0.01"), ("release 1", "use 1 by 2"), ("next", "-"),
         ("release 1", "idle"),
       ]),
     PoolHistory(
-      "each descriptor that is found lets two more connections be tried",
+      "each descriptor obtained permits two more connection attempts",
       max: 9,
       [
         ("acquire a 1", "connect 1 for 1"), ("failed 1 descriptors", "wait 1"), ("acquire a 2", "wait"),
@@ -372,7 +372,7 @@ extension PoolHistory {
         ("opened 4", "use 4 by 3; connect 7 for 6"), ("opened 5", "use 5 by 4"), ("acquire a 7", "connect 8 for 7"),
       ]),
     PoolHistory(
-      "a connection that had its descriptor before doesn't end the pause",
+      "a connection that already had its descriptor doesn't end the pause",
       max: 9,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "connect 3 for 3"),
@@ -380,7 +380,7 @@ extension PoolHistory {
         ("expire", "connect 4 for 3"),
       ]),
     PoolHistory(
-      "once a descriptor was found, the pauses begin anew",
+      "after a descriptor was obtained, the pauses start again at the shortest",
       max: 9,
       [
         ("acquire a 1", "connect 1 for 1"), ("failed 1 descriptors", "wait 1"), ("acquire a 2", "wait"),
@@ -389,7 +389,7 @@ extension PoolHistory {
         ("next", "0.02"),
       ]),
     PoolHistory(
-      "who waits longest keeps what is on its way when another attempt finds no descriptor",
+      "the longest waiter keeps a connection being opened when another attempt finds no descriptor",
       max: 3,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "connect 3 for 3"),
@@ -397,13 +397,13 @@ extension PoolHistory {
         ("failed 4 descriptors", "wait 3"), ("failed 2", "fail 2; connect 5 for 3"),
       ]),
     PoolHistory(
-      "waiting ends by cancelling, and then nothing is tried any more",
+      "cancelling the last waiter for a descriptor ends the attempts",
       [
         ("acquire a 1", "connect 1 for 1"), ("failed 1 descriptors", "wait 1"), ("next", "0.01"), ("cancel 1", ""),
         ("next", "-"), ("at 1", ""), ("expire", ""), ("acquire a 2", "connect 2 for 2"),
       ]),
     PoolHistory(
-      "nobody is held back for a connection that nobody needed",
+      "a lack of descriptors for an unneeded connection holds no exchange back",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("failed 2 descriptors", ""), ("next", "-"), ("acquire a 3", "connect 3 for 3"),
@@ -412,7 +412,7 @@ extension PoolHistory {
 
   static let counting = [
     PoolHistory(
-      "what is and what was is counted, for each origin and in all",
+      "current and past connections are counted, per origin and in total",
       [
         ("total", ""), ("acquire a 1", "connect 1 for 1"), ("total", "opening 1 waiting 1"),
         ("opened 1", "use 1 by 1"), ("total", "active 1 created 1"), ("release 1", "idle"),
@@ -423,14 +423,14 @@ extension PoolHistory {
         ("total", "created 1 reused 1 failed 1 abandoned 1 timedOut 1"),
       ]),
     PoolHistory(
-      "a connection that was kept because nobody needed it isn't reused by its first exchange",
+      "the first use of a connection that was kept unneeded doesn't count as reuse",
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
         ("release 1", "use 1 by 2"), ("opened 2", "idle"), ("acquire a 3", "use 2"),
         ("total", "active 2 created 2 reused 1"),
       ]),
     PoolHistory(
-      "origins that nobody uses are forgotten, the longest unused first, and the sums stay",
+      "unused origins are forgotten, the one unused for longest first, and the totals remain",
       remembered: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("failed 2", "fail 2"),
@@ -445,7 +445,7 @@ extension PoolHistory {
 
   static let shuttingDown = [
     PoolHistory(
-      "a shutdown refuses who waits and comes, closes what is idle, gives up what is on its way, and waits for the rest",
+      "a shutdown refuses waiters and new exchanges, closes idle connections, abandons opening ones, awaits busy ones",
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("opened 1", "use 1 by 1"),
         ("opened 2", "use 2 by 2"), ("acquire a 3", "wait"), ("acquire b 4", "connect 3 for 4"),

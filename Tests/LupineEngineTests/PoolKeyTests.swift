@@ -1,4 +1,4 @@
-// What connections are never shared across: each setting that makes one connection differ from another.
+// PoolKeyTests: each setting that separates connections, so that they are never shared.
 
 import LupineTLS
 import LupineWire
@@ -10,7 +10,7 @@ import Testing
 struct PoolKeyTests {
   private static let verifiers = (0..<2).map { _ in CertificateVerifier { _ in .asFound } }
 
-  /// Ways to one server that differ in one thing each.
+  /// Returns named keys for one server that each differ in a single setting.
   private static func keys() throws -> [(name: String, key: PoolKey)] {
     let origin = Origin(scheme: .https, host: "a.example", port: 443)
     let tls = TLSConfiguration()
@@ -39,32 +39,32 @@ struct PoolKeyTests {
     var exclusive = PoolKey(origin: origin, tls: tls)
     exclusive.exclusiveTo = 7
     return [
-      ("as it is", PoolKey(origin: origin, tls: tls)),
+      ("the default", PoolKey(origin: origin, tls: tls)),
       ("another host", PoolKey(origin: Origin(scheme: .https, host: "b.example", port: 443), tls: tls)),
       ("another port", PoolKey(origin: Origin(scheme: .https, host: "a.example", port: 8443), tls: tls)),
-      ("in clear", PoolKey(origin: Origin(scheme: .http, host: "a.example", port: 443), tls: nil)),
+      ("without TLS", PoolKey(origin: Origin(scheme: .http, host: "a.example", port: 443), tls: nil)),
       ("a Unix socket", PoolKey(origin: Origin(scheme: .https, socketPath: "/run/a"), tls: tls)),
       ("another Unix socket", PoolKey(origin: Origin(scheme: .https, socketPath: "/run/b"), tls: tls)),
       ("not verified", PoolKey(origin: origin, tls: unverified)),
       ("up to TLS 1.2", PoolKey(origin: origin, tls: older)),
-      ("own trust", PoolKey(origin: origin, tls: private_)),
-      ("more trust", PoolKey(origin: origin, tls: both)),
+      ("private trust roots", PoolKey(origin: origin, tls: private_)),
+      ("private and system trust roots", PoolKey(origin: origin, tls: both)),
       ("stapling required", PoolKey(origin: origin, tls: stapled)),
-      ("another name in TLS", PoolKey(origin: origin, tls: named)),
+      ("another server name", PoolKey(origin: origin, tls: named)),
       ("with a verifier", PoolKey(origin: origin, tls: asked)),
       ("with another verifier", PoolKey(origin: origin, tls: askedAnother)),
       ("through a proxy", PoolKey(origin: origin, route: .tunnel(proxy), tls: tls)),
       ("forwarded by a proxy", PoolKey(origin: origin, route: .forward(proxy), tls: tls)),
-      ("through it with credentials", PoolKey(origin: origin, route: .tunnel(known), tls: tls)),
-      ("through it with another password", PoolKey(origin: origin, route: .tunnel(otherPassword), tls: tls)),
+      ("through the proxy with credentials", PoolKey(origin: origin, route: .tunnel(known), tls: tls)),
+      ("through the proxy with another password", PoolKey(origin: origin, route: .tunnel(otherPassword), tls: tls)),
       ("through another proxy", PoolKey(origin: origin, route: .tunnel(otherPort), tls: tls)),
       ("through SOCKS", PoolKey(origin: origin, route: .tunnel(socks), tls: tls)),
-      ("through SOCKS by name", PoolKey(origin: origin, route: .tunnel(socksNames), tls: tls)),
-      ("for one exchange alone", exclusive),
+      ("through SOCKS with host names", PoolKey(origin: origin, route: .tunnel(socksNames), tls: tls)),
+      ("exclusive to one exchange", exclusive),
     ]
   }
 
-  @Test("connections that differ in anything that matters have pools of their own")
+  @Test("keys that differ in any relevant setting have separate pools")
   func distinct() throws {
     let keys = try Self.keys()
     for (index, one) in keys.enumerated() {

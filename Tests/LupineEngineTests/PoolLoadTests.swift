@@ -1,4 +1,4 @@
-// The pool with very many waiters, connections and origins: anything that looks through all of them takes minutes here.
+// PoolLoadTests: the pool with 100,000 waiters, connections or origins. Any linear search would take minutes here.
 
 import LupineReactor
 import LupineTestSupport
@@ -11,7 +11,7 @@ import Testing
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
-  @Test("100,000 wait for one connection, every other one gives up, and the others are served in order")
+  @Test("100,000 exchanges wait for one connection, half of them are cancelled, and the rest are served in order")
   func waiters() throws {
     var pool = PoolState(Self.limits(perOrigin: 1))
     let now = Instant(nanoseconds: 0)
@@ -27,7 +27,7 @@ struct PoolLoadTests {
     guard case .refused = pool.acquire(Self.key(1), for: .max, now: now) else {
       throw Unexpected(what: "it isn't refused")
     }
-    // From the end, so that those in front of it stay for as long as possible.
+    // In reverse order, so that earlier waiters stay in the queue for as long as possible.
     for ticket in tickets.enumerated().filter({ $0.offset % 2 == 1 }).map(\.element).reversed() {
       #expect(pool.cancel(ticket).isEmpty)
     }
@@ -41,7 +41,7 @@ struct PoolLoadTests {
     #expect(pool.counters().total.reused == Self.count / 2 - 1)
   }
 
-  @Test("100,000 origins wait for one place, and get it in order")
+  @Test("100,000 origins wait for one place and get it in order")
   func origins() throws {
     var pool = PoolState(Self.limits(inAll: 1))
     let now = Instant(nanoseconds: 0)
@@ -59,7 +59,7 @@ struct PoolLoadTests {
       guard exchange + 1 < Self.count else { break }
       guard case .actions(let actions) = released, actions.count == 2, actions[0] == .close(id, .totalLimit),
         case .connect(let next, exchange + 1) = actions[1]
-      else { throw Unexpected(what: "\(released) behind \(exchange)") }
+      else { throw Unexpected(what: "\(released) after \(exchange)") }
       connection = next
     }
     #expect(pool.origins.count == pool.limits.originsRememberedMax)
@@ -77,7 +77,7 @@ struct PoolLoadTests {
       ids.append(id)
     }
     for id in ids {
-      guard case .use = pool.opened(id, now: now) else { throw Unexpected(what: "nobody is served") }
+      guard case .use = pool.opened(id, now: now) else { throw Unexpected(what: "no exchange is served") }
     }
     for id in ids {
       now = now + .microseconds(1)
@@ -93,7 +93,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("100,000 wait for a descriptor, and give up one by one while others look for one")
+  @Test("100,000 exchanges wait for a descriptor and are cancelled one by one while others retry")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)
@@ -108,19 +108,19 @@ struct PoolLoadTests {
     }
     for id in opening {
       guard pool.openingFailed(id, because: .outOfDescriptors, now: now).count == 1 else {
-        throw Unexpected(what: "another one is tried at once")
+        throw Unexpected(what: "another attempt is made at once")
       }
     }
     for ticket in tickets.reversed() {
-      guard let next = pool.nextDeadline else { throw Unexpected(what: "nothing is tried any more") }
+      guard let next = pool.nextDeadline else { throw Unexpected(what: "no further attempt is scheduled") }
       now = next
       guard case .connect(let id, for: 0) = pool.expire(now: now).first else {
-        throw Unexpected(what: "nothing is tried")
+        throw Unexpected(what: "no attempt is made")
       }
       guard pool.openingFailed(id, because: .outOfDescriptors, now: now) == [.wait(0)] else {
-        throw Unexpected(what: "it doesn't wait")
+        throw Unexpected(what: "the exchange doesn't wait")
       }
-      guard pool.cancel(ticket).isEmpty else { throw Unexpected(what: "giving up had a consequence") }
+      guard pool.cancel(ticket).isEmpty else { throw Unexpected(what: "the cancellation had an effect") }
     }
     #expect(pool.nextDeadline == nil)
   }

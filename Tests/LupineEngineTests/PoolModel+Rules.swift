@@ -1,4 +1,4 @@
-// What the pool's actions may be, and what has to be true of it behind every event.
+// PoolModel+Rules: the rules for the pool's actions, and those that hold after every event.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -49,7 +49,7 @@ extension PoolModel {
     case .idle, .free: break
     case let other: throw violation("\(id.serial) was given to \(exchange), and is \(String(describing: other))")
     }
-    try require(model[index].waiting.first == exchange, "\(exchange) doesn't wait longest")
+    try require(model[index].waiting.first == exchange, "\(exchange) isn't the longest waiter")
     model[index].waiting.removeFirst()
     try end(exchange, "served")
     if let uses = model[index].connections[id]?.uses, uses > 0 {
@@ -91,12 +91,12 @@ extension PoolModel {
     case .usesLimit: try require(connection.uses == limits.usesPerConnectionMax, "it was used \(connection.uses) times")
     case .totalLimit:
       try require(connectionCount == limits.connectionsMax, "there was a place")
-      try require(isFreeOrOldest, "another one has been idle for longer")
+      try require(isFreeOrOldest, "another connection has been idle for longer")
     case .descriptorsNeeded:
-      try require(connectionCount < limits.connectionsMax, "a place was missing, too")
-      try require(isFreeOrOldest, "another one has been idle for longer")
+      try require(connectionCount < limits.connectionsMax, "a place was lacking as well")
+      try require(isFreeOrOldest, "another connection has been idle for longer")
     case .idleLimit:
-      // The free one isn't among the idle yet.
+      // The free connection isn't counted as idle yet.
       let own = model[index].idle.count + (idleSince == nil ? 1 : 0)
       try require(own >= limits.idlePerOriginMax || idle.count >= limits.idleMax, "there was room for it")
     case .exchangeFailed, .serverAskedForClose: try require(idleSince == nil, "\(id.serial) wasn't in use")
@@ -115,7 +115,7 @@ extension PoolModel {
 
   // MARK: Rules
 
-  /// Of each key that may have another connection, the first waiter for whom none is on its way.
+  /// Returns, for each key below its connection limit, the first waiter for which no connection is being opened.
   func hungry() -> [ExchangeID] {
     model.compactMap { key in
       guard key.connections.count < limits.connectionsPerOriginMax else { return nil }
@@ -128,9 +128,9 @@ extension PoolModel {
     for key in model {
       try require(key.connections.count <= limits.connectionsPerOriginMax, "the limit of connections is exceeded")
       try require(key.idle.count <= limits.idlePerOriginMax, "the limit of idle connections is exceeded")
-      try require(key.idle.isEmpty || key.waiting.isEmpty, "somebody waits beside an idle connection")
+      try require(key.idle.isEmpty || key.waiting.isEmpty, "an exchange waits although a connection is idle")
       let askers = key.opening.compactMap { pool.asker(of: $0) }
-      try require(askers.sorted() == Array(key.waiting.prefix(askers.count)), "\(askers) aren't the first")
+      try require(askers.sorted() == Array(key.waiting.prefix(askers.count)), "\(askers) aren't the first waiters")
     }
     let idleCount = model.reduce(0) { $0 + $1.idle.count }
     let waitingCount = model.reduce(0) { $0 + $1.waiting.count }
@@ -140,16 +140,16 @@ extension PoolModel {
     try require(waitingCount <= limits.waitersMax, "the limit of waiters is exceeded")
     if !hungry().isEmpty {
       let isHeldBack = pool.strain.map { $0.permits == 0 } ?? false
-      try require(connectionCount == limits.connectionsMax || isHeldBack, "somebody waits though there is room")
-      try require(idleCount == 0, "somebody waits for what an idle connection takes")
+      try require(connectionCount == limits.connectionsMax || isHeldBack, "an exchange waits although there is room")
+      try require(idleCount == 0, "an exchange waits for an idle connection's place")
       let isWasting = model.contains { $0.waiting.isEmpty && !$0.opening.isEmpty }
-      try require(!isWasting, "somebody waits for what a needless connection takes")
+      try require(!isWasting, "an exchange waits for an unneeded connection's place")
     }
     if let strain = pool.strain {
       let isBeingTried = model.contains { !$0.opening.isEmpty }
       try require(
         strain.permits > 0 || strain.retry != nil || isBeingTried, "nothing would end the lack of descriptors")
-      try require(waitingCount > 0, "descriptors lack for nobody")
+      try require(waitingCount > 0, "descriptors are lacking without a waiter")
     }
     try checkDeadline()
     try checkCounters()
@@ -160,12 +160,12 @@ extension PoolModel {
       for connection in key.connections.values {
         guard case .idle(let since) = connection.activity, let openedAt = connection.openedAt else { continue }
         let ends = [since + limits.idleTimeout] + (limits.connectionAgeMax.map { [openedAt + $0] } ?? [])
-        try require(ends.allSatisfy { pool.nextDeadline ?? Instant(nanoseconds: .max) <= $0 }, "an end would be missed")
+        try require(ends.allSatisfy { pool.nextDeadline ?? Instant(nanoseconds: .max) <= $0 }, "a deadline is missed")
       }
     }
   }
 
-  /// The pool's counters are the sums of what has happened.
+  /// Checks that the pool's counters are the sums of past events.
   private mutating func checkCounters() throws(PoolViolation) {
     let counters = pool.counters()
     var sum = ConnectionCounters()
@@ -185,7 +185,7 @@ extension PoolModel {
     try require(counters.origins.count <= max(limits.originsRememberedMax, used), "too many origins are remembered")
   }
 
-  // The numbers of now beside those of the past.
+  // Adds the current numbers to the counters of past events.
   private func present(_ key: Key, _ past: ConnectionCounters) -> ConnectionCounters {
     var counters = past
     counters.idle = key.idle.count
@@ -195,9 +195,9 @@ extension PoolModel {
     return counters
   }
 
-  // MARK: The end
+  // MARK: The end of a history
 
-  /// Lets everything come to its end, by and by.
+  /// Lets all waiters, busy connections and attempts end one after the other, and checks that nothing is left.
   mutating func finish() throws(PoolViolation) {
     while model.contains(where: { !$0.waiting.isEmpty || !$0.busy.isEmpty || !$0.opening.isEmpty }) {
       if let index = model.firstIndex(where: { !$0.opening.isEmpty }), let id = model[index].opening.first {
@@ -211,14 +211,14 @@ extension PoolModel {
       } else if let retry = pool.strain?.retry {
         try pass(retry - now)
       } else {
-        throw violation("\(model.flatMap(\.waiting)) wait for nothing")
+        throw violation("\(model.flatMap(\.waiting)) wait without end")
       }
     }
     try pass(limits.idleTimeout)
     try checkEmpty()
   }
 
-  /// Shuts down, and lets what is busy come to its end.
+  /// Shuts the pool down, lets busy connections end, and checks that nothing is left.
   mutating func shutDown() throws(PoolViolation) {
     event = "shutdown"
     let waiting = model.flatMap(\.waiting).sorted()

@@ -1,21 +1,21 @@
-// The simplest account of a pool: it believes the pool's answers, and says when one can't be right.
+// PoolModel: a simplified model of the pool. It follows the pool's answers and reports those that can't be right.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// What was broken, and how to see it again.
+/// A broken rule, with the event that broke it and the command that repeats the history.
 struct PoolViolation: Error, CustomStringConvertible {
   let description: String
 }
 
-/// A pool, random events for it, and what its answers have led to.
+/// A pool, random events for it, and the model's state, which follows from the pool's answers.
 struct PoolModel {
   enum Activity: Equatable {
     case opening
     case busy(ExchangeID)
     case idle(since: Instant)
-    /// Just opened or released; the answer says what becomes of it.
+    /// Just opened or released; the pool's answer decides what happens to the connection.
     case free
   }
 
@@ -26,7 +26,8 @@ struct PoolModel {
   }
 
   struct Key {
-    /// In the order of coming. Identifiers rise, so that a lower one has come earlier at any key.
+    /// In order of arrival. Identifiers increase, so that of two exchanges, at any keys, the one with the lower
+    /// identifier arrived first.
     var waiting: [ExchangeID] = []
     var connections: [ConnectionID: Connection] = [:]
     var counters = ConnectionCounters()
@@ -83,7 +84,7 @@ struct PoolModel {
   func violation(_ rule: String) -> PoolViolation {
     PoolViolation(
       description:
-        "event \(eventCount), \(event): \(rule). Again: LUPINE_POOL_SEED=\(seed) swift test --filter PoolModel")
+        "event \(eventCount), \(event): \(rule). To repeat: LUPINE_POOL_SEED=\(seed) swift test --filter PoolModel")
   }
 
   // MARK: Events
@@ -124,11 +125,11 @@ struct PoolModel {
         if case .idle(let since) = $0.activity { since } else { nil }
       }
       try require(before.connections[id]?.activity == newest.max().map { .idle(since: $0) }, "not the newest idle one")
-      try require(before.waiting.isEmpty, "it overtook those who wait")
+      try require(before.waiting.isEmpty, "it overtook waiters")
       model[index].waiting.append(exchange)
       try use(id, exchange, index)
     case .wait(let ticket, let actions):
-      try require(waiting < limits.waitersMax, "too many wait")
+      try require(waiting < limits.waitersMax, "there are too many waiters")
       model[index].waiting.append(exchange)
       tickets[exchange] = ticket
       try perform(actions)
@@ -171,7 +172,7 @@ struct PoolModel {
     case .actions(let actions): try perform(actions)
     }
     if model[index].connections[id]?.activity == .free {
-      try require(model[index].waiting.isEmpty, "it rests, and somebody waits")
+      try require(model[index].waiting.isEmpty, "it became idle although an exchange waits")
       model[index].connections[id]?.activity = .idle(since: now)
     }
     try checkAlways()
@@ -188,7 +189,7 @@ struct PoolModel {
     for action in actions {
       switch action {
       case .fail(let exchange): try require(failure == .unreachable && exchange == asker, "\(exchange) was failed")
-      case .wait: try require(failure == .outOfDescriptors && asker != nil, "somebody lost what was on its way")
+      case .wait: try require(failure == .outOfDescriptors && asker != nil, "a waiter lost its attempt")
       default: break
       }
     }
@@ -233,7 +234,7 @@ struct PoolModel {
     now = now + duration
     begin("expire at \(now.nanoseconds)")
     try perform(pool.expire(now: now))
-    try require(pool.nextDeadline.map { $0 > now } ?? true, "what has expired was kept")
+    try require(pool.nextDeadline.map { $0 > now } ?? true, "an expired deadline was kept")
     try checkAlways()
   }
 

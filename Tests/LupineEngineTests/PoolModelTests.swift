@@ -1,4 +1,4 @@
-// Long random histories of the pool, held against what must always be true of it.
+// PoolModelTests: long random histories of the pool, checked against the model's rules.
 
 import Foundation
 import LupineTestSupport
@@ -9,7 +9,7 @@ import Testing
 
 @Suite("PoolModel, random histories")
 struct PoolModelTests {
-  /// Set LUPINE_POOL_SEED to see one history again.
+  /// LUPINE_POOL_SEED=… selects a single history to repeat.
   static let seeds: [UInt64] =
     ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] }
     ?? Array(1...UInt64(repetitions(of: 16)))
@@ -19,11 +19,11 @@ struct PoolModelTests {
     var model = PoolModel(seed: seed)
     for _ in 0..<5_000 { try model.step() }
     if seed % 3 == 0 { try model.shutDown() } else { try model.finish() }
-    // Otherwise the random events would have tested less than they should.
+    // Otherwise the events would cover too little.
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random histories close connections for every reason of the pool's")
+  @Test("the random histories close connections for each of the pool's own reasons")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...12 as ClosedRange<UInt64> {

@@ -1,4 +1,4 @@
-// The pool's decisions: the histories are run, and what can't be said as one is tested here.
+// PoolStateTests: the pool's decisions. Runs the histories and tests what they can't express.
 
 import LupineReactor
 import LupineTLS
@@ -33,14 +33,14 @@ struct PoolStateTests {
   @Test(arguments: PoolHistory.shuttingDown)
   func shuttingDown(_ history: PoolHistory) throws { try history.run() }
 
-  @Test("what differs in scheme, host, port or TLS settings has different keys")
+  @Test("requests that differ in scheme, host, port or TLS settings have different keys")
   func keys() {
     let keys = ["a", "b", "c", "d", "e", "f"].map(PoolHistory.key)
     #expect(Set(keys).count == keys.count)
     #expect(PoolHistory.key("d") == PoolHistory.key("d"))
   }
 
-  @Test("the default limits stay below the usual number of descriptors, and keep fewer idle than there may be")
+  @Test("the default limits fit the usual number of descriptors, and fewer connections may be idle than open")
   func defaults() {
     let limits = PoolLimits()
     #expect(limits.connectionsPerOriginMax == 64 && limits.idlePerOriginMax == 64)
@@ -50,7 +50,7 @@ struct PoolStateTests {
     #expect(limits.originsRememberedMax == 1_000)
   }
 
-  @Test("every reason to close says in a sentence of its own what it means", arguments: CloseReason.allCases)
+  @Test("each close reason has a distinct description in a full sentence", arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
     let others = CloseReason.allCases.filter { $0 != reason }.map(\.description)
     #expect(!others.contains(reason.description))
@@ -58,7 +58,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("every reason of the pool's own comes up in the histories")
+  @Test("each of the pool's own close reasons occurs in the histories")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
@@ -80,7 +80,7 @@ struct PoolStateTests {
     #expect(counters.origins.map(\.origin.authority).sorted() == ["a", "a:8080", "b"])
   }
 
-  @Test("the name of a closed connection traps, even if its slot is used again")
+  @Test("releasing a closed connection traps, even if its slot is in use again")
   func staleName() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())
@@ -90,7 +90,7 @@ struct PoolStateTests {
       else { return }
       guard case .use = pool.opened(id, now: now) else { return }
       guard case .actions = pool.release(id, closing: .exchangeFailed, now: now) else { return }
-      // Takes the slot of the closed one.
+      // Occupies the slot of the closed connection.
       guard case .wait(_, let others) = pool.acquire(key, for: 2, now: now), case .connect(let other, _) = others[0],
         other.slot == id.slot, case .use = pool.opened(other, now: now)
       else { return }
@@ -98,7 +98,7 @@ struct PoolStateTests {
     }
   }
 
-  @Test("releasing twice traps")
+  @Test("releasing a connection twice traps")
   func doubleRelease() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())

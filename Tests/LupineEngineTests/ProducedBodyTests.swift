@@ -1,4 +1,4 @@
-// Bodies that are written while they are sent: lengths, backpressure, failures, compression.
+// ProducedBodyTests: request bodies produced while they are sent: lengths, backpressure, failures and compression.
 
 import LupineEngine
 import LupineOrigin
@@ -13,7 +13,7 @@ struct ProducedBodyTests {
     EngineRequest(method: "PUT", uri: try URI("\(origin.url)\(path)"), body: body)
   }
 
-  /// Answers with how the body was framed, and what it was.
+  /// Creates a server that responds with the framing and content of the request's body.
   private func echo() throws -> OriginServer {
     try OriginServer.serving { request in
       let framing = request.fields.first("Content-Length") ?? request.fields.first("Transfer-Encoding") ?? "none"
@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("of unknown length is sent chunked, of known length as it is")
+  @Test("of unknown length is sent chunked, and of known length with Content-Length")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ProducedBodyTests {
     #expect(await engine.record(try put(nothing, to: origin)).text == "chunked: ")
   }
 
-  @Test("may stand between bytes and files")
+  @Test("may be placed between bytes and files")
   func mixed() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -54,7 +54,7 @@ struct ProducedBodyTests {
     #expect(try await Engine().record(try put(body, to: origin)).text == "chunked: <middle>")
   }
 
-  @Test("with more or fewer bytes than it was said to have is an error", arguments: [3, 5] as [UInt64])
+  @Test("with more or fewer bytes than declared is an error", arguments: [3, 5] as [UInt64])
   func wrongLength(byteCount: UInt64) async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -68,7 +68,7 @@ struct ProducedBodyTests {
     #expect(error?.description.contains("was to have \(byteCount) bytes") == true)
   }
 
-  @Test("whose producer throws ends the exchange and the connection")
+  @Test("whose producer throws ends the exchange and closes the connection")
   func failingProducer() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in
@@ -104,7 +104,7 @@ struct ProducedBodyTests {
     let piece = [UInt8](repeating: 7, count: 64 * 1024)
     let body = RequestBody(byteCount: UInt64(total)) { [full] writer in
       for index in 1...(total / piece.count) {
-        // The kernel's buffers on loopback take a few MiB; what is beyond can only be the engine's.
+        // On loopback the kernel buffers a few MiB; the engine would have to buffer the rest.
         if index == 2 { full.open() }
         try await writer.write(piece)
         written.store(index * piece.count, ordering: .releasing)
@@ -114,7 +114,7 @@ struct ProducedBodyTests {
     let sink = RecordingSink()
     engine.submit(try put(body, to: origin), to: sink)
     await full.wait()
-    // Each round trip through the same loop is time in which an unbounded reader would have read everything.
+    // During each round trip on the same loop, an engine without backpressure would read more of the body.
     let other = try OriginServer.serving { _ in .text("x") }
     defer { other.stop() }
     for _ in 0..<200 { #expect(try await engine.record(other.url).text == "x") }
@@ -123,7 +123,7 @@ struct ProducedBodyTests {
     #expect(await sink.outcome.text == String(total))
   }
 
-  @Test("hears of a cancellation: its task is cancelled and its write throws")
+  @Test("is notified of a cancellation: its task is cancelled and its write throws")
   func cancelled() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -142,11 +142,11 @@ struct ProducedBodyTests {
     await ended.wait()
   }
 
-  @Test("that can't begin again isn't sent twice: neither by a replay nor by a redirect")
+  @Test("that isn't replayable isn't sent twice, neither by a replay nor by a redirect")
   func spent() async throws {
     let requests = Atomic<Int>(0)
     let origin = try OriginServer { peer in
-      // The first request leaves a connection, which closes when the second has been read.
+      // The first request leaves an idle connection, which closes after the second has been read.
       while let request = try peer.readRequest() {
         if request.path == "/keep" {
           try peer.respond()
@@ -170,13 +170,13 @@ struct ProducedBodyTests {
 
     do throws(EngineError) {
       _ = try await engine.collect(redirected, redirects: RedirectRule())
-      Issue.record("a spent body was sent again")
+      Issue.record("A body that isn't replayable was sent again.")
     } catch {
       #expect(error.code == .bodyNotReplayable)
     }
   }
 
-  @Test("that can begin again follows a 307")
+  @Test("that is replayable follows a 307")
   func replayed() async throws {
     let origin = try OriginServer.serving { request in
       request.path == "/"
@@ -197,7 +197,7 @@ struct ProducedBodyTests {
   @Test("is compressed while it is sent", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func compressed(coding: ContentCoding) async throws {
     let origin = try OriginServer.serving { request in
-      // The origin's own codings: what arrived is sent back as it is, and the client decodes it.
+      // The server returns the coded body unchanged, and the client decodes it.
       Reply(fields: ["Content-Encoding": request.fields.first("Content-Encoding") ?? "missing"], .bytes(request.body))
     }
     defer { origin.stop() }

@@ -1,4 +1,4 @@
-// Bypass lists: the table of what curl does, and addresses against what the C library reads.
+// ProxyBypassTests: bypass lists, compared with curl's behavior, and numeric addresses, compared with the C library.
 
 import LupineReactor
 import LupineWire
@@ -8,31 +8,31 @@ import Testing
 
 @Suite("ProxyBypass")
 struct ProxyBypassTests {
-  @Test("a host is reached directly or not, as in curl but for the marked ones", arguments: ProxyBypassVector.all)
+  @Test("a host is reached directly or by proxy, as with curl except where marked", arguments: ProxyBypassVector.all)
   func table(_ vector: ProxyBypassVector) throws {
     let host = try URI("http://\(vector.host)/").origin.host
     #expect(ProxyBypass(vector.list).contains(host: host) == vector.isDirect)
   }
 
-  @Test("the table has both answers, and says where curl differs")
+  @Test("the table covers both decisions and marks each difference from curl")
   func tableIsTold() {
     #expect(ProxyBypassVector.all.count(where: \.isDirect) > 40)
     #expect(ProxyBypassVector.all.count { !$0.isDirect } > 40)
     #expect(ProxyBypassVector.all.count { $0.isDirect != $0.isDirectInCurl } == 19)
   }
 
-  @Test("the empty list excepts nothing")
+  @Test("the empty list bypasses no host")
   func none() {
     #expect(ProxyBypass.none == ProxyBypass(""))
     #expect(!ProxyBypass.none.contains(host: "example.com"))
     #expect(!ProxyBypass.none.contains(host: ""))
   }
 
-  @Test("every length of a prefix, on both sides of its end")
+  @Test("prefixes of every length match exactly up to their last bit")
   func prefixes() {
     for bitCount in 1...32 {
       let list = ProxyBypass("255.255.255.255/\(bitCount)")
-      // Differs in the last bit of the prefix, and in the one behind.
+      // The first address differs in the prefix's last bit, the second in the bit after it.
       #expect(!list.contains(host: Self.v4(.max ^ 1 << UInt32(32 - bitCount))), "\(bitCount)")
       if bitCount < 32 { #expect(list.contains(host: Self.v4(.max ^ 1 << UInt32(31 - bitCount))), "\(bitCount)") }
     }
@@ -47,12 +47,12 @@ struct ProxyBypassTests {
     (0..<4).map { String(bits >> UInt32(24 - 8 * $0) & 255) }.joined(separator: ".")
   }
 
-  /// The address of which that bit alone is set.
+  /// Returns the address in which only this bit is set.
   private static func v6(bit: Int) -> String {
     (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
   }
 
-  @Test("a list as long as an environment can hold is read, and looked through")
+  @Test("a list of 10,000 hosts is parsed and searched")
   func longList() {
     let list = ProxyBypass((0..<10_000).map { "host\($0).example" }.joined(separator: ","))
     #expect(list.contains(host: "www.host9999.example"))
@@ -63,7 +63,7 @@ struct ProxyBypassTests {
 @Suite("NumericAddress")
 struct NumericAddressTests {
   @Test(
-    "what is read and what isn't agrees with the C library",
+    "the parser accepts the same addresses as the C library",
     arguments: [
       "0.0.0.0", "127.0.0.1", "255.255.255.255", "256.0.0.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3",
       "01.2.3.4", "1.2.3.04", "0x1.2.3.4", "1.2.3.+4", "1.2.3.-4", " 1.2.3.4", "1.2.3.4 ", "1.2.3.4/8", "1", "", ".",
@@ -81,11 +81,11 @@ struct NumericAddressTests {
     #expect((address != nil) == (expected != nil))
     guard let address, let expected else { return }
     #expect(address.bytes.count == (expected.isIPv6 ? 16 : 4))
-    // The library's own spelling of the same address.
+    // The C library's spelling of the same address.
     #expect(NumericAddress(expected.host) == address)
   }
 
-  @Test("addresses become bytes in network order")
+  @Test("addresses are stored in network byte order")
   func bytes() throws {
     #expect(try #require(NumericAddress("1.2.30.255")).bytes == [1, 2, 30, 255])
     #expect(

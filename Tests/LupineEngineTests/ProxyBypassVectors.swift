@@ -1,12 +1,12 @@
-// Hosts and bypass lists, with what curl 7.88.1 does: whether it goes to the proxy or to the host.
+// ProxyBypassVectors: hosts and bypass lists with the decision of curl 7.88.1, proxy or direct.
 //
-// Found out by running curl with http_proxy and no_proxy set, in a network namespace where only the proxy's port is
-// listened on. Where this client decides otherwise, `curl` says what curl does: it reads numbers with atoi, takes a
-// prefix of 0 for an exact match, compares IPv6 blocks and spellings wrongly, and wants "*" without anything around it.
+// Determined by running curl with http_proxy and no_proxy set, in a network namespace where only the proxy's port has a
+// listener. `curl` gives curl's decision where this client differs: curl parses numbers with atoi, takes a prefix of 0
+// for an exact match, compares IPv6 blocks and spellings wrongly, and requires "*" to be the complete list.
 
 import Testing
 
-/// One decision.
+/// A host, a bypass list, and the decision.
 struct ProxyBypassVector: Sendable, CustomTestStringConvertible {
   let host: String
   let list: String

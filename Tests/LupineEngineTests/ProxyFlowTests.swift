@@ -1,4 +1,4 @@
-// Requests through proxies that a script plays: what goes to whom, what comes back, what goes wrong.
+// ProxyFlowTests: requests through scripted proxies: what the proxy and the origin receive.
 
 import LupineEngine
 import LupineOrigin
@@ -14,7 +14,7 @@ struct ProxyFlowTests {
     return try Engine(configuration: configuration)
   }
 
-  @Test("http is forwarded in absolute form, with the proxy's credentials and not the caller's for it")
+  @Test("http is forwarded in absolute form with the proxy's credentials, without the caller's Proxy-Authorization")
   func forward() async throws {
     let heads = Mutex<[String]>([])
     let proxy = try OriginServer { peer in
@@ -37,7 +37,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 1)
   }
 
-  @Test("a connection of one origin's isn't used for another behind the same proxy")
+  @Test("origins reached through the same proxy don't share connections")
   func notShared() async throws {
     let proxy = try OriginServer.serving { .text($0.target) }
     defer { proxy.stop() }
@@ -47,7 +47,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 2)
   }
 
-  @Test("https goes through a tunnel, in which the proxy sees neither target nor fields")
+  @Test("https uses a tunnel, in which the proxy sees neither request target nor fields")
   func connect() async throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -80,7 +80,7 @@ struct ProxyFlowTests {
   }
 
   @Test(
-    "SOCKS 5 with user and password carries http, with the name or with the address",
+    "SOCKS 5 with user and password carries http, with the host's name or its address",
     arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let seen = Mutex<[[UInt8]]>([])
@@ -110,7 +110,7 @@ struct ProxyFlowTests {
     }
   }
 
-  @Test("hosts that the settings except are reached directly")
+  @Test("hosts on the bypass list are reached directly")
   func bypass() async throws {
     let proxy = try OriginServer.serving { _ in .text("proxy") }
     defer { proxy.stop() }

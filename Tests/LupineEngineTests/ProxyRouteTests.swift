@@ -1,4 +1,4 @@
-// What of a request's head goes to whom: directly, to a proxy that forwards, through a tunnel.
+// ProxyRouteTests: the request head by route: direct, through a forwarding proxy, or through a tunnel.
 
 import LupineWire
 import Testing
@@ -18,7 +18,7 @@ struct ProxyRouteTests {
     return try #require(EngineRequest(uri: try URI(uri), fields: fields).head(by: route))
   }
 
-  @Test("the way follows from the schemes")
+  @Test("the schemes of origin and proxy determine the route")
   func ways() throws {
     let (http, https) = (try URI("http://h/").origin, try URI("https://h/").origin)
     #expect(Route(to: http, by: nil) == .direct)
@@ -32,7 +32,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("an origin never sees a proxy's fields, directly or through a tunnel")
+  @Test("an origin never receives proxy fields, directly or through a tunnel")
   func originFields() throws {
     let routes: [Route] = [
       .direct, .tunnel(try Proxy("http://u:p@p")), .tunnel(try Proxy("socks5://u:p@p")), .tunnel(try Proxy("http://p")),
@@ -46,7 +46,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("a forwarding proxy gets the absolute form and its own credentials, and the caller's go nowhere")
+  @Test("a forwarding proxy receives the absolute form and the configured credentials in place of the caller's")
   func forward() throws {
     let head = try apply(.forward(try Proxy("http://us%65r:p:w@p")), to: "http://H:8080/x?y#z", fields: fields)
     #expect(head.target == "http://h:8080/x?y")
@@ -62,7 +62,7 @@ struct ProxyRouteTests {
   }
 
   @Test(
-    "the absolute form",
+    "a forwarded request target is in absolute form",
     arguments: [
       ("http://h", "http://h/"), ("http://h?q", "http://h/?q"), ("http://h:80/a", "http://h/a"),
       ("http://[::1]:81/a b", "http://[::1]:81/a%20b"), ("http://u:p@h/x", "http://h/x"),
@@ -72,7 +72,7 @@ struct ProxyRouteTests {
     #expect(try apply(.forward(try Proxy("p")), to: uri, fields: Fields()).target == target)
   }
 
-  @Test("a head without a proxy's fields stays as it is")
+  @Test("a head without proxy fields is unchanged")
   func untouched() throws {
     let fields: Fields = ["Host": "h", "X": "1", "x": "2"]
     #expect(try apply(.direct, to: "http://h/", fields: fields).fields == fields)

@@ -1,4 +1,4 @@
-// Which proxy a request goes through, by the environment or by hand.
+// ProxySettingsTests: the choice of a request's proxy, by the environment or by configuration.
 
 import LupineWire
 import Testing
@@ -7,14 +7,14 @@ import Testing
 
 @Suite("ProxySettings")
 struct ProxySettingsTests {
-  /// The proxy's host for a request, or nil.
+  /// Returns the host of the proxy for a request, or nil.
   private func host(_ uri: String, _ environment: [String: String]) throws -> String? {
     try ProxySettings.environment.rules(environment: environment).proxy(for: try URI(uri).origin)?.host
   }
 
-  // Tried with curl 7.88.1, which agrees, but for HTTP_PROXY.
+  // Compared with curl 7.88.1, which agrees except on HTTP_PROXY.
   @Test(
-    "the environment decides as in curl",
+    "the environment determines the proxy as with curl",
     arguments: [
       ("http", [:], nil),
       ("http", ["http_proxy": "a"], "a"),
@@ -25,27 +25,27 @@ struct ProxySettingsTests {
       ("https", ["https_proxy": "a", "HTTPS_PROXY": "b"], "a"),
       ("http", ["http_proxy": "a", "HTTP_PROXY": "b"], "a"),
       ("http", ["Http_Proxy": "a"], nil),
-      // all_proxy comes last.
+      // all_proxy has the lowest precedence.
       ("http", ["all_proxy": "a"], "a"),
       ("https", ["all_proxy": "a"], "a"),
       ("https", ["ALL_PROXY": "a"], "a"),
       ("https", ["all_proxy": "a", "ALL_PROXY": "b"], "a"),
       ("http", ["all_proxy": "a", "http_proxy": "b"], "b"),
       ("https", ["all_proxy": "a", "HTTPS_PROXY": "b"], "b"),
-      // Empty is as unset.
+      // An empty variable counts as unset.
       ("http", ["http_proxy": ""], nil),
       ("http", ["http_proxy": "", "all_proxy": "a"], "a"),
       ("https", ["https_proxy": "", "HTTPS_PROXY": "a"], "a"),
       ("https", ["https_proxy": "", "HTTPS_PROXY": "", "all_proxy": "a"], "a"),
       ("https", ["all_proxy": "", "ALL_PROXY": "a"], "a"),
-      // Exceptions.
+      // Bypass lists.
       ("http", ["http_proxy": "a", "no_proxy": "example.com"], nil),
       ("http", ["http_proxy": "a", "NO_PROXY": "example.com"], nil),
       ("http", ["http_proxy": "a", "no_proxy": "b", "NO_PROXY": "example.com"], "a"),
       ("http", ["http_proxy": "a", "no_proxy": "example.com", "NO_PROXY": "b"], nil),
       ("http", ["http_proxy": "a", "no_proxy": "", "NO_PROXY": "example.com"], nil),
       ("https", ["all_proxy": "a", "no_proxy": "example.com"], nil),
-      // curl never reads HTTP_PROXY; here it counts, but for a CGI program.
+      // curl never reads HTTP_PROXY. This client does, except in a CGI program.
       ("http", ["HTTP_PROXY": "a"], "a"),
       ("http", ["HTTP_PROXY": "a", "all_proxy": "b"], "a"),
       ("http", ["HTTP_PROXY": "a", "REQUEST_METHOD": "GET"], nil),
@@ -58,7 +58,7 @@ struct ProxySettingsTests {
     #expect(try host("\(scheme)://example.com/", environment) == expected)
   }
 
-  @Test("the local host is no exception by itself")
+  @Test("local hosts bypass the proxy only if listed")
   func localhost() throws {
     #expect(try host("http://localhost/", ["http_proxy": "a"]) == "a")
     #expect(try host("http://127.0.0.1/", ["http_proxy": "a"]) == "a")
@@ -66,7 +66,7 @@ struct ProxySettingsTests {
   }
 
   @Test(
-    "a malformed variable fails the requests that it holds for, and names itself",
+    "a malformed variable fails the requests it applies to, with an error that names it",
     arguments: ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"])
   func malformed(name: String) throws {
     let environment = [name: "nonsense://h", "https_proxy": "b", "no_proxy": "direct.example"]
@@ -75,7 +75,7 @@ struct ProxySettingsTests {
     #expect(try host("http://direct.example/", environment) == nil)
   }
 
-  @Test("a fixed proxy holds for both schemes, but for its exceptions, whatever the environment says")
+  @Test("a fixed proxy applies to both schemes except for its bypass list, whatever the environment contains")
   func fixed() throws {
     let proxy = try Proxy("socks5h://p")
     let environment = ["http_proxy": "a", "no_proxy": "*"]
@@ -88,7 +88,7 @@ struct ProxySettingsTests {
       try ProxySettings.fixed(proxy).rules(environment: environment).proxy(for: try URI("http://b/").origin) == proxy)
   }
 
-  @Test("without proxies the environment doesn't count")
+  @Test("without proxies the environment is ignored")
   func none() throws {
     let rules = ProxySettings.none.rules(environment: ["http_proxy": "a", "all_proxy": "nonsense://"])
     #expect(try rules.proxy(for: try URI("http://example.com/").origin) == nil)

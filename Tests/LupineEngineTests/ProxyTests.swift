@@ -1,4 +1,4 @@
-// Proxies' URLs: what they are read as, what is refused, and that passwords stay out of texts.
+// ProxyTests: parsing and refusing proxy URLs, and keeping passwords out of descriptions.
 
 import Testing
 
@@ -20,9 +20,9 @@ struct ProxyTests {
     }
   }
 
-  // Each was given to curl 7.88.1 as --proxy as well. It agrees, but for those marked.
+  // Each URL was also passed to curl 7.88.1 as --proxy. curl agrees except where marked.
   @Test(
-    "a URL is taken apart",
+    "a URL is parsed into its parts",
     arguments: [
       Parts("127.0.0.1", "http://127.0.0.1:1080"),
       Parts("127.0.0.1:3128", "http://127.0.0.1:3128"),
@@ -57,11 +57,11 @@ struct ProxyTests {
       Parts("http://user:100%@h", "http://h:1080", "user", "100%"),
       Parts("socks5://user:pass@127.0.0.1", "socks5://127.0.0.1:1080", "user", "pass"),
       Parts("socks5h://a:b@[::1]:9", "socks5h://[::1]:9", "a", "b"),
-      // curl sends empty credentials here.
+      // curl sends empty credentials for this URL.
       Parts("http://@127.0.0.1:3128", "http://127.0.0.1:3128"),
-      // curl refuses this; as in every URI here, user information ends at the last "@".
+      // curl refuses this URL; here, as in all URIs, user information ends at the last "@".
       Parts("http://user:p@ss@127.0.0.1:3128", "http://127.0.0.1:3128", "user", "p@ss"),
-      // A mark that joins the delimiter doesn't move the host.
+      // A combining mark after a delimiter doesn't change the host.
       Parts("http://user:pass\u{301}@h:1", "http://h:1", "user", "pass\u{301}"),
       Parts("http://user:pass@\u{301}@h:1", "http://h:1", "user", "pass@\u{301}"),
     ])
@@ -73,7 +73,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "a URL that is no proxy's is refused",
+    "a URL that isn't a proxy's is refused",
     arguments: [
       ("", ProxyError.Cause.malformedHost), ("http://", .malformedHost), ("//127.0.0.1:3128", .malformedHost),
       (" ", .malformedHost), ("http://a b", .malformedHost), (" http://127.0.0.1:3128", .malformedHost),
@@ -85,7 +85,7 @@ struct ProxyTests {
       ("http://127.0.0.1:0", .malformedPort), ("http://127.0.0.1:65536", .malformedPort),
       ("http://127.0.0.1:x", .malformedPort), ("http://127.0.0.1:3128 ", .malformedPort),
       ("http://127.0.0.1:-1", .malformedPort), ("http://127.0.0.1:+1", .malformedPort),
-      // curl reads this as if it had two slashes.
+      // curl reads this URL as if it had two slashes.
       ("http:/127.0.0.1:3128", .malformedPort), ("127.0.0.1:", .malformedPort),
       ("https://127.0.0.1", .unsupportedScheme("https")), ("HTTPS://127.0.0.1", .unsupportedScheme("https")),
       ("socks://127.0.0.1", .unsupportedScheme("socks")), ("socks4://127.0.0.1", .unsupportedScheme("socks4")),
@@ -100,17 +100,17 @@ struct ProxyTests {
     #expect(throws: ProxyError(cause, "the proxy's URL")) { try Proxy(url) }
   }
 
-  @Test("SOCKS credentials of 255 bytes are the longest; for HTTP there is no limit")
+  @Test("SOCKS credentials have at most 255 bytes; HTTP credentials have no limit")
   func credentialLengths() throws {
     let long = String(repeating: "x", count: 255)
     #expect(try Proxy("socks5://\(long):\(long)@h").password == long)
     #expect(try Proxy("http://\(long)x:\(long)x@h").user == long + "x")
-    // Bytes count, not characters.
+    // The limit counts bytes, not characters.
     let umlauts = String(repeating: "ü", count: 128)
     #expect(throws: ProxyError.self) { try Proxy(.socks5, host: "h", user: umlauts, password: "x") }
   }
 
-  @Test("a proxy is made of its parts by the same rules")
+  @Test("a proxy created from parts follows the same rules")
   func parts() throws {
     #expect(try Proxy(.http, host: "H", port: 80) == Proxy("http://h:80"))
     #expect(try Proxy(.socks5, host: "::1") == Proxy("socks5://[::1]"))
@@ -125,7 +125,7 @@ struct ProxyTests {
     #expect(throws: ProxyError(.colonInUser, "the proxy")) { try Proxy(.http, host: "h", user: "a:b") }
   }
 
-  @Test("no text about a proxy shows its password")
+  @Test("no description of a proxy contains its password")
   func passwordIsHidden() throws {
     let proxy = try Proxy("http://user:secret@h:1")
     var dumped = ""
@@ -138,7 +138,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "no error quotes what may be a password",
+    "no error quotes text that may be a password",
     arguments: [
       "http://user:secret", "user:secret", "http://user:secret@h:x", "secret@", "http://secret:1 @h ",
       "u:secret://h@x", "http://u:%FFsecret@h", "http://u%3A:secret@h", "socks5://:secret@h", "u:se/secret@h",
@@ -148,7 +148,7 @@ struct ProxyTests {
     #expect(!"\(try #require(error))".contains("secret"))
   }
 
-  @Test("an equal proxy has the same credentials")
+  @Test("equal proxies have the same credentials")
   func equality() throws {
     #expect(try Proxy("http://u:p@h:1") == Proxy("u:p@H:1/"))
     for other in [

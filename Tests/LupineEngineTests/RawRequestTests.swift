@@ -1,4 +1,4 @@
-// Raw requests: the bytes go out as they are, and the reply's head comes back as it was.
+// RawRequestTests: raw requests, whose bytes are sent unchanged and whose response head is available unchanged.
 
 import LupineEngine
 import LupineOrigin
@@ -9,7 +9,7 @@ import Testing
 struct RawRequestTests {
   private func origin(_ server: OriginServer) throws -> Origin { try URI(server.url).origin }
 
-  @Test("is sent byte for byte, whatever it is, on a connection of its own")
+  @Test("is sent unchanged, whatever its bytes, on a dedicated connection")
   func bytes() async throws {
     let seen = Mutex<[[UInt8]]>([])
     let reply = "HTTP/1.1 200  odd  reason\r\nX-Folded: a\r\n b\r\ncontent-length:3\r\n\r\nyes"
@@ -34,7 +34,7 @@ struct RawRequestTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("to HEAD has a reply without a body, and codings stay as they are")
+  @Test("with HEAD has a response without a body, and codings aren't removed")
   func framing() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()
@@ -50,13 +50,13 @@ struct RawRequestTests {
     get.timeouts.idle = .milliseconds(30)
     do throws(EngineError) {
       _ = try await engine.send(get)
-      Issue.record("a body that never came was complete")
+      Issue.record("A body that never arrived counted as complete.")
     } catch {
       #expect(error.code == .timedOut)
     }
   }
 
-  @Test("shows whether more came than one reply")
+  @Test("reveals whether bytes follow the first response")
   func surplus() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()

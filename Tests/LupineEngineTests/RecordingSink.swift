@@ -1,4 +1,4 @@
-// A sink that writes down what the engine says, and lets a test wait for it.
+// RecordingSink: a sink that records the response and lets a test wait for its end.
 
 import LupineEngine
 import LupineOrigin
@@ -19,7 +19,7 @@ final class RecordingSink: ResponseSink {
   let finished = Gate()
   private let record = Mutex(Record())
   private let bodyCount = Atomic<Int>(0)
-  /// Called on the loop with the number of body bytes so far.
+  /// Called on the loop with the number of body bytes received so far.
   private let onBody: @Sendable (Int) -> Void
 
   private let disposition: BodyDisposition
@@ -29,7 +29,7 @@ final class RecordingSink: ResponseSink {
     self.onBody = onBody
   }
 
-  /// Everything, once the exchange has ended.
+  /// The complete record, once the exchange has ended.
   var outcome: Record {
     get async {
       await finished.wait()
@@ -37,7 +37,7 @@ final class RecordingSink: ResponseSink {
     }
   }
 
-  /// Body bytes so far.
+  /// The number of body bytes received so far.
   var receivedCount: Int { bodyCount.load(ordering: .acquiring) }
 
   func receive(informational head: ResponseHead) { record.withLock { $0.informational.append(head.status) } }
@@ -67,7 +67,7 @@ final class RecordingSink: ResponseSink {
 }
 
 extension Engine {
-  /// Executes a request and returns all that was said about it.
+  /// Executes a request and returns everything that its sink received.
   func record(_ request: EngineRequest) async -> RecordingSink.Record {
     let sink = RecordingSink()
     submit(request, to: sink)

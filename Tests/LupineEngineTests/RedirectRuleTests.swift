@@ -1,4 +1,4 @@
-// Redirects: what the next request looks like, and what isn't followed. Responses are parsed from text.
+// RedirectRuleTests: the request that follows a redirect, and the redirects that aren't followed.
 
 import LupineWire
 import Testing
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("RedirectRule")
 struct RedirectRuleTests {
-  /// A head as a server sends it.
+  /// Returns a response head, parsed from text.
   private func head(_ status: Int, location: String?) throws -> ResponseHead {
     let field = location.map { "Location: \($0)\r\n" } ?? ""
     let text = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 0\r\n\r\n"
@@ -27,7 +27,7 @@ struct RedirectRuleTests {
     return EngineRequest(method: method, uri: try URI(uri), fields: all)
   }
 
-  /// Where a GET of `uri` is redirected to.
+  /// Returns the URI to which a GET of `uri` is redirected.
   private func target(_ location: String, from uri: String, rule: RedirectRule = RedirectRule()) throws -> URI? {
     try rule.next(after: try head(302, location: location), to: try request(uri), count: 0)?.uri
   }
@@ -35,7 +35,7 @@ struct RedirectRuleTests {
   // MARK: Method and body
 
   @Test(
-    "the method follows from the status",
+    "the status determines the next method",
     arguments: [
       (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
       (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
@@ -60,7 +60,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("the rest of the request stays as it was")
+  @Test("the rest of the request is unchanged")
   func keeps() throws {
     var first = try request("http://a/", method: "POST", fields: [("A", "1"), ("Authorization", "x"), ("Host", "h")])
     first.timeouts.total = .seconds(7)
@@ -74,7 +74,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client certificate stays with its origin, and with the https of its host",
+    "the client certificate is presented to its origin and to https on its host only",
     arguments: [
       ("https://a/", "/b", true), ("https://a/", "https://A:443/b", true), ("http://a:8080/", "https://a/", true),
       ("https://a/", "https://b/", false), ("https://a/", "https://a:444/", false), ("http://a/", "https://b/", false),
@@ -85,27 +85,27 @@ struct RedirectRuleTests {
     var first = try request(from)
     #expect(first.presentsIdentity)
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == isPresented)
-    // What was left behind doesn't come back.
+    // A certificate that was withheld is not presented later.
     first.presentsIdentity = false
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == false)
   }
 
-  // MARK: What isn't a redirect
+  // MARK: Responses that aren't redirects
 
-  @Test("a response that isn't a redirect is taken as it is", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
+  @Test("a response with another status isn't followed", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
   func notRedirects(status: Int) throws {
     #expect(
       try RedirectRule().next(after: try head(status, location: "/b"), to: try request("http://a/"), count: 0) == nil)
   }
 
-  @Test("a redirect without a Location is taken as it is, also at the limit", arguments: [301, 302, 303, 307, 308])
+  @Test("a redirect without a Location isn't followed, even at the limit", arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
     let head = try head(status, location: nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0) == nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 20) == nil)
   }
 
-  @Test("as many redirects are followed as the limit says", arguments: [0, 1, 20])
+  @Test("redirects are followed up to the limit", arguments: [0, 1, 20])
   func limit(countMax: Int) throws {
     var rule = RedirectRule()
     #expect(rule.countMax == 20)
@@ -121,7 +121,7 @@ struct RedirectRuleTests {
   // MARK: Targets
 
   @Test(
-    "a location is resolved against the request's URI",
+    "a Location is resolved against the request's URI",
     arguments: [
       ("http://a/x/y?q", "/b", "http://a/b"), ("http://a/x/y?q", "b", "http://a/x/b"),
       ("http://a/x/y?q", "../b", "http://a/b"), ("http://a/x/y?q", "?r", "http://a/x/y?r"),
@@ -129,7 +129,7 @@ struct RedirectRuleTests {
       ("http://a:81/", "/b", "http://a:81/b"), ("http://a/", "https://b/c?d", "https://b/c?d"),
       ("http://a/", "http://B", "http://b/"), ("http://a/", "http://[::1]:8080/", "http://[::1]:8080/"),
       ("http://a/", "/b c", "http://a/b%20c"), ("http://a/", "/bé", "http://a/b%C3%A9"),
-      // A fragment is inherited, unless the location has its own (RFC 9110 §10.2.2).
+      // A Location without a fragment inherits the request's (RFC 9110 §10.2.2).
       ("http://a/#f", "/b", "http://a/b#f"), ("http://a/#f", "http://b/", "http://b/#f"),
       ("http://a/#f", "//b/", "http://b/#f"), ("http://a/#f", "/b#g", "http://a/b#g"),
       ("http://a/#f", "http://b/#g", "http://b/#g"), ("http://a/#f", "/b#", "http://a/b#"),
@@ -138,7 +138,7 @@ struct RedirectRuleTests {
     #expect(try target(location, from: uri)?.description == expected)
   }
 
-  @Test("credentials in a location are not sent")
+  @Test("credentials in a Location aren't sent")
   func userInfo() throws {
     let next = try RedirectRule().next(
       after: try head(302, location: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
@@ -147,7 +147,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "a location that can't be requested is an error",
+    "a Location that can't be requested is an error",
     arguments: [
       ("/a\tb", URIError.forbiddenByte(0x09)), ("ftp://b/", .unsupportedScheme("ftp")),
       ("javascript:alert(1)", .unsupportedScheme("javascript")), ("file:///etc/passwd", .unsupportedScheme("file")),
@@ -164,7 +164,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("other control bytes don't get past the parser", arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
+  @Test("the parser refuses other control bytes in a Location", arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
   func controlBytes(byte: UInt8) {
     #expect(throws: WireError.self) { try head(302, location: "/a\(Character(Unicode.Scalar(byte)))b") }
   }
@@ -174,7 +174,7 @@ struct RedirectRuleTests {
   private let secrets = ["Authorization", "cookie", "Proxy-Authorization", "HOST"]
 
   @Test(
-    "what was meant for one origin isn't sent to another",
+    "fields meant for one origin aren't sent to another",
     arguments: [
       ("http://b/", true), ("http://a:81/", true), ("https://a/", true), ("http://sub.a/", true), ("//b/", true),
       ("/x", false), ("http://a/x", false), ("http://A:80/", false), ("//a/", false),
@@ -188,7 +188,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
-  @Test("credentials from the URI go no further than its origin, and don't come back on the way back")
+  @Test("credentials from a URI are never sent to another origin, nor again after returning to the first")
   func wayBack() throws {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
     #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])
@@ -201,7 +201,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.map(\.name) == ["Host"])
   }
 
-  @Test("https isn't left for http, unless that is allowed")
+  @Test("a redirect from https to http is refused unless allowed")
   func downgrade() throws {
     let error = #expect(throws: EngineError.self) { try target("http://a/", from: "https://a/") }
     #expect(error?.code == .redirectRefused)

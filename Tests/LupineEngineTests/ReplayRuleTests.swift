@@ -1,4 +1,4 @@
-// The whole table of what is sent again without asking.
+// ReplayRuleTests: the complete table of failures after which a request is replayed.
 
 import LupineWire
 import Testing
@@ -9,7 +9,7 @@ import Testing
 struct ReplayRuleTests {
   private let origin = Origin(scheme: .http, host: "a", port: 80)
 
-  @Test("on a reused connection that was lost: what wasn't sent, and what may be repeated before a reply")
+  @Test("on a lost reused connection, unsent requests and idempotent ones without a reply are replayed")
   func table() {
     let table: [(EngineError.Delivery, isIdempotent: Bool, isAllowed: Bool)] = [
       (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
@@ -29,14 +29,14 @@ struct ReplayRuleTests {
     }
   }
 
-  @Test("no other failure is repeated", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
+  @Test("no other failure is replayed", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
     let error = EngineError(code, .send, origin, delivery: .nothingSent, wasReused: true)
     #expect(!ReplayRule.allows(error, isIdempotent: true, hasReplayableBody: true))
   }
 
   @Test(
-    "methods that may be repeated are those of RFC 9110 §9.2.2, in their exact spelling",
+    "the idempotent methods are those of RFC 9110 §9.2.2, in exact spelling",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),

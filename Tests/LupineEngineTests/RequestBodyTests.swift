@@ -1,4 +1,4 @@
-// Bodies of bytes and files: their length, and pulling them in pieces of any size.
+// RequestBodyTests: bodies of bytes and files: their length, and reading them in pieces of any size.
 
 import Glibc
 import LupineReactor
@@ -11,7 +11,7 @@ import Testing
 struct RequestBodyTests {
   private let bytes = (0..<1_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
 
-  /// Everything, pulled so many bytes at a time; never more than asked for, and never nothing before the end.
+  /// Returns the complete body, pulled in pieces of `size` bytes. Checks that only the last piece is shorter.
   private func pull(_ body: RequestBody, by size: Int) throws -> [UInt8] {
     var source = try BodySource(body, coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = []
@@ -23,11 +23,11 @@ struct RequestBodyTests {
     }
     let before = output.count
     _ = try source.pull(size, into: &output)
-    #expect(output.count == before, "more came behind the end")
+    #expect(output.count == before, "more bytes after the end")
     return output
   }
 
-  @Test("a body's length is that of its parts")
+  @Test("a body's length is the sum of its segments")
   func length() {
     #expect(RequestBody().byteCount == 0)
     #expect(RequestBody([1, 2]).byteCount == 2)
@@ -40,7 +40,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "bytes, files and empty parts are sent one behind the other",
+    "bytes, files and empty segments are sent in order",
     arguments: [1, 2, 3, 7, 99, 100, 101, 1_000, 2_100, 5_000])
   func pieces(size: Int) throws {
     let (file, empty, other) = (try TemporaryFile(bytes), try TemporaryFile([]), try TemporaryFile(bytes.reversed()))
@@ -54,10 +54,10 @@ struct RequestBodyTests {
     let expected = bytes[..<100] + bytes + bytes.reversed() + bytes[..<900] + bytes[900...]
     #expect(body.byteCount == UInt64(expected.count))
     #expect(try pull(body, by: size) == Array(expected))
-    #expect(try pull(body, by: size) == Array(expected), "a body can be sent again")
+    #expect(try pull(body, by: size) == Array(expected), "the body can't be sent again")
   }
 
-  @Test("bodies of nothing give nothing", arguments: [1, 64])
+  @Test("empty bodies yield no bytes", arguments: [1, 64])
   func nothing(size: Int) throws {
     let empty = try TemporaryFile([])
     var file = RequestBody()
@@ -71,7 +71,7 @@ struct RequestBodyTests {
     #expect(isExhausted)
   }
 
-  @Test("what stood in the output stays in front, and asking for nothing gives nothing")
+  @Test("pulling appends to the output, and pulling 0 bytes appends nothing")
   func appends() throws {
     var source = try BodySource(RequestBody([3, 4]), coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = [1, 2]
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("of a file that is longer than it was said to be, no more is sent")
+  @Test("a file longer than declared is sent up to the declared length")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()
@@ -92,7 +92,7 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "a file that is shorter than it was said to be is an error that names it", arguments: [1, 7, 1_000, 1_001, 5_000])
+    "a file shorter than declared is an error that names it", arguments: [1, 7, 1_000, 1_001, 5_000])
   func shorterFile(size: Int) throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody("x")
@@ -100,31 +100,31 @@ struct RequestBodyTests {
     body.append(.bytes([1]))
     do {
       _ = try pull(body, by: size)
-      Issue.record("nothing was thrown")
+      Issue.record("No error was thrown.")
     } catch Failure.bodyUnreadable(let error) {
       #expect(error == .fileEnded(file.path))
     }
   }
 
-  @Test("a file that can't be read is an error that names it, also if nothing of it is to be sent", arguments: [0, 5])
+  @Test("an unreadable file is an error that names it, even if 0 bytes of it are declared", arguments: [0, 5])
   func unreadable(byteCount: UInt64) throws {
     var body = RequestBody()
     body.append(.file(path: "/nonexistent/x", byteCount: byteCount))
     do {
       _ = try pull(body, by: 64)
-      Issue.record("nothing was thrown")
+      Issue.record("No error was thrown.")
     } catch Failure.bodyUnreadable(let error) {
       #expect(error == SystemError(call: "open /nonexistent/x", code: ENOENT))
     }
   }
 
-  @Test("a directory is no file")
+  @Test("a directory is an error, not a file")
   func directory() throws {
     var body = RequestBody()
     body.append(.file(path: "/tmp", byteCount: 5))
     do {
       _ = try pull(body, by: 64)
-      Issue.record("nothing was thrown")
+      Issue.record("No error was thrown.")
     } catch Failure.bodyUnreadable(let error) {
       #expect(error == SystemError(call: "open /tmp", code: EISDIR))
     }

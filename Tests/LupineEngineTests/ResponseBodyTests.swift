@@ -1,4 +1,4 @@
-// Responses as asynchronous sequences: pieces, windows, ends, and bodies that nobody wants.
+// ResponseBodyTests: responses as asynchronous sequences: pieces, windows, ends, and bodies that aren't read.
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A streamed response", .timeLimit(.minutes(10)))
 struct ResponseBodyTests {
-  @Test("begins with its head, goes on piece by piece and ends with trailers and metrics")
+  @Test("starts with its head, delivers pieces and ends with trailers and metrics")
   func pieces() async throws {
     let (first, second) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -36,7 +36,7 @@ struct ResponseBodyTests {
     #expect(metrics.first?.decodedBodyBytes == 6)
   }
 
-  @Test("is held back at its window while nobody reads", arguments: [1, 1000, 256 * 1024])
+  @Test("stops at its window while its body isn't read", arguments: [1, 1000, 256 * 1024])
   func window(windowBytes: Int) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 3_000_000)) }
     defer { origin.stop() }
@@ -66,13 +66,13 @@ struct ResponseBodyTests {
     let response = try await engine.execute(request)
     do {
       _ = try await response.body.collect(upTo: 299_999)
-      Issue.record("the limit didn't hold")
+      Issue.record("The limit wasn't enforced.")
     } catch {
       #expect(error.code == .bodyTooLarge)
     }
   }
 
-  @Test("that breaks off is an error behind the pieces that came")
+  @Test("that is truncated throws after the pieces that arrived")
   func truncated() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -114,9 +114,10 @@ struct ResponseBodyTests {
     await left.wait()
   }
 
-  @Test("follows redirects, whose bodies are read past or given up", arguments: [0, 1000, 10_000_000] as [UInt64])
+  @Test("follows redirects, whose bodies are drained or abandoned", arguments: [0, 1000, 10_000_000] as [UInt64])
   func redirects(byteCount: UInt64) async throws {
-    // A short body is sent together with its head: one that comes later may find that the next request has a connection.
+    // A short body is sent with its head. If it arrived later, the redirected request could use another connection,
+    // because the first one would still be busy.
     let content: Reply.Content =
       byteCount <= 1000 ? .bytes([UInt8](repeating: 0, count: Int(byteCount))) : .pattern(byteCount: byteCount)
     let origin = try OriginServer.serving { request in
@@ -135,7 +136,7 @@ struct ResponseBodyTests {
     #expect(metrics.last?.isReusedConnection == isKept)
   }
 
-  @Test("that is let go unread keeps its connection if little is left", arguments: [1000, 10_000_000] as [UInt64])
+  @Test("that is released unread keeps its connection if little is left", arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
     defer { origin.stop() }
@@ -148,12 +149,12 @@ struct ResponseBodyTests {
       let response = try await engine.execute(request)
       #expect(response.head.status == 200)
     }
-    // With one connection at most, the second request waits for the first one's end.
+    // With a limit of one connection, the second request waits for the end of the first.
     let next = try await engine.collect(request)
     #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
   }
 
-  @Test("that its sink discards ends soon, whatever the server does with it")
+  @Test("that its sink discards ends soon, whatever the server sends")
   func discarded() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -172,7 +173,7 @@ struct ResponseBodyTests {
     #expect(outcome.body.isEmpty)
   }
 
-  @Test("of a broken body that is drained closes the connection")
+  @Test("with a malformed body that is drained closes the connection")
   func brokenWhileDrained() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil {
@@ -190,7 +191,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("whose measurements are waited for by a task that is cancelled ends")
+  @Test("ends when a task that waits for its metrics is cancelled")
   func cancelledMetrics() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

@@ -1,4 +1,4 @@
-// When tasks are resumed for which a turn has finished something.
+// ResumptionsTests: when tasks are resumed after an iteration of the loop has finished their operations.
 
 import Synchronization
 import Testing
@@ -7,19 +7,19 @@ import Testing
 
 @Suite("Resumptions", .timeLimit(.minutes(10)))
 struct ResumptionsTests {
-  /// Tasks that wait, on a thread that is the test's.
+  /// Suspended tasks, on an executor controlled by the test.
   private final class Waiting: Sendable {
     let executor = SimulatedExecutor()
     let resumptions = Resumptions()
     private let resumed = Mutex<[Int]>([])
 
-    /// Those that go on, in order.
+    /// The numbers of the resumed tasks, in order.
     var all: [Int] {
       executor.run(Agenda())
       return resumed.withLock { $0 }
     }
 
-    /// Starts a task that is resumed as soon as it waits.
+    /// Starts a task that is resumed as soon as it is suspended.
     func start(_ number: Int) -> Task<Void, Never> {
       let task = Task(executorPreference: executor) {
         await withCheckedContinuation { self.resumptions.resume($0) }
@@ -30,7 +30,7 @@ struct ResumptionsTests {
     }
   }
 
-  @Test("a task is resumed at once while there is no turn")
+  @Test("a task is resumed immediately outside an iteration of the loop")
   func between() {
     let waiting = Waiting()
     _ = waiting.start(1)
@@ -41,14 +41,14 @@ struct ResumptionsTests {
     #expect(waiting.all == [1, 2])
   }
 
-  @Test("in a turn tasks are resumed at its end, in order, however many there are", arguments: [1, 3, 4, 100])
+  @Test("tasks finished during an iteration of the loop are resumed at its end, in order", arguments: [1, 3, 4, 100])
   func together(count: Int) async {
     let waiting = Waiting()
     waiting.resumptions.open()
     let tasks = (0..<count).map(waiting.start)
     #expect(waiting.all.isEmpty)
     waiting.resumptions.close()
-    // Maybe by another thread.
+    // Another thread may resume them.
     while waiting.all.count < count { await Task.yield() }
     #expect(waiting.all == Array(0..<count))
     for task in tasks { await task.value }

@@ -1,4 +1,4 @@
-// SOCKS 5: every reply whole, in every split, cut short and with the tunnel's first bytes behind it.
+// SOCKS5HandshakeTests: SOCKS 5 replies, complete, split, truncated, and followed by the tunnel's first bytes.
 
 import LupineWire
 import Testing
@@ -15,7 +15,7 @@ struct SOCKS5HandshakeTests {
     try SOCKS5Handshake(try Proxy(url), host: host, port: port)
   }
 
-  /// Feeds the replies in pieces; returns all that was sent, or throws.
+  /// Feeds the replies in pieces. Returns all messages sent, or throws.
   private func talk(_ handshake: SOCKS5Handshake, _ replies: [[UInt8]], pieces: Int = .max) throws -> [[UInt8]] {
     var handshake = handshake
     var sent = [handshake.opening]
@@ -53,15 +53,15 @@ struct SOCKS5HandshakeTests {
     return causes[0]
   }
 
-  // MARK: What is sent
+  // MARK: Requests
 
-  @Test("nobody logs in with one method offered, a user with two")
+  @Test("one authentication method is offered without a user, two with a user")
   func greetings() throws {
     #expect(try handshake().opening == [5, 1, 0])
     #expect(try handshake("socks5h://u:p@h").opening == [5, 2, 0, 2])
   }
 
-  @Test("the destination is written as a name or an address")
+  @Test("the destination is serialized as a name or an address")
   func requests() throws {
     func request(_ host: String, _ port: UInt16) throws -> [UInt8] {
       try talk(try handshake(host: host, port: port), [[5, 0], Self.reply])[1]
@@ -83,7 +83,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("user and password are sent only if the proxy asks for them")
+  @Test("user and password are sent only if the proxy requires them")
   func authentication() throws {
     let login = try handshake("socks5://us%C3%A9r:pass@h")
     let request: [UInt8] = [5, 1, 0, 3, 9] + "a.example".utf8 + [0, 80]
@@ -97,10 +97,10 @@ struct SOCKS5HandshakeTests {
         == [1, 255] + long.utf8 + [255] + long.utf8)
   }
 
-  // MARK: What is received
+  // MARK: Replies
 
   @Test(
-    "a reply may bear any kind of address, in any split, and nothing behind it is read",
+    "a reply may contain any type of address, in any split, and no byte after it is consumed",
     arguments: [
       [5, 0, 0, 1, 1, 2, 3, 4, 5, 6], [5, 0, 0, 4] + [UInt8](repeating: 7, count: 18), [5, 0, 0, 3, 0, 1, 2],
       [5, 0, 0, 3, 1, 65, 1, 2], [5, 0, 0, 3, 255] + [UInt8](repeating: 65, count: 257),
@@ -116,7 +116,7 @@ struct SOCKS5HandshakeTests {
       if split < reply.count {
         #expect(try handshake.receive(Array(bytes[..<split]).span, at: &cursor) == .needMoreBytes)
         #expect(cursor == split)
-        // The second read goes on in the middle of a buffer.
+        // The second call continues within the same buffer.
         #expect(try handshake.receive(bytes.span, at: &cursor) == .done)
       } else {
         #expect(try handshake.receive(bytes.span, at: &cursor) == .done)
@@ -126,7 +126,7 @@ struct SOCKS5HandshakeTests {
     #expect(try talk(try self.handshake("socks5://u:p@h"), [[5, 2], [1, 0], reply], pieces: 1).count == 3)
   }
 
-  @Test("a method's reply isn't read beyond, whatever follows it")
+  @Test("no byte after the reply to the method selection is consumed")
   func nothingBeyondTheMethod() throws {
     var handshake = try handshake("socks5://u:p@h")
     var cursor = 0
@@ -134,7 +134,7 @@ struct SOCKS5HandshakeTests {
     #expect(try handshake.receive(bytes.span, at: &cursor) == .send([1, 1, 117, 1, 112]))
     #expect(cursor == 2)
     guard case .send = try handshake.receive(bytes.span, at: &cursor) else {
-      Issue.record("the request wasn't sent")
+      Issue.record("The request wasn't sent.")
       return
     }
     #expect(cursor == 4)
@@ -142,28 +142,28 @@ struct SOCKS5HandshakeTests {
     #expect(cursor == bytes.count - 1)
   }
 
-  @Test("every refusal has an error of its own", arguments: 1...UInt8.max)
+  @Test("every refusal code has a distinct error", arguments: 1...UInt8.max)
   func refusals(code: UInt8) throws {
     let assigned: [SOCKS5Refusal] = [
       .generalFailure, .notAllowed, .networkUnreachable, .hostUnreachable, .connectionRefused, .timeToLiveExpired,
       .commandNotSupported, .addressTypeNotSupported,
     ]
     let refusal = code <= 8 ? assigned[Int(code) - 1] : .unassigned(code)
-    // Whole, or with nothing behind the code.
+    // A complete reply, or one that ends after the code.
     for reply in [[5, code, 0, 1, 0, 0, 0, 0, 0, 0], [5, code]] {
       #expect(cause(try handshake(), [[5, 0], reply]) == .refusedBySOCKS(refusal))
     }
     #expect("\(ProxyError(.refusedBySOCKS(refusal), "p"))".contains("SOCKS reply \(code)"))
   }
 
-  @Test("the refusals' texts differ")
+  @Test("the refusals have different descriptions")
   func refusalTexts() {
     let texts = (1...9).compactMap { SOCKS5Refusal(code: $0) }.map { "\(ProxyError(.refusedBySOCKS($0), "p"))" }
     #expect(Set(texts).count == 9)
     #expect(SOCKS5Refusal(code: 0) == nil)
   }
 
-  @Test("another version is told from its first byte")
+  @Test("another protocol version is detected from its first byte")
   func versions() throws {
     for version in (0...UInt8.max) where version != 5 {
       #expect(cause(try handshake(), [[version]]) == .notSOCKS5(version: version))
@@ -190,7 +190,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("credentials are accepted with the status 0 only")
+  @Test("only the status 0 means that credentials are accepted")
   func statuses() throws {
     for status in 1...UInt8.max {
       #expect(
@@ -198,14 +198,14 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("an unknown type of address is refused")
+  @Test("an unknown address type is refused")
   func addressTypes() throws {
     for type in (0...UInt8.max) where ![1, 3, 4].contains(type) {
       #expect(cause(try handshake(), [[5, 0], [5, 0, 0, type]]) == .unexpectedAddressType(type))
     }
   }
 
-  @Test("a dialogue that is cut short says after how many bytes")
+  @Test("the error for a truncated handshake names the number of received bytes")
   func truncations() throws {
     let dialogue: [[UInt8]] = [[5, 2], [1, 0], [5, 0, 0, 3, 3, 65, 66, 67, 0, 80]]
     let count = dialogue.joined().count
@@ -221,12 +221,12 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("whatever a proxy sends, it is told after 262 bytes")
+  @Test("a handshake ends within 262 bytes, whatever the proxy sends")
   func bounded() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2000 {
       var handshake = try handshake()
-      // A beginning that leads far, in half of the cases.
+      // Half of the cases start with valid messages, to reach later states.
       let start: [UInt8] = Bool.random(using: &random) ? [5, 0, 5, 0, 0, [1, 3, 4][Int.random(in: 0..<3)]] : []
       let bytes = start + (0..<300).map { _ in UInt8.random(in: 0...255, using: &random) }
       var cursor = 0

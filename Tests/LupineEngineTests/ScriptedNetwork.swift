@@ -1,4 +1,4 @@
-// A network that a test plays: what arrives, what is taken and what time it is stands line by line in the test.
+// ScriptedNetwork: a network controlled by a test, which sets the received bytes, the room for sending and the time.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -15,17 +15,17 @@ final class ScriptedSocket: StreamSocket {
   let number: CInt
   let localAddress: SocketAddress? = nil
   let peerAddress: SocketAddress? = nil
-  /// What is there to be received.
+  /// Data and ends that are ready to be received.
   var arrivals: [Arrival] = []
-  /// How many bytes each read got.
+  /// The number of bytes returned by each read.
   private(set) var reads: [Int] = []
-  /// What was sent.
+  /// The bytes that were sent.
   var sent: [UInt8] = []
-  /// How many more bytes are taken.
+  /// The number of further bytes that the socket accepts.
   var roomBytes = Int.max
-  /// Called when something was sent.
+  /// Called after bytes were sent.
   var onSend: () -> Void = {}
-  /// What sending fails with.
+  /// The error that sending throws, or nil.
   var sendFailure: SystemError?
 
   init(number: CInt) { self.number = number }
@@ -61,14 +61,14 @@ final class ScriptedSocket: StreamSocket {
   }
 }
 
-/// Sockets by the order in which they were asked for.
+/// A network that records its sockets in the order in which they were requested.
 final class ScriptedNetwork: Network {
   var now = Instant(nanoseconds: 0)
   private(set) var sockets: [ScriptedSocket] = []
   private(set) var isStopped = false
-  /// What connecting fails with.
+  /// The error that connecting throws, or nil.
   var connectFailure: SystemError?
-  /// What beginning to watch fails with.
+  /// The error that watching a socket throws, or nil.
   var watchFailure: SystemError?
   private var watched: [CInt: (Poller.Interest, UInt64)] = [:]
 
@@ -87,7 +87,7 @@ final class ScriptedNetwork: Network {
   func unwatch(_ number: CInt) { watched[number] = nil }
   func stop() { isStopped = true }
 
-  /// The event of a socket that can be read or written, as far as somebody asked for it.
+  /// Returns the event of a socket that is ready, limited to the registered interest.
   func event(of socket: ScriptedSocket) -> [Poller.Event] {
     guard let (interest, token) = watched[socket.number] else { return [] }
     return [
@@ -98,7 +98,7 @@ final class ScriptedNetwork: Network {
   }
 }
 
-/// A shard whose loop is the test.
+/// A shard whose loop is driven by the test.
 final class ShardStage {
   let network = ScriptedNetwork()
   let inbox = Inbox {}
@@ -112,21 +112,21 @@ final class ShardStage {
       resolver: NameService(configuration.resolver), tlsContexts: TLSContexts(), inbox: inbox)
   }
 
-  /// Ends what a test has left under way, which holds on to itself until then.
+  /// Ends exchanges in flight; otherwise they would retain the shard and each other.
   deinit {
     inbox.send(.shutDown(isGraceful: false, completion: nil))
     turn()
   }
 
-  /// Sends a request to the shard, which takes it in its next turn.
+  /// Submits a request, which the shard processes in its next iteration.
   func submit(_ request: EngineRequest, credit: Int = .max) -> (ExchangeID, RecordingSink) {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
     inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
     return (id, sink)
   }
 
-  /// Lets time pass, and the shard take a turn with what has happened to some sockets; the program is stopped in it.
-  /// Returns when the shard wants to be called again.
+  /// Lets time pass, then runs one iteration of the loop with the events of some sockets. `pause` simulates a program
+  /// that is stopped after the events were fetched. Returns the time at which the shard asks to be called again.
   @discardableResult
   func turn(
     after time: Duration = .zero, stoppedFor pause: Duration = .zero, _ sockets: ScriptedSocket...

@@ -1,12 +1,12 @@
-// What a sink hears besides status and body, and requests that are refused before they are sent. What broken replies
-// come to is in the tables of Misbehaviour+*.swift.
+// ScriptedReplyTests: interim responses, trailers, and requests refused before sending. Misbehaviour+*.swift covers
+// malformed replies.
 
 import LupineEngine
 import LupineOrigin
 import Testing
 
 @Suite struct ScriptedReplyTests {
-  @Test("interim responses are told apart from the final one")
+  @Test("interim responses are delivered separately from the final one")
   func informational() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -20,7 +20,7 @@ import Testing
     #expect(record.text == "ok")
   }
 
-  @Test("trailers are handed over")
+  @Test("trailers are delivered")
   func trailers() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -34,7 +34,7 @@ import Testing
     #expect(record.trailers?.first("checksum") == "42")
   }
 
-  @Test("a request that can't be written is refused before anything is sent")
+  @Test("a request that can't be serialized is refused before anything is sent")
   func invalidRequests() async throws {
     let origin = try OriginServer.serving { _ in .text("never") }
     defer { origin.stop() }

@@ -1,4 +1,4 @@
-// A shard whose server sends more than there is time for in one turn.
+// ShardFloodTests: a shard whose server sends more than one iteration of the loop may process.
 
 import LupineCoding
 import LupineOrigin
@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A shard that is flooded", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
-  @Test("a connection that floods its loop gives way to others after 1 MiB, and is gone on with")
+  @Test("a connection that floods its loop yields to others after 1 MiB, and continues later")
   func flood() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -20,11 +20,12 @@ struct ShardFloodTests {
     stage.turn(socket)
     let body = [UInt8](repeating: 7, count: 6 << 20)
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body)]
-    // What its last read brings beyond; once for the event, and once for what is left behind the others' events.
+    // The last read may exceed the limit. An iteration serves a connection up to twice: for its event, and again after other
+    // events.
     let bytesMax = Shard.bytesPerTurnMax + Buffers.bulkByteCount
     stage.turn(socket)
     #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * bytesMax)
-    // It needs no other event, and no time has to pass.
+    // The connection continues without another event, and without waiting.
     while !sink.finished.isOpen {
       let before = sink.receivedCount
       #expect(before > 0 && stage.network.now == Instant(nanoseconds: 0))
@@ -34,7 +35,7 @@ struct ShardFloodTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("the coded response to the next request may begin in the turn in which another one ends")
+  @Test("the coded response to the next request may begin in the iteration in which another one ends")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }
@@ -44,7 +45,7 @@ struct ShardFloodTests {
     var random = SystemRandomNumberGenerator()
     let body = (0..<(2 * Buffers.byteCount - 2_000)).map { _ in UInt8.random(in: 0...255, using: &random) }
     let coded = try ContentEncoder.encode(body, as: .gzip)
-    // Two reads, both of which fill the buffer, so that the loop reads on.
+    // Two reads that both fill the buffer, so that the loop reads on.
     let fields = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(coded.count)\r\nX: "
     let padding = 2 * Buffers.byteCount - fields.utf8.count - 4 - coded.count
     let response = Array("\(fields)\(String(repeating: "x", count: padding))\r\n\r\n".utf8) + coded
@@ -58,7 +59,7 @@ struct ShardFloodTests {
     #expect(await sinks[1].outcome.body == body)
   }
 
-  @Test("a body that unpacks to a thousand times its size gives way to others, too")
+  @Test("a body that decompresses to a thousand times its size yields to others")
   func codedFlood() throws {
     final class Counting: ResponseSink {
       let count = Atomic(0)
@@ -88,7 +89,7 @@ struct ShardFloodTests {
     socket.arrivals = [.bytes(Array(head.utf8) + coded)]
     stage.turn(socket)
     #expect(!sink.isFinished)
-    // Each turn has the same share, though there is an event every time.
+    // Each iteration has the same limit, even with an event each time.
     var shares: [Int] = []
     while !sink.isFinished {
       let before = sink.count.load(ordering: .relaxed)

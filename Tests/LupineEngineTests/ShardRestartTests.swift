@@ -1,4 +1,4 @@
-// A shard that sends requests again, on connections of which others have ended as well.
+// ShardRestartTests: a shard that sends requests again after connections were lost.
 
 import LupineOrigin
 import LupineReactor
@@ -7,7 +7,7 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that sends again", .timeLimit(.minutes(10)))
+@Suite("A shard that replays requests", .timeLimit(.minutes(10)))
 struct ShardRestartTests {
   private static let reset = SystemError(call: "send", code: 104)
   private static let ok = Array("HTTP/1.1 204 No Content\r\n\r\n".utf8)
@@ -18,7 +18,7 @@ struct ShardRestartTests {
     return request
   }
 
-  /// Opens that many connections, each of which has served a request and is idle.
+  /// Opens `count` connections, each of which has served a request and is idle.
   private func openIdle(_ count: Int, _ stage: ShardStage) throws -> [ScriptedSocket] {
     for _ in 0..<count { _ = stage.submit(try request()) }
     stage.turn()
@@ -33,7 +33,7 @@ struct ShardRestartTests {
     return sockets
   }
 
-  @Test("a request isn't sent again on a connection whose end, or unasked answer, came in the same turn")
+  @Test("a request isn't replayed on a connection whose end, or unsolicited data, arrived in the same iteration")
   func sameTurn() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
@@ -56,7 +56,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a request is sent again past thousands of connections that a server has ended, one behind the other")
+  @Test("a request is replayed until it succeeds when a server has closed thousands of idle connections")
   func manyEnded() async throws {
     let count = 5_000
     let stage = ShardStage {
@@ -69,9 +69,9 @@ struct ShardRestartTests {
       socket.sendFailure = Self.reset
       socket.arrivals = [.end]
     }
-    // No event has told of the ends yet.
+    // The shard hasn't received events for the closed connections yet.
     let (_, sink) = stage.submit(try request())
-    // One after the other, each in a turn of its own, and no time has to pass.
+    // One replay in each iteration, without waiting.
     for _ in 0...count { #expect(stage.turn() == stage.network.now || stage.network.sockets.count > count) }
     let fresh = try #require(stage.network.sockets.last)
     #expect(stage.network.sockets.count == count + 1)
@@ -83,7 +83,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't sent again on a connection that has served its own in the same turn, and ended behind that")
+  @Test("a request isn't replayed on a connection that was served and closed in the same iteration")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
@@ -103,7 +103,7 @@ struct ShardRestartTests {
     for sink in sinks { #expect(await sink.outcome.head?.status == 204) }
   }
 
-  @Test("a request that is to be sent again ends with its shard, and with its time", arguments: [true, false, nil])
+  @Test("a request waiting to be replayed ends with its shard, or at its time limit", arguments: [true, false, nil])
   func ended(isGraceful: Bool?) async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -118,7 +118,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.error?.code == (isGraceful == nil ? .timedOut : .shutDown))
   }
 
-  @Test("a request that is to be sent again may be cancelled in the same turn")
+  @Test("a request waiting to be replayed can be cancelled in the same iteration")
   func cancelled() async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)
@@ -132,7 +132,7 @@ struct ShardRestartTests {
     #expect(stage.network.sockets.count == 1)
   }
 
-  @Test("a connection that is opened for somebody else by now has that one's time", arguments: [1, 60, nil])
+  @Test("a connection whose original request was cancelled uses the limits of its new waiter", arguments: [1, 60, nil])
   func heir(limitBefore: Int?) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, first) = stage.submit(try request { $0.timeouts.connect = limitBefore.map { .seconds($0) } })
@@ -147,7 +147,7 @@ struct ShardRestartTests {
     try #require(second.finished.isOpen)
     let error = await second.outcome.error
     guard case .limit(.seconds(30)) = error?.cause else {
-      Issue.record("it ended with \(String(describing: error))")
+      Issue.record("The request ended with \(String(describing: error))")
       return
     }
     #expect(error?.code == .timedOut && error?.phase == .connect)

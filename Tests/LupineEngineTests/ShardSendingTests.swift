@@ -1,4 +1,5 @@
-// A shard whose server doesn't take what is sent: what it has said before counts, and its time runs.
+// ShardSendingTests: a shard whose server doesn't accept what is sent. Replies received earlier count, and limits
+// apply.
 
 import LupineOrigin
 import LupineReactor
@@ -11,7 +12,7 @@ import Testing
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
-  @Test("a server that has answered before sending fails is heard out by a sink that has no room just then")
+  @Test("a reply received before sending fails is delivered completely, even if the sink has no credit at first")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try beginUpload(on: stage, credit: 5)
@@ -24,7 +25,7 @@ struct ShardSendingTests {
     socket.sendFailure = Self.brokenPipe
     socket.roomBytes = .max
     stage.turn(socket)
-    // It isn't asked for any more whether it can be written.
+    // The socket isn't watched for room to write any more.
     #expect(stage.network.event(of: socket).isEmpty && !sink.finished.isOpen)
     stage.inbox.send(.grant(id, 100))
     stage.turn(socket)
@@ -34,7 +35,7 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
-  @Test("a long answer that came before sending fails is read in more than one turn")
+  @Test("a long reply received before sending fails is read over several iterations")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (_, sink, socket) = try beginUpload(on: stage)
@@ -55,7 +56,7 @@ struct ShardSendingTests {
   }
 
   @Test(
-    "if nothing was answered, or not all, the request fails for what sending has failed with",
+    "without a complete reply, the request fails with the error of sending",
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()
@@ -71,7 +72,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a server that takes no bytes of a producer's takes too long, though the producer has no more just then")
+  @Test("sending times out when the server accepts nothing, even while the producer has no more bytes")
   func producedAndNotTaken() async throws {
     let stage = ShardStage()
     let goOn = Gate()
@@ -84,7 +85,7 @@ struct ShardSendingTests {
       try upload(body) { $0.timeouts.send = .seconds(5) })
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
-    // Before anything is sent, for the producer may be the quicker.
+    // Before anything is sent, because the producer may already have written.
     socket.roomBytes = 0
     stage.turn(socket)
     while stage.shard.exchanges[id]?.metrics.requestBodyBytes == 0 {
@@ -99,7 +100,7 @@ struct ShardSendingTests {
     #expect(error?.code == .timedOut && error?.phase == .send)
   }
 
-  @Test("a body that is compressed to nearly nothing is taken in more than one turn")
+  @Test("a body that compresses to almost nothing is read over several iterations")
   func compressedUpload() async throws {
     let stage = ShardStage()
     let body = RequestBody([UInt8](repeating: 0, count: 16 << 20))
@@ -120,7 +121,7 @@ struct ShardSendingTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  /// Begins to send on a connection that takes 1,000 bytes of it for now.
+  /// Begins an upload on a connection that accepts only 1,000 bytes at first.
   private func beginUpload(
     on stage: ShardStage, credit: Int = .max
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {

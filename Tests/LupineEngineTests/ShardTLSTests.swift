@@ -1,4 +1,4 @@
-// A shard whose connections go through TLS, which may hold what no event of a socket announces.
+// ShardTLSTests: a shard whose connections use TLS, which may buffer data that no socket event announces.
 
 import LupineOrigin
 import LupineReactor
@@ -19,13 +19,13 @@ struct ShardTLSTests {
     }
   }
 
-  @Test("goes on with a connection that TLS alone holds bytes of, when its turn was over")
+  @Test("continues with data that only TLS has buffered when the connection's share of an iteration was used up")
   func endOfTurn() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
     let socket = try connect(&server)
-    // Two records more than are read before others get their turn, all of which the last read of the socket's brings;
-    // and as much before that as the same turn goes on with.
+    // The response exceeds the two shares of an iteration, for the event and for the rest, by two records. The last
+    // read from the socket returns these, and TLS buffers them.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = 2 * Shard.bytesPerTurnMax + 2 * 16 * 1024 - head.utf8.count - 7 - 4
     let body = [UInt8](repeating: 7, count: bodyCount)
@@ -38,7 +38,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("gives way to others when records hold a byte each")
+  @Test("yields to others when each record holds a single byte")
   func smallRecords() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -48,7 +48,7 @@ struct ShardTLSTests {
     let byte: [UInt8] = [7]
     for _ in 0..<count { try server.write(byte.span.bytes) }
     deliver(&server, socket)
-    // Once for the event, and once for what is left behind the others' events.
+    // An iteration serves a connection up to twice: for its event, and again after other events.
     let share = Shard.bytesPerTurnMax / 4_096
     stage.turn(socket)
     #expect(sink.receivedCount > 0 && sink.receivedCount <= 2 * share)
@@ -60,9 +60,9 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body.count == count)
   }
 
-  @Test("reads on behind ciphertext without data in it, more than one read of it")
+  @Test("reads on after ciphertext without data that exceeds one read")
   func ticketsWithoutData() async throws {
-    // A server's tickets hold its client's certificate, if it has asked for one: this has 40,000 bytes of names.
+    // A server's ticket contains the client's certificate, which has 40,000 bytes of names here.
     let authority = try ThrowawayAuthority()
     let client = try authority.issue(
       names: (0..<1_000).map { "\(String(repeating: "n", count: 36)).\($0)" }, addresses: [], purpose: .client)
@@ -83,14 +83,14 @@ struct ShardTLSTests {
     #expect(await sink.outcome.text == "ok")
   }
 
-  @Test("tells the peer by an alert why it goes")
+  @Test("sends the peer an alert with the reason before it closes")
   func alert() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
     let socket = try connect(&server)
     server.receive(socket.sent.span.bytes)
     socket.sent = []
-    // A record of application data that nobody has encrypted.
+    // A record of application data that isn't encrypted.
     socket.arrivals = [.bytes([23, 3, 3, 0, 32] + [UInt8](repeating: 7, count: 32))]
     stage.turn(socket)
     try #require(sink.finished.isOpen)
@@ -101,7 +101,7 @@ struct ShardTLSTests {
     #expect(throws: TLSError.self) { while try server.read(into: &room) != .needMoreBytes {} }
   }
 
-  @Test("takes a record behind a response for no response of the next request, which gets a connection of its own")
+  @Test("doesn't take a record after a response for the next response; the next request gets another connection")
   func surplus() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -116,7 +116,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("takes a part of a record behind a response for none of the next request's, either")
+  @Test("doesn't take part of a record after a response for the next response")
   func surplusInPart() async throws {
     for count in [1, 4, 5, 6, 20, 60] {
       let stage = Self.makeStage()
@@ -134,12 +134,12 @@ struct ShardTLSTests {
     }
   }
 
-  @Test("looks behind a response that ends with a read which filled its buffer")
+  @Test("checks for bytes after a response that ends with a read that filled its buffer")
   func surplusInKernel() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
     let socket = try connect(&server)
-    // Four records, each of 22 bytes more than what it holds.
+    // Four records, each 22 bytes longer than its content.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = Buffers.byteCount - 4 * 22 - head.utf8.count - 5 - 4
     try write(
@@ -152,7 +152,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("reads what came along with the handshake's last message, which no event announces")
+  @Test("reads data that arrived with the last handshake message, which no event announces")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none
@@ -176,8 +176,8 @@ struct ShardTLSTests {
       server: TLSContext(serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM))
   }
 
-  /// Takes turns until the handshake is done and the first request is sent. What the server has to say comes in one piece
-  /// with the end of the handshake.
+  /// Runs iterations until the handshake is done and the first request is sent. The server's `words` arrive together
+  /// with its last handshake message.
   private func connect(
     _ server: inout TLSSession, _ other: ShardStage? = nil, andSay words: String = ""
   ) throws -> ScriptedSocket {
@@ -201,7 +201,7 @@ struct ShardTLSTests {
     deliver(&server, socket)
   }
 
-  /// All that is there is read at once, as far as the buffer goes.
+  /// Queues the server's output so that one read returns all of it, if the buffer has room.
   private func deliver(_ server: inout TLSSession, _ socket: ScriptedSocket) {
     var output: [UInt8] = []
     if case .bytes(let before) = socket.arrivals.last {

@@ -1,4 +1,4 @@
-// The tables of a shard, compared with dictionaries.
+// ShardTableTests: a shard's tables, compared with dictionaries.
 
 import Testing
 
@@ -7,14 +7,14 @@ import Testing
 @Suite("A shard's tables")
 struct ShardTableTests {
   @Test(
-    "a table of serial numbers holds what a dictionary would, whatever comes and goes",
+    "a table of serial numbers behaves like a dictionary under random changes",
     arguments: 1...20 as ClosedRange<UInt64>)
   func serials(seed: UInt64) {
     var random = SplitMix64(seed: seed)
     var table = SerialTable<Int>()
     var model: [UInt64: Int] = [:]
     for step in 0..<2_000 {
-      // Few numbers, so that many stand in each other's places; large ones, too, which are congruent to small ones.
+      // Few distinct numbers, so that many collide; also large ones that are congruent to small ones.
       let serial = (random.next() % 64) << (random.next() % 3 * 29)
       let value = random.next() % 3 == 0 ? nil : step
       table[serial] = value
@@ -29,7 +29,7 @@ struct ShardTableTests {
     #expect(table.isEmpty && table.values.isEmpty)
   }
 
-  @Test("a table of serial numbers that count up keeps the oldest beside a hundred thousand others")
+  @Test("a table of increasing serial numbers keeps the oldest while 100,000 others are added")
   func oldest() {
     var table = SerialTable<UInt64>()
     table[0] = 7
@@ -43,7 +43,7 @@ struct ShardTableTests {
     #expect(table[99_999] == 99_999)
   }
 
-  @Test("the name of a connection that is gone finds nothing, though its slot was given to another")
+  @Test("the identifier of a removed connection finds nothing, even if its slot is in use again")
   func staleName() {
     var table = ConnectionTable<String>()
     let first = ConnectionID(serial: 1, slot: 3)

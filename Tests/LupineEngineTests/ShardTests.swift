@@ -1,4 +1,4 @@
-// A shard at moments that a real network brings about once in a million requests.
+// ShardTests: a shard in situations that are rare on a real network.
 
 import LupineOrigin
 import LupineReactor
@@ -18,7 +18,7 @@ struct ShardTests {
     return request
   }
 
-  /// A response that fills one read of the loop's exactly, so that it goes on to read.
+  /// Returns a response that exactly fills one read of the loop, so that the loop reads again.
   private func fillingResponse(_ fields: String = "") -> [UInt8] {
     let head = "HTTP/1.1 200 OK\r\n\(fields)Content-Length: "
     let bodyCount = Buffers.byteCount - head.utf8.count - 5 - 4
@@ -26,7 +26,7 @@ struct ShardTests {
   }
 
   @Test(
-    "what lies ready behind a response isn't taken for the next one, which gets a connection of its own",
+    "bytes ready after a response aren't taken for the next one, and the next request gets another connection",
     arguments: [[], [ScriptedSocket.Arrival.end]])
   func surplus(ending: [ScriptedSocket.Arrival]) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -48,7 +48,7 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
-  @Test("a long body is read in pieces as large as its sink takes, of 256 KiB at the most")
+  @Test("a long body is read in pieces as large as the sink's credit, up to 256 KiB")
   func pieces() throws {
     for (credit, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
       let stage = ShardStage()
@@ -56,7 +56,7 @@ struct ShardTests {
       stage.turn()
       let socket = try #require(stage.network.sockets.first)
       stage.turn(socket)
-      // The first read has the head in it, of 77 bytes, and nobody knows yet what follows.
+      // The first read includes the head of 77 bytes, when the body's length is still unknown.
       let head = "HTTP/1.1 200 OK\r\nContent-Type: application/binary\r\nContent-Length: 589924\r\n\r\n"
       socket.arrivals = [.bytes(Array(head.utf8) + [UInt8](repeating: 7, count: 589_924))]
       stage.turn(socket)
@@ -65,7 +65,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a connection whose end lies ready behind a response is not used again")
+  @Test("a connection whose end is ready after a response isn't used again")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -78,7 +78,7 @@ struct ShardTests {
     #expect(stage.network.sockets.last !== socket)
   }
 
-  @Test("a request that comes right behind an abrupt shutdown is answered, too")
+  @Test("a request submitted right after an abrupt shutdown fails with an error")
   func submittedBehindShutdown() async throws {
     let stage = ShardStage()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
@@ -90,21 +90,21 @@ struct ShardTests {
     #expect(await sink.outcome.error?.code == .shutDown)
   }
 
-  @Test("what is due in the turn of an abrupt shutdown isn't done any more")
+  @Test("deadlines due in the iteration of an abrupt shutdown have no effect")
   func dueBehindShutdown() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
     let (_, sink) = stage.submit(try request())
     stage.turn()
     stage.inbox.send(.shutDown(isGraceful: false, completion: nil))
-    // By then another attempt to find a descriptor is due.
+    // By then another attempt to get a descriptor is due.
     stage.turn(after: .seconds(1))
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.error?.code == .shutDown)
     #expect(stage.network.sockets.isEmpty)
   }
 
-  @Test("a sink without credit hears the head, and the body when it takes it")
+  @Test("a sink without credit receives the head, and the body after granting credit")
   func noCredit() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), credit: 0)
@@ -125,7 +125,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("a connection isn't watched for more when its sink's credit is used up exactly")
+  @Test("a connection isn't watched for data when its sink's credit is used up exactly")
   func creditUsedUp() throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), credit: 5)
@@ -142,7 +142,7 @@ struct ShardTests {
     #expect(sink.finished.isOpen)
   }
 
-  @Test("a server that says nothing to a sink without credit takes too long")
+  @Test("a silent server times out even if the sink has no credit")
   func noCreditNoReply() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request(), credit: 0)
@@ -153,7 +153,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("a program that was stopped takes what has come meanwhile before it finds that the time has passed")
+  @Test("after a program was stopped, received data is processed before timeouts")
   func stopped() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) })
@@ -168,7 +168,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("another protocol's bytes stay in order when the first answer to them can't be sent")
+  @Test("another protocol's bytes stay in order when the first reply to them can't be sent")
   func handedOverInOrder() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(
@@ -188,7 +188,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "firstsecond")
   }
 
-  @Test("what lies ready behind a discarded response that nobody watched isn't taken for the next one")
+  @Test("bytes ready after a discarded response that wasn't watched aren't taken for the next one")
   func surplusBehindDiscarded() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, held) = stage.submit(try request(), credit: 5)
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "where nothing may be drained, a discarded response ends at once, however it is framed",
+    "a discarded response ends at once if the drain limit is 0, whatever its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])
@@ -249,7 +249,7 @@ struct ShardTests {
   }
 
   @Test(
-    "a Unix socket whose server lets no more wait is tried again, until connecting takes too long",
+    "connecting to a Unix socket with a full backlog is repeated until the connect timeout",
     arguments: [true, false])
   func queueFull(isFreed: Bool) async throws {
     let stage = ShardStage { $0.socketPath = "/run/full" }
@@ -272,7 +272,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a command to a shard that has ended is answered, and wakes nobody")
+  @Test("a command to a shard that has ended is answered without waking it")
   func commandsBehindTheEnd() {
     let wakeCount = Atomic(0)
     let answerCount = Atomic(0)
@@ -284,7 +284,7 @@ struct ShardTests {
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }
 
-  @Test("a connection that was opened for nobody, and idled, is taken for a kept one when it is lost")
+  @Test("a connection that was opened without a waiter, and was idle, counts as reused when it is lost")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -294,7 +294,7 @@ struct ShardTests {
     first.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
     stage.turn(first)
     try #require(sinks[0].finished.isOpen)
-    // The second request goes on the first connection now; its own is opened for nobody.
+    // The second request uses the first connection now; the second connection opens without a waiter.
     first.arrivals = []
     stage.turn(second)
     let (_, sink) = stage.submit(try request())
@@ -312,7 +312,7 @@ struct ShardTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a lookup without a limit of its own takes a minute at the most")
+  @Test("a lookup without a limit takes a minute at most")
   func silentResolver() async throws {
     struct Silent: HostResolver {
       let goOn: Gate
@@ -339,7 +339,7 @@ struct ShardTests {
     #expect(error?.code == .timedOut && error?.phase == .resolve)
   }
 
-  @Test("waiting for descriptors counts as waiting, however often one is tried for")
+  @Test("waiting for a descriptor counts as waiting for the pool, however often an attempt is made")
   func descriptors() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -353,7 +353,7 @@ struct ShardTests {
     #expect(time == .seconds(5))
   }
 
-  @Test("credit for a sink that isn't held is no sign of life of the server's")
+  @Test("a grant of credit to a sink that isn't held back doesn't count as progress of the server")
   func grantIsNoProgress() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, credit: 100)
@@ -367,7 +367,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("connections of raw requests leave nothing behind in the pool's books but their sum")
+  @Test("connections of raw requests leave only their totals in the pool's counters")
   func rawRequestsAreForgotten() async throws {
     let stage = ShardStage()
     for _ in 0..<3 {

@@ -1,4 +1,4 @@
-// The engine's end, graceful or not; and what it counts until then.
+// ShutdownTests: graceful and abrupt shutdown of the engine, and its counters.
 
 import LupineEngine
 import LupineOrigin
@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Shutdown and counters", .timeLimit(.minutes(10)))
 struct ShutdownTests {
-  @Test("a graceful shutdown finishes what is on the wire, and refuses who waits and who comes")
+  @Test("a graceful shutdown completes exchanges in flight and refuses waiters and new requests")
   func graceful() async throws {
     let (arrived, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -35,7 +35,7 @@ struct ShutdownTests {
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("behind its end an engine answers at once, as often as it is asked")
+  @Test("after its end an engine answers every call at once")
   func afterwards() async throws {
     let engine = try Engine()
     await engine.shutdown()
@@ -44,7 +44,7 @@ struct ShutdownTests {
     #expect(await engine.counters() == PoolCounters())
   }
 
-  @Test("an abrupt shutdown ends everything with an error")
+  @Test("an abrupt shutdown ends all exchanges with an error")
   func abrupt() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -60,7 +60,7 @@ struct ShutdownTests {
     #expect(outcome.finishCount == 1)
   }
 
-  @Test("counters tell what is, and what became of what was")
+  @Test("counters report current connections and the fate of past ones")
   func counters() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -82,7 +82,7 @@ struct ShutdownTests {
     #expect(counters.origins.first?.connections == counters.total)
   }
 
-  @Test("who comes when as many wait as may is refused with that number")
+  @Test("a request beyond the waiter limit is refused with an error that names the limit")
   func tooManyWaiting() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -93,7 +93,7 @@ struct ShutdownTests {
     let engine = try Engine(configuration: configuration)
     let sinks = (0..<3).map { _ in RecordingSink() }
     engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sinks[0])
-    // By then it doesn't wait any more.
+    // By then the first request doesn't wait any more.
     await arrived.wait()
     for sink in sinks[1...] { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
     let refused = await sinks[2].outcome.error
@@ -102,7 +102,7 @@ struct ShutdownTests {
     await engine.shutdown(isGraceful: false)
   }
 
-  @Test("an origin gives up an idle connection for another when there may be no more in all")
+  @Test("an idle connection of one origin closes when another needs its place in the total limit")
   func totalLimit() async throws {
     let (first, second) = (try OriginServer.serving { _ in .text("1") }, try OriginServer.serving { _ in .text("2") })
     defer {
@@ -119,7 +119,7 @@ struct ShutdownTests {
     #expect(await engine.counters().total.closed == [.totalLimit: 5])
   }
 
-  @Test("a graceful shutdown begins on all loops at once, however long one of them takes", arguments: [0, 1])
+  @Test("a graceful shutdown starts on all loops at once, even if one of them takes long", arguments: [0, 1])
   func allLoops(busy: Int) async throws {
     let arrived = Gate()
     let origins = try (0..<32).map { _ in
@@ -134,7 +134,7 @@ struct ShutdownTests {
     var configuration = EngineConfiguration()
     configuration.loopCount = 2
     let engine = try Engine(configuration: configuration)
-    // Which loop is the first can't be seen, so that each of them is kept busy once.
+    // The order of the loops isn't visible, so the test runs once with each of them busy.
     let loops = try origins.map { ObjectIdentifier(engine.executor(for: try URI($0.url).origin) as AnyObject) }
     let own = try #require(Set(loops).sorted().dropFirst(busy).first)
     let held = try #require(loops.firstIndex(of: own))

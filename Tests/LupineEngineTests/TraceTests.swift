@@ -1,4 +1,4 @@
-// What a tracer hears, tasks on a loop's executor, and an origin that several loops serve.
+// TraceTests: the events that a tracer receives, tasks on a loop's executor, and origins served by several loops.
 
 import LupineEngine
 import LupineOrigin
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Tracing and loops", .timeLimit(.minutes(10)))
 struct TraceTests {
-  /// An event's name and what tells it apart.
+  /// Returns an event's name with its most important values.
   private static func name(_ kind: TraceEvent.Kind) -> String {
     switch kind {
     case .exchangeStarted(_, let method, _): "exchangeStarted \(method)"
@@ -29,7 +29,7 @@ struct TraceTests {
     }
   }
 
-  @Test("a tracer hears each step of two requests on one connection, in order")
+  @Test("a tracer receives each step of two requests on one connection, in order")
   func steps() async throws {
     let identity = try ServerIdentity.throwaway()
     let origin = try OriginServer(tls: identity) { peer in
@@ -64,7 +64,7 @@ struct TraceTests {
       ])
   }
 
-  @Test("a task on the loop's executor stays on the loop's thread through its requests")
+  @Test("a task on the loop's executor stays on the loop's thread during its requests")
   func executor() async throws {
     let origin = try OriginServer.serving { _ in .text("x") }
     defer { origin.stop() }
@@ -83,7 +83,7 @@ struct TraceTests {
     #expect(threads.first != currentThread())
   }
 
-  @Test("an origin may have several loops, each with connections of its own")
+  @Test("an origin may use several loops, each with separate connections")
   func severalLoops() async throws {
     let origin = try OriginServer.serving { _ in .text("x") }
     defer { origin.stop() }

@@ -1,4 +1,5 @@
-// Transfer codings before chunked (RFC 9112 §7) are undone, and what ends HTTP on a connection keeps it from reuse.
+// TransferCodingTests: decoding of transfer codings before chunked (RFC 9112 §7), and responses that end HTTP on their
+// connection.
 
 import LupineCoding
 import LupineEngine
@@ -8,7 +9,7 @@ import Testing
 @Suite struct TransferCodingTests {
   private static let text = String(repeating: "the body ", count: 5000)
 
-  /// Which codings the origin says, and which it has applied to the body, in this order.
+  /// The coding fields that the origin sends, and the codings that it applies to the body, in order.
   struct Coded: Sendable, CustomTestStringConvertible {
     let fields: String
     let codings: [ContentCoding]
@@ -17,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "a body is the same, however it was coded for the way",
+    "a body is the same, whatever transfer codings were applied",
     arguments: [
       Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip]),
       Coded(fields: "Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", codings: [.gzip]),
@@ -39,7 +40,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("a content coding that is left to the caller stays when the transfer coding goes")
+  @Test("a content coding that the caller decodes remains after the transfer coding is removed")
   func contentCodingIsLeft() async throws {
     let origin = try Self.origin(
       Coded(fields: "Content-Encoding: deflate\r\nTransfer-Encoding: gzip, chunked", codings: [.deflate, .gzip]))
@@ -50,7 +51,7 @@ import Testing
     #expect(record.body == (try ContentEncoder.encode(Array(Self.text.utf8), as: .deflate)))
   }
 
-  @Test("a transfer coding that isn't what it says is an error")
+  @Test("a body that doesn't match its transfer coding is an error")
   func broken() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -60,7 +61,7 @@ import Testing
     #expect(try await Engine().record("\(origin.url)/").error?.code == .decodingFailed)
   }
 
-  @Test("a 2xx to CONNECT has no content, and its connection isn't used again")
+  @Test("a 2xx reply to CONNECT has no content, and its connection isn't used again")
   func unusedTunnel() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil { try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") }

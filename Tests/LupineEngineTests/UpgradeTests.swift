@@ -1,4 +1,4 @@
-// 101: a connection that leaves HTTP, and servers that switch without being asked.
+// UpgradeTests: connections that switch protocols with 101, and servers that switch without being asked.
 
 import LupineEngine
 import LupineOrigin
@@ -11,13 +11,13 @@ struct UpgradeTests {
       uri: try URI("\(origin.url)/"), fields: ["Connection": "Upgrade", "Upgrade": "echo"], body: body)
   }
 
-  @Test("behind a 101 the body goes out as it is, and what the server says comes in, both at once")
+  @Test("after a 101 both sides send their bytes unchanged and at the same time")
   func switched() async throws {
     let origin = try OriginServer { peer in
       guard let head = try peer.readHead() else { return }
       #expect(head.fields.first("Content-Length") == nil)
       #expect(head.fields.first("Transfer-Encoding") == nil)
-      // Bytes of the new protocol right behind the head, in one piece with it.
+      // Bytes of the new protocol, in one piece with the head.
       try peer.send("HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\nhello ")
       var heard: [UInt8] = []
       while heard.count < 6 { heard += try peer.receive() }
@@ -27,7 +27,7 @@ struct UpgradeTests {
     defer { origin.stop() }
     let (switched, said) = (Gate(), Gate())
     let body = RequestBody { writer in
-      // Also if the server has closed by the time that this is told of the last piece's being taken.
+      // Opens even if the write throws because the server has already closed.
       defer { said.open() }
       await switched.wait()
       try await writer.write(Array("abc".utf8))
@@ -44,7 +44,7 @@ struct UpgradeTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test("while a connection speaks another protocol, others are opened in its place and used, and it goes on")
+  @Test("while a connection speaks another protocol, others use its place in the pool, and it continues")
   func amongOthers() async throws {
     let (arrived, queued) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -75,7 +75,7 @@ struct UpgradeTests {
     }
     async let switched = engine.execute(try request(origin, body))
     await arrived.wait()
-    // It waits for the only place, which is free once the other connection has left HTTP.
+    // This request waits for the only place, which is free once the other connection has left HTTP.
     async let waiting = engine.record(origin.url)
     let response = try await switched
     #expect(response.head.status == 101)
@@ -90,7 +90,7 @@ struct UpgradeTests {
     #expect(heard == Array("abc".utf8))
   }
 
-  @Test("a server that doesn't switch answers as usual, and nothing of the other protocol is sent")
+  @Test("a server that declines to switch responds as usual, and no bytes of the other protocol are sent")
   func declined() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -105,7 +105,7 @@ struct UpgradeTests {
     #expect(try await engine.record(origin.url).metrics?.isReusedConnection == true)
   }
 
-  @Test("a 101 that nobody asked for is an error")
+  @Test("an unsolicited 101 is an error")
   func unasked() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -116,7 +116,7 @@ struct UpgradeTests {
     #expect(try await Engine().record(origin.url).error?.code == .malformedResponse)
   }
 
-  @Test("letting go of the stream closes the connection")
+  @Test("releasing the stream closes the connection")
   func abandoned() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in

@@ -1,15 +1,15 @@
-// The virtual clock, and what happens by it.
+// Agenda: the virtual clock of a simulated run, and the actions scheduled by it.
 
 @_spi(Loop) @testable import LupineReactor
 
-/// Time that passes only when the simulation says so, with the events that are to come.
+/// A clock that advances only when the simulation says so, with a queue of scheduled actions.
 final class Agenda {
   private(set) var now = Instant(nanoseconds: 1_000_000_000)
   private var times = DeadlineQueue<UInt64>()
   private var actions: [UInt64: () -> Void] = [:]
   private var lastKey: UInt64 = 0
 
-  /// When the next event comes, or nil.
+  /// The time of the next action, or nil if none is scheduled.
   var earliest: Instant? { times.earliest }
 
   func after(_ duration: Duration, _ action: @escaping () -> Void) {
@@ -18,10 +18,10 @@ final class Agenda {
     actions[lastKey] = action
   }
 
-  /// Lets time pass; never backwards.
+  /// Advances the clock to `time`; does nothing if that is in the past.
   func advance(to time: Instant) { now = max(now, time) }
 
-  /// Does what is due, and what becomes due by that.
+  /// Runs every action that is due, including those that become due by running others.
   func runDue() {
     while let key = times.popExpired(now: now) { actions.removeValue(forKey: key)?() }
   }

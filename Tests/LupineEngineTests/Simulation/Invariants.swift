@@ -1,9 +1,10 @@
-// What is true of a shard behind every turn; the one place here that knows how a shard keeps its state.
+// Invariants: the rules that a shard's state satisfies after every iteration of the loop. Of the simulation's files,
+// only this one depends on how a shard stores its state.
 
 @testable import LupineEngine
 @_spi(Loop) @testable import LupineReactor
 
-/// Looks into a shard.
+/// Checks a shard's state against the simulated network's.
 struct Invariants {
   let shard: Shard
   let network: SimulatedNetwork
@@ -12,21 +13,21 @@ struct Invariants {
   func checkBehindTurn(wakeUp: Instant?) {
     world.require(
       shard.pool.connectionCount == shard.connections.count + shard.openings.count,
-      "the pool knows \(shard.pool.connectionCount) connections, the shard \(shard.connections.count) and "
+      "the pool has \(shard.pool.connectionCount) connections, the shard has \(shard.connections.count) and "
         + "\(shard.openings.count) being opened")
     world.require(
-      network.streams.count == socketCount, "\(network.streams.count) sockets are open, and \(socketCount) are known")
+      network.streams.count == socketCount, "\(network.streams.count) sockets are open, the shard has \(socketCount)")
     for connection in shard.connections.values { check(connection) }
     for connection in shard.handedOver.values { check(connection) }
     for exchange in shard.exchanges.values { check(exchange, wakeUp) }
     for opening in shard.openings.values {
       guard let deadline = opening.phaseDeadline else { continue }
-      world.require(deadline > shard.fetched, "an opening's deadline has passed in the phase \(opening.phase)")
-      world.require(wakeUp.map { $0 <= deadline } ?? false, "an opening's deadline isn't waited for")
+      world.require(deadline > shard.fetched, "a connection attempt's deadline has passed in phase \(opening.phase)")
+      world.require(wakeUp.map { $0 <= deadline } ?? false, "no wake-up is set for a connection attempt's deadline")
     }
   }
 
-  /// Tells the streams of idle connections that they are.
+  /// Marks the streams of idle connections as idle.
   func noteIdle() {
     for connection in shard.connections.values where shard.pool.isIdle(connection.id) {
       network.stream(of: connection)?.hasBeenIdle = true
@@ -45,55 +46,55 @@ struct Invariants {
     let registered = stream.registration?.interest ?? []
     world.require(
       registered == connection.interest,
-      "\(stream.name): watched for \(registered.rawValue), and thought to be for \(connection.interest.rawValue)")
+      "\(stream.name): watched for \(registered.rawValue), but the shard assumes \(connection.interest.rawValue)")
     world.require(
       stream.registration.map { $0.token == connection.id.rawValue } ?? true,
-      "\(stream.name): watched under another token")
+      "\(stream.name): watched with a wrong token")
     let isHeld = connection.exchange?.isHeld == true
     world.require(
       registered.contains(.readable) != isHeld, "\(stream.name): held is \(isHeld), watched is \(!isHeld == false)")
     world.require(
       connection.transport.unsentCount == 0 || connection.sendFailure != nil || registered.contains(.writable),
-      "\(stream.name): more is to be sent, and room for it isn't waited for")
+      "\(stream.name): bytes are unsent, but the socket isn't watched for room")
     guard let exchange = connection.exchange else { return }
-    world.require(shard.exchanges[exchange.id] === exchange, "\(stream.name): serves an exchange that has ended")
-    world.require(exchange.connection === connection, "\(stream.name): serves an exchange that doesn't know it")
+    world.require(shard.exchanges[exchange.id] === exchange, "\(stream.name): its exchange has ended")
+    world.require(exchange.connection === connection, "\(stream.name): its exchange has another connection")
   }
 
   private func check(_ exchange: Exchange, _ wakeUp: Instant?) {
     let name = "request \(exchange.id - 1)"
     if shard.restarts.contains(where: { $0 === exchange }) {
-      world.require(exchange.phase == .setup, "\(name): is to be sent again, in the phase \(exchange.phase)")
+      world.require(exchange.phase == .setup, "\(name): will be replayed in phase \(exchange.phase)")
       return world.require(
-        wakeUp.map { $0 <= shard.now } ?? false, "\(name): is to be sent again, and the next turn is waited for")
+        wakeUp.map { $0 <= shard.now } ?? false, "\(name): will be replayed, but no wake-up is set")
     }
     if let connection = exchange.connection {
-      world.require(connection.exchange === exchange, "\(name): on a connection that serves somebody else")
-      world.require(shard.connection(connection.id) === connection, "\(name): on a connection that is gone")
+      world.require(connection.exchange === exchange, "\(name): on a connection that serves another exchange")
+      world.require(shard.connection(connection.id) === connection, "\(name): on a connection that doesn't exist")
     } else {
       world.require(
         [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarded,
-        "\(name): in the phase \(exchange.phase) alone")
+        "\(name): without a connection in phase \(exchange.phase)")
     }
     guard let deadline = exchange.deadline else { return }
-    world.require(deadline > shard.fetched, "\(name): its deadline has passed, in the phase \(exchange.phase)")
-    world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): its deadline isn't waited for")
+    world.require(deadline > shard.fetched, "\(name): its deadline has passed in phase \(exchange.phase)")
+    world.require(wakeUp.map { $0 <= deadline } ?? false, "\(name): no wake-up is set for its deadline")
   }
 
-  /// Whether a request goes on without a limit, as its timeouts allow.
+  /// Returns whether an exchange runs without a time limit, as its timeouts permit.
   func isUnlimited(_ id: ExchangeID) -> Bool {
     guard let exchange = shard.exchanges[id] else { return false }
-    // One that waits for an opening has the opening's limits.
+    // An exchange that waits for a connection attempt is bound by the attempt's limits.
     return exchange.deadline == nil
   }
 
-  /// What is left when nothing will happen any more.
+  /// Checks the state when no further event can occur: nothing may be left over.
   func checkAtRest() {
     world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
     world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
     world.require(
-      shard.handedOver.isEmpty, "\(shard.handedOver.count) connections are left that spoke another protocol")
-    // An opening that nobody waits for goes on for as long as its timeouts allow.
+      shard.handedOver.isEmpty, "\(shard.handedOver.count) connections to another protocol are left")
+    // An attempt without waiters continues for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
     world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")
     world.require(shard.deadlines.count == 0, "\(shard.deadlines.count) deadlines are left")

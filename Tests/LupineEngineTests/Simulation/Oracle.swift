@@ -1,17 +1,17 @@
-// Which ends of a request are legal, by what the world has done to it.
+// Oracle: decides which outcomes of a request are legal, given the faults that the world has injected.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// Judges one request's end, right behind the turn in which it came.
+/// Judges one request's outcome in the iteration of the loop in which the request ends.
 struct Oracle {
   let world: World
   let sink: SimulatedSink
   let wasCancelled: Bool
   let wasDiscarded: Bool
 
-  /// A turn begins at most that much behind a deadline, and lasts no longer than the rest of it.
+  /// The longest time from a deadline to the end of the iteration of the loop that handles it.
   static let lateness = Duration.milliseconds(2)
 
   private var plan: PlannedRequest { sink.plan }
@@ -30,7 +30,7 @@ struct Oracle {
     switch result {
     case .success(let trailers): judgeSuccess(record, trailers, stream)
     case .failure(let error):
-      require(!world.schedule.isBenign && !world.isCalm, "failed though nothing went wrong: \(error)")
+      require(!world.schedule.isBenign && !world.isCalm, "failed without a fault: \(error)")
       judge(error, record, metrics, stream, end)
     }
   }
@@ -38,9 +38,9 @@ struct Oracle {
   private func check(_ metrics: ExchangeMetrics) {
     let times = [metrics.start, metrics.requestStart, metrics.responseStart, metrics.responseEnd, metrics.end]
     let known = times.compactMap(\.self)
-    require(zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }, "its times are out of order: \(known)")
+    require(zip(known, known.dropFirst()).allSatisfy { $0 <= $1 }, "its times aren't in order: \(known)")
     if let total = plan.timeouts.total, let end = metrics.end {
-      require(end - metrics.start <= total + Self.lateness, "ended \(end - metrics.start) behind its start")
+      require(end - metrics.start <= total + Self.lateness, "ended \(end - metrics.start) after its start")
     }
   }
 
@@ -49,21 +49,21 @@ struct Oracle {
   private func judgeSuccess(_ record: SimulatedSink.Record, _ trailers: Fields, _ stream: SimulatedStream?) {
     guard let index = record.attempt, let attempts = world.ledger.attempts[plan.number],
       attempts.indices.contains(index)
-    else { return require(false, "ended well, and no server has answered it") }
+    else { return require(false, "succeeded, but no server has replied") }
     let attempt = attempts[index]
     guard let reply = attempt.reply, attempt.stream === stream else {
-      return require(false, "ended well on another connection than it was answered on")
+      return require(false, "succeeded on another connection than the reply's")
     }
     require(record.status == reply.status, "has the status \(record.status)")
     if wasDiscarded || plan.disposition == .discard { return }
-    require(!reply.isMalformed, "ended well with a malformed response")
+    require(!reply.isMalformed, "succeeded with a malformed response")
     guard let contentCount = attempt.contentCount else {
-      return require(false, "ended well with a part of a response")
+      return require(false, "succeeded with part of a response")
     }
     require(
-      record.receivedCount == contentCount, "ended well with \(record.receivedCount) bytes of \(contentCount)")
-    require(trailers.first("Sum") == (reply.hasTrailer ? "\(plan.number)" : nil), "has other trailers")
-    require(record.receivedCount <= plan.bodyBytesMax, "got more than it allows")
+      record.receivedCount == contentCount, "succeeded with \(record.receivedCount) bytes of \(contentCount)")
+    require(trailers.first("Sum") == (reply.hasTrailer ? "\(plan.number)" : nil), "has wrong trailers")
+    require(record.receivedCount <= plan.bodyBytesMax, "received more than its limit")
   }
 
   // MARK: Failure
@@ -97,10 +97,10 @@ struct Oracle {
         .tooManyWaiting:
         false
       }
-    require(isLegal, "failed without a reason: \(error.code), \(error)")
+    require(isLegal, "failed without a justification: \(error.code), \(error)")
     if error.code == .timedOut { judgeTimeout(error, metrics, stream, end) }
     if error.delivery == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
-      require(lastSent <= start, "says that nothing was sent")
+      require(lastSent <= start, "claims that nothing was sent")
     }
   }
 
@@ -113,15 +113,15 @@ struct Oracle {
   ) {
     switch error.cause {
     case .totalLimit(let limit):
-      require(limit == plan.timeouts.total, "ran into another total than its own")
-      require(end - metrics.start >= limit, "ran into its total of \(limit) after \(end - metrics.start)")
+      require(limit == plan.timeouts.total, "reported a total limit that isn't its own")
+      require(end - metrics.start >= limit, "ran into its total limit of \(limit) after \(end - metrics.start)")
     case .limit(let limit):
       let isOpening = [.resolve, .connect, .proxy, .tls].contains(error.phase)
-      // Lookups have one of their own, too.
+      // A lookup is also bound by the resolver's own limit.
       let isShared = error.phase == .resolve && limit == ResolverConfiguration.lookupTimeMax
       require(
         isShared || plan.timeouts.limit(of: error.phase) == limit,
-        "ran into another limit than its own: \(error)")
+        "reported a limit that isn't its own: \(error)")
       if !isOpening { judge(error.phase, limit, metrics, stream, end) }
     default: require(false, "timed out without a limit")
     }
@@ -137,15 +137,15 @@ struct Oracle {
       case .receive: stream?.lastRead
       case .setup, .resolve, .connect, .proxy, .tls, .awaitContinue: nil
       }
-    guard let began else { return require(false, "ran into a limit in the phase \(phase)") }
-    require(end - began >= limit, "ran into its limit of \(limit) after \(end - began), phase \(phase)")
+    guard let began else { return require(false, "ran into a limit in phase \(phase)") }
+    require(end - began >= limit, "ran into its limit of \(limit) after \(end - began), in phase \(phase)")
     guard let stream, phase != .poolWait else { return }
-    // Whatever has come by then has to have been looked at.
+    // The engine must have processed everything that arrived before the timeout.
     if let unreadSince = stream.unreadSince, !stream.isReset || phase != .send {
-      require(end - unreadSince <= Self.lateness, "timed out in the phase \(phase), and something had come before")
+      require(end - unreadSince <= Self.lateness, "timed out in phase \(phase) although data had arrived")
     }
     if phase == .send, stream.isWritable, let taken = stream.lastTaken {
-      require(end - taken <= Self.lateness, "timed out sending, and the kernel would have taken more")
+      require(end - taken <= Self.lateness, "timed out while the kernel had room to send")
     }
   }
 }

@@ -1,4 +1,4 @@
-// One request of a schedule: what is sent, and what its caller does meanwhile.
+// PlannedRequest: one request of a schedule, and what its caller does while it runs.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -11,13 +11,13 @@ struct PlannedRequest: Sendable {
     case produced(Production)
   }
 
-  /// How a producer goes about its body.
+  /// How a producer writes its body.
   struct Production: Sendable {
     let byteCount: Int
     let isLengthDeclared: Bool
     let isReplayable: Bool
     let random: SplitMix64
-    /// After how many bytes it throws, or nil.
+    /// The number of bytes after which the producer throws, or nil if it doesn't.
     let failsAt: Int?
   }
 
@@ -29,22 +29,22 @@ struct PlannedRequest: Sendable {
   let origin: Int
   let method: String
   let content: Content
-  /// Whether it asks for another protocol, in which its body is what is said.
+  /// Whether the request offers to switch protocols; its body is then sent in the new protocol.
   let offersUpgrade: Bool
   let expectsContinue: Bool
   let asksForClose: Bool
   let timeouts: Timeouts
   let bodyBytesMax: Int
-  /// How many bytes the sink takes before it grants more; `.max` is no limit.
+  /// The number of bytes that the sink accepts before it grants more; `.max` means no limit.
   let credit: Int
-  /// Whether the sink grants what it has taken, at once, from inside the callback.
+  /// Whether the sink grants the bytes it has received immediately, from inside the callback.
   let grantsAtOnce: Bool
   let disposition: BodyDisposition
-  /// When it is submitted, unless it follows another.
+  /// The submission time since the schedule's start, unless the request follows another.
   let start: Duration
-  /// The request at whose end it is submitted, from inside the callback.
+  /// The number of the request at whose end this one is submitted, from inside the callback.
   let follows: Int?
-  /// What the caller does, by the time since the schedule's start.
+  /// The caller's actions, with their times since the schedule's start.
   let acts: [(time: Duration, act: Act)]
 
   init(number: Int, originCount: Int, isBenign: Bool, _ random: inout SplitMix64) {
@@ -58,9 +58,9 @@ struct PlannedRequest: Sendable {
     asksForClose = !offersUpgrade && random.chance(5)
     timeouts = isBenign ? Self.generousTimeouts : Self.timeouts(&random)
     bodyBytesMax = !isBenign && random.chance(5) ? random.number(0...200) : .max
-    // What grants at once has to have got something first.
+    // A sink that grants from inside the callback must receive something first.
     credit = random.chance(70) ? .max : random.number((isBenign ? 1 : 0)...100)
-    // In a benign schedule everything has to end well without help.
+    // Every request of a benign schedule has to succeed unaided.
     grantsAtOnce = isBenign || random.chance(70)
     disposition = random.chance(5) ? .discard : .deliver
     start = random.duration(1_000)
@@ -77,7 +77,7 @@ struct PlannedRequest: Sendable {
         random: random.fork(), failsAt: !isBenign && random.chance(10) ? random.number(0...byteCount) : nil))
   }
 
-  /// Longer than anything that a server without faults takes, yet not for ever: what is lost then fails.
+  /// Limits longer than a server without faults ever needs, but finite, so that a stuck request fails.
   private static var generousTimeouts: Timeouts {
     var timeouts = Timeouts(everyPhase: .seconds(600), total: .seconds(3_000))
     timeouts.awaitContinue = .milliseconds(200)
@@ -112,7 +112,7 @@ struct PlannedRequest: Sendable {
     }
   }
 
-  /// A pause that ends.
+  /// Returns a pause followed by a resume.
   private static func harmlessActs(_ start: Duration, _ random: inout SplitMix64) -> [(time: Duration, act: Act)] {
     guard random.chance(30) else { return [] }
     let pause = start + random.duration(500)
@@ -121,7 +121,7 @@ struct PlannedRequest: Sendable {
 }
 
 extension PlannedRequest {
-  /// The body's bytes; a part of a pattern that is hardly any other request's.
+  /// The body's bytes: a slice of a fixed pattern that differs from other requests' slices.
   var bodyBytes: ArraySlice<UInt8> {
     switch content {
     case .none: []
@@ -130,7 +130,7 @@ extension PlannedRequest {
     }
   }
 
-  /// Whether sending it twice does no harm.
+  /// Whether the request may be sent twice without harm.
   var isIdempotent: Bool { method != "POST" }
 
   func engineRequest(_ origin: Origin, _ executor: SimulatedExecutor) throws -> EngineRequest {
@@ -161,7 +161,7 @@ extension PlannedRequest {
     body.append(
       .produced(
         RequestBody.Producer(byteCount: byteCount, isReplayable: production.isReplayable) { writer in
-          // On the simulation's own executor, or threads would decide what happens when.
+          // The simulation's own executor keeps the order of events independent of thread scheduling.
           Task(executorPreference: executor) {
             do {
               try await Self.produce(bytes, production, writer, executor)
@@ -191,7 +191,7 @@ extension PlannedRequest {
   }
 }
 
-/// Bytes by which it shows at once whose they are.
+/// Byte patterns that identify the request or response to which a piece of a body belongs.
 enum SimulatedBytes {
   private static let bytes: [UInt8] = {
     var random = SplitMix64(seed: 1)
@@ -202,13 +202,13 @@ enum SimulatedBytes {
     bytes[number * 1_009..<number * 1_009 + count]
   }
 
-  /// A response's body, by the request and by how many requests of that number the servers had seen before.
+  /// Returns a response's body, given the request's number and how often servers had received it before.
   static func response(_ number: Int, _ attempt: Int, _ count: Int) -> ArraySlice<UInt8> {
     let start = 100_000 + number * 1_013 + attempt * 97
     return bytes[start..<start + count]
   }
 
-  /// Whether a piece of a response's body stands where it belongs.
+  /// Returns whether a piece of a response's body has the bytes expected at that offset.
   static func isResponse(_ piece: borrowing Span<UInt8>, _ number: Int, _ attempt: Int, at offset: Int) -> Bool {
     let start = 100_000 + number * 1_013 + attempt * 97 + offset
     guard start + piece.count <= bytes.count else { return false }

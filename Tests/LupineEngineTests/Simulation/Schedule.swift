@@ -1,10 +1,10 @@
-// What one simulated run consists of, all of it drawn from one seed.
+// Schedule: the complete input of one simulated run, drawn from a single seed.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// An engine's settings, origins, requests, and how likely what goes wrong.
+/// An engine's settings, its origins, its requests, and the probability of each fault.
 struct Schedule {
   let seed: UInt64
   let configuration: EngineConfiguration
@@ -12,9 +12,9 @@ struct Schedule {
   let faults: Faults
   let origins: [SimulatedOrigin]
   let requests: [PlannedRequest]
-  /// When the engine is released in the middle of everything, or nil.
+  /// The time at which the engine is shut down while requests may be in flight, or nil.
   let shutDownTime: Duration?
-  /// What the world draws from.
+  /// The generator for the world's random decisions.
   let random: SplitMix64
 
   static let proxyHost = "proxy.test"
@@ -38,7 +38,7 @@ struct Schedule {
     self.random = random.fork()
   }
 
-  /// Whether everything has to succeed.
+  /// Whether the schedule has no faults, so that every request has to succeed.
   var isBenign: Bool { faults == Faults() }
 
   private static func proxy(_ random: inout SplitMix64) -> Proxy? {
@@ -62,7 +62,7 @@ struct Schedule {
     configuration.drainedBytesMax = random.pick([0, 40, 1_000, 65_536])
     configuration.proxy = .none
     if let proxy {
-      // One of the origins is reached directly now and then.
+      // Sometimes one of the origins bypasses the proxy.
       configuration.proxy = .fixed(proxy, bypass: random.chance(30) ? ProxyBypass(SimulatedOrigin.host(0)) : .none)
     }
     return configuration
@@ -80,9 +80,9 @@ extension Schedule: CustomStringConvertible {
   }
 }
 
-/// In how many of a hundred cases each thing goes wrong; none in a benign schedule.
+/// The probability of each fault in percent; all are zero in a benign schedule.
 struct Faults: Equatable {
-  // The name server.
+  // Name resolution.
   var lookUpFails = 0
   var lookUpNeverEnds = 0
   // Connecting.
@@ -92,7 +92,7 @@ struct Faults: Equatable {
   var isUnreachable = 0
   var neverConnects = 0
   var proxyFails = 0
-  // Servers: a connection, a reply.
+  // A server's connections and replies.
   var closesUnasked = 0
   var neverReads = 0
   var closesWhileIdle = 0
@@ -104,7 +104,7 @@ struct Faults: Equatable {
 
   init() {}
 
-  /// Most schedules are about a few faults, so that much else succeeds beside them.
+  /// Draws a few faults for the schedule, so that most other operations succeed.
   init(_ random: inout SplitMix64) {
     func draw(_ percents: [Int]) -> Int { random.chance(35) ? random.pick(percents) : 0 }
     lookUpFails = draw([5, 40])
@@ -123,17 +123,17 @@ struct Faults: Equatable {
     stalls = draw([5, 20])
     isMalformed = draw([5, 40])
     hasSurplus = draw([5, 40])
-    // A schedule without any fault is a benign one, of which everything is expected.
+    // Without any fault the schedule would count as benign, which requires every request to succeed.
     if self == Faults() { isCut = 5 }
   }
 }
 
-/// A host with its addresses.
+/// An origin and its host's addresses.
 struct SimulatedOrigin {
   let origin: Origin
   let addresses: [String]
 
-  /// Numbers above the origins' own: the proxy's.
+  /// Returns the name of an origin's host.
   static func host(_ index: Int) -> String { "h\(index).test" }
 
   init(_ index: Int, _ random: inout SplitMix64) {
@@ -141,7 +141,8 @@ struct SimulatedOrigin {
       random.chance(30) ? "fd00::\(index + 1):\($0 + 1)" : "10.0.\(index).\($0)"
     }
     self.addresses = addresses
-    // Some are addressed by number, and never looked up; the first has a name, by which it may bypass a proxy.
+    // Some origins have numeric addresses and are never looked up. The first one has a name, so that a bypass list can
+    // name it.
     let isNumeric = index > 0 && random.chance(25)
     origin = Origin(scheme: .http, host: isNumeric ? addresses[0] : Self.host(index), port: 80)
   }

@@ -1,10 +1,10 @@
-// Runs tasks on the simulation's thread, so that they take part in its time.
+// SimulatedExecutor: runs tasks on the simulation's thread and in its virtual time.
 
 import Synchronization
 
 @_spi(Loop) @testable import LupineReactor
 
-/// An executor that runs its tasks when it is told to.
+/// A task executor that runs its jobs only when `run` is called.
 final class SimulatedExecutor: TaskExecutor {
   private let jobs = Mailbox<UnownedJob>()
   private let sleepers = Mutex<[(Duration, CheckedContinuation<Void, Never>)]>([])
@@ -13,12 +13,12 @@ final class SimulatedExecutor: TaskExecutor {
     _ = jobs.post(UnownedJob(job))
   }
 
-  /// Waits in virtual time.
+  /// Suspends the calling task for a virtual duration.
   func pass(_ duration: Duration) async {
     await withCheckedContinuation { continuation in sleepers.withLock { $0.append((duration, continuation)) } }
   }
 
-  /// Runs what can be run; those who wait are entered into the agenda.
+  /// Runs all ready jobs, then schedules the resumption of sleeping tasks in the agenda.
   func run(_ agenda: Agenda) {
     var ready: [UnownedJob] = []
     repeat {

@@ -1,4 +1,4 @@
-// The kernel: it opens sockets, says which are ready, and knows which are open.
+// SimulatedNetwork: the kernel's part in a simulated run. It opens sockets, reports readiness and tracks open sockets.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -6,13 +6,13 @@
 /// A network of simulated hosts, with the poller that watches the client's sockets.
 final class SimulatedNetwork: Network {
   private let world: World
-  /// Sockets that the client has open, in the order in which they were opened.
+  /// The client's open sockets, in the order in which they were opened.
   private(set) var streams: [SimulatedStream] = []
   private(set) var isStopped = false
   private var lastPort: UInt16 = 1_024
-  /// Which origin lives at an address; nil is the proxy.
+  /// The origin's index by its address; the inner nil is the proxy.
   private var hosts: [String: Int?] = [:]
-  /// Counts what the engine has done to the world, to tell whether a turn had any effect.
+  /// The number of calls by which the engine has changed the world; shows whether an iteration had any effect.
   var operationCount = 0
 
   init(_ world: World) {
@@ -24,7 +24,7 @@ final class SimulatedNetwork: Network {
   }
 
   var now: Instant {
-    // Turns take time too.
+    // An iteration of the loop takes time as well.
     world.agenda.advance(to: world.agenda.now + .nanoseconds(300))
     return world.agenda.now
   }
@@ -40,7 +40,7 @@ final class SimulatedNetwork: Network {
       throw SystemError(call: "socket", code: ErrorCode.outOfDescriptors)
     }
     guard let host = hosts[address.host] else {
-      world.violate("connected to \(address), where nobody lives")
+      world.violate("connected to \(address), which has no host")
       throw SystemError(call: "connect", code: ErrorCode.unreachable)
     }
     lastPort += 1
@@ -52,7 +52,7 @@ final class SimulatedNetwork: Network {
     return SimulatedSocket(stream, self)
   }
 
-  /// The lowest, as descriptors are given out, so that numbers are used again at once.
+  /// The lowest free number, as the kernel assigns descriptors, so that numbers are reused immediately.
   private var freeNumber: CInt {
     let used = Set(streams.map(\.number))
     var number: CInt = 5
@@ -93,7 +93,7 @@ final class SimulatedNetwork: Network {
     let stream = try stream(number)
     try failNowAndThen()
     guard stream.registration == nil else {
-      world.violate("\(stream.name): watched twice")
+      world.violate("\(stream.name): watched twice without unwatch")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.exists)
     }
     stream.registration = (interest, token)
@@ -104,7 +104,7 @@ final class SimulatedNetwork: Network {
     let stream = try stream(number)
     try failNowAndThen()
     guard stream.registration != nil else {
-      world.violate("\(stream.name): rewatched, and wasn't watched")
+      world.violate("\(stream.name): rewatched without being watched")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     stream.registration = (interest, token)
@@ -114,13 +114,13 @@ final class SimulatedNetwork: Network {
     operationCount += 1
     let stream = try stream(number)
     guard stream.registration != nil else {
-      world.violate("\(stream.name): unwatched, and wasn't watched")
+      world.violate("\(stream.name): unwatched without being watched")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     stream.registration = nil
   }
 
-  /// The kernel has no memory for it, or the user watches as many descriptors as may be.
+  /// Fails sometimes, as the kernel does when it has no memory or the user watches too many descriptors.
   private func failNowAndThen() throws(SystemError) {
     guard world.strikes(\.cantBeWatched, &world.random) else { return }
     world.ledger.lackedResources = true
@@ -129,13 +129,13 @@ final class SimulatedNetwork: Network {
 
   private func stream(_ number: CInt) throws(SystemError) -> SimulatedStream {
     guard let stream = streams.first(where: { $0.number == number }) else {
-      world.violate("a call for the socket \(number), which isn't open")
+      world.violate("a call for socket \(number), which isn't open")
       throw SystemError(call: "epoll_ctl", code: ErrorCode.missing)
     }
     return stream
   }
 
-  /// Some of what is ready, in any order, and now and then what isn't.
+  /// Returns some of the ready sockets in random order, and occasionally a spurious event.
   func poll() -> [Poller.Event] {
     var ready: [Poller.Event] = []
     var spurious: [Poller.Event] = []

@@ -1,17 +1,17 @@
-// What a simulated server answers: a response as bytes, and what becomes of them on the way.
+// SimulatedReply: a simulated server's response as bytes, and the faults applied to it.
 
-/// One response, rendered, with what its sender does at its end or before it.
+/// One response in serialized form, and what its server does at or before its end.
 struct SimulatedReply {
   enum Framing: CaseIterable {
     case none, length, chunked, untilClose
-    /// Content-Length and chunked together, of which chunked counts.
+    /// Both Content-Length and chunked; chunked takes precedence.
     case ambiguous
     /// HTTP/1.0 with a length.
     case old
-    /// 101: what follows belongs to another protocol.
+    /// 101: the bytes that follow belong to another protocol.
     case switched
 
-    /// Whether the connection's end is the content's.
+    /// Whether the end of the connection ends the content.
     var endsByClosing: Bool { self == .untilClose || self == .switched }
   }
 
@@ -20,25 +20,25 @@ struct SimulatedReply {
     case keep
     case close
     case reset
-    /// Nothing more comes, for ever.
+    /// Sends nothing more, without closing.
     case stall
   }
 
   let status: Int
   let framing: Framing
-  /// The content's length; that of what would have been sent, for HEAD.
+  /// The content's length; for HEAD, the length that the response to a GET would have.
   let bodyCount: Int
   let isMalformed: Bool
   let hasTrailer: Bool
   let bytes: [UInt8]
-  /// Where the final head ends.
+  /// The offset after the final head.
   let headEnd: Int
-  /// How many bytes behind the response are sent that belong to nothing.
+  /// Bytes sent after the response that belong to no response.
   let surplus: [UInt8]
-  /// How much is sent of it, and what happens then.
+  /// How many of the bytes are sent before the ending takes effect.
   let sentCount: Int
   let ending: Ending
-  /// Why no other request may come behind it, or nil.
+  /// Why the connection may carry no further request, or nil if it may.
   let finality: String?
 
   /// Draws a reply to a request.
@@ -57,7 +57,7 @@ struct SimulatedReply {
     }
     let hasFlawInHead = isMalformed && framing != .chunked
     var flaw = isMalformed ? random.number(0...3) : -1
-    // Who has asked for it takes it for what it is.
+    // A client that has offered an upgrade accepts the 101 as its reply.
     if flaw == 1, request.offersUpgrade { flaw = 0 }
     if hasFlawInHead, flaw == 0 { text += "HTTQ/1.1 200 OK\r\n\r\n" }
     if hasFlawInHead, flaw == 1 { text += "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" }
@@ -86,12 +86,12 @@ struct SimulatedReply {
     self.bytes = bytes
 
     finality =
-      if says == "close" { "its response said close" } else if framing == .switched {
-        "it has left HTTP"
+      if says == "close" { "its response declared close" } else if framing == .switched {
+        "it switched protocols"
       } else if framing == .untilClose || framing == .ambiguous {
-        "its response's end was unclear"
-      } else if framing == .old, says == nil { "its response was of HTTP/1.0" } else if request.asksForClose {
-        "its request asked for the end"
+        "its response had no reliable end"
+      } else if framing == .old, says == nil { "its response was HTTP/1.0" } else if request.asksForClose {
+        "its request declared close"
       } else { nil }
     if world.strikes(\.isCut, &random) {
       sentCount = random.number(0...bytes.count - 1)
@@ -135,7 +135,7 @@ struct SimulatedReply {
   }
 }
 
-/// A request as a server has read it.
+/// A request as parsed by a server.
 struct SimulatedRequest {
   let number: Int
   let method: String
@@ -144,19 +144,19 @@ struct SimulatedRequest {
   let asksForClose: Bool
 }
 
-/// A request that has reached a server, and what it was answered.
+/// A request that has reached a server, with the server's reply.
 final class Attempt {
   let request: SimulatedRequest
   let index: Int
   unowned let stream: SimulatedStream
-  /// Whether no other request had come on its connection.
+  /// Whether this was the first request on its connection.
   let isFirst: Bool
-  /// How many bytes the client had read when the request came.
+  /// How many bytes the client had read when the request arrived.
   let readCount: Int
-  /// Whether the request has come completely.
+  /// Whether the server has received the complete request.
   var isRead = false
   var reply: SimulatedReply?
-  /// How many of the reply's bytes have arrived; its connection may end first, for another reason.
+  /// How many of the reply's bytes have arrived; a connection may end earlier for another reason.
   var arrivedCount = 0
 
   init(_ request: SimulatedRequest, index: Int, _ stream: SimulatedStream, isFirst: Bool) {
@@ -167,8 +167,7 @@ final class Attempt {
     readCount = stream.readCount
   }
 
-  /// How many bytes of content the client can have at the end of a response that it takes for a whole one; nil if it
-  /// can't take it for that.
+  /// The number of content bytes in the response if the client can regard it as complete, otherwise nil.
   var contentCount: Int? {
     guard let reply else { return nil }
     switch reply.framing {

@@ -1,11 +1,11 @@
-// Name servers: fast, slow, failing or silent.
+// SimulatedResolver: name servers that answer fast, slowly, with an error or never.
 
 import Synchronization
 
 @testable import LupineEngine
 @testable import LupineReactor
 
-/// Takes questions; the simulation answers them in its own time.
+/// Collects lookups, which the simulation answers in virtual time.
 final class SimulatedResolver: Sendable {
 
   static let proxyAddresses = ["10.1.0.1", "fd00:1::1"]
@@ -18,7 +18,7 @@ final class SimulatedResolver: Sendable {
   private let questions = Mutex<[Question]>([])
   private let unanswered = Mutex<[Question]>([])
 
-  /// What the shard asks; nothing is remembered, so that each connection has a lookup of its own, unless they share one.
+  /// Returns the name service for the shard. Its cache is off, so that connections share only concurrent lookups.
   func service() -> NameService {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -29,7 +29,7 @@ final class SimulatedResolver: Sendable {
     }
   }
 
-  /// Enters the answers to new questions into the agenda.
+  /// Schedules the answers to new lookups in the agenda.
   func answer(_ world: World) {
     var asked: [Question] = []
     questions.withLock { swap(&$0, &asked) }
@@ -44,7 +44,7 @@ final class SimulatedResolver: Sendable {
   private func answer(_ question: Question, _ world: World) {
     world.note("looks up \(question.host)")
     if world.strikes(\.lookUpNeverEnds, &world.random) {
-      // Those who come later share it, until the service gives it up or the world has calmed down.
+      // Later lookups of the same host share it, until the service abandons it or the world becomes calm.
       world.ledger.failedHosts.insert(question.host)
       unanswered.withLock { $0.append(question) }
       return
@@ -65,7 +65,7 @@ final class SimulatedResolver: Sendable {
       result = .success(
         addresses(of: question.host, world).compactMap { SocketAddress(numeric: $0, port: 0) })
     }
-    // In a calm world at once: who shares an old lookup would fail with it when the service gives that up.
+    // A calm world answers immediately: a request that joined an old lookup would fail when the service abandons that.
     let delay = world.random.duration(world.random.chance(20) ? 1_000 : 30)
     world.agenda.after(world.isCalm ? .zero : delay) {
       world.note("answer for \(question.host)")
@@ -76,7 +76,7 @@ final class SimulatedResolver: Sendable {
   private func addresses(of host: String, _ world: World) -> [String] {
     if host == Schedule.proxyHost { return Self.proxyAddresses }
     guard let origin = world.schedule.origins.first(where: { $0.origin.host == host }) else {
-      world.violate("\(host) was looked up, which no request is for")
+      world.violate("\(host) was looked up without a request for it")
       return []
     }
     return origin.addresses

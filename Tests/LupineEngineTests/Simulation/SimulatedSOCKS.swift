@@ -1,17 +1,17 @@
-// A SOCKS 5 proxy's side of its handshake (RFC 1928, RFC 1929).
+// SimulatedSOCKS: the proxy's side of a SOCKS 5 handshake (RFC 1928, RFC 1929).
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// Reads greeting, credentials and request, and checks that they are the client's own.
+/// Reads the greeting, credentials and request, and checks that they are the client's.
 struct SimulatedSOCKS {
   private enum State {
     case greeting, credentials, request
   }
 
   private let hasCredentials: Bool
-  /// Whether the client looks names up itself, and asks for addresses.
+  /// Whether the client resolves names itself and sends addresses only.
   private let isLocal: Bool
   private var state = State.greeting
 
@@ -20,7 +20,8 @@ struct SimulatedSOCKS {
     hasCredentials = schedule.proxy?.user != nil
   }
 
-  /// The answer to what is complete, and the origin once the tunnel to it is open; nil if more is needed.
+  /// Parses the next complete message. Returns the answer, with the origin once the tunnel to it is open, or nil if
+  /// more bytes are needed.
   mutating func receive(_ bytes: inout [UInt8], _ world: World) -> (answer: [UInt8], origin: Int?)? {
     switch state {
     case .greeting:
@@ -33,7 +34,7 @@ struct SimulatedSOCKS {
         [1, UInt8(Schedule.proxyUser.utf8.count)] + Array(Schedule.proxyUser.utf8)
         + [UInt8(Schedule.proxyPassword.utf8.count)] + Array(Schedule.proxyPassword.utf8)
       guard bytes.count >= expected.count else { return nil }
-      world.require(bytes.starts(with: expected), "a proxy got other credentials")
+      world.require(bytes.starts(with: expected), "the proxy received wrong credentials")
       bytes.removeFirst(expected.count)
       state = .request
       return ([1, 0], nil)
@@ -56,8 +57,8 @@ struct SimulatedSOCKS {
     let origin = world.schedule.origins.firstIndex { origin in
       origin.origin.host == host || origin.addresses.contains { NumericAddress($0)?.bytes == address }
     }
-    world.require(origin != nil, "a proxy was asked for \(host ?? "\(address)"), where nobody lives")
-    world.require(host == nil || !isLocal, "a proxy was asked for the name \(host ?? "")")
+    world.require(origin != nil, "a proxy was asked for \(host ?? "\(address)"), which has no host")
+    world.require(host == nil || !isLocal, "the proxy received the name \(host ?? "")")
     return ([5, 0, 0, 1, 0, 0, 0, 0, 0, 0], origin)
   }
 }

@@ -1,31 +1,31 @@
-// A server's end of one connection: it reads requests, checks them, and answers as chance has it.
+// SimulatedServer: the server's end of one connection. It reads and checks requests and sends randomly drawn replies.
 
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
 
-/// An origin server, or a proxy that plays the origins behind it as well.
+/// An origin server, or a proxy that also answers for the origins.
 final class SimulatedServer {
   private enum State {
     case socks(SimulatedSOCKS)
     case head
-    /// A body of which so many bytes are missing.
+    /// A body with this many bytes still to come.
     case length(Int)
     case chunked
-    /// All that comes is of the other protocol.
+    /// The connection has switched protocols; all further bytes belong to the other protocol.
     case switched
-    /// Nothing is read any more.
+    /// The server reads nothing more.
     case deaf
   }
 
   private unowned let stream: SimulatedStream
   private unowned let world: World
-  /// The origin that lives here or is asked for; nil behind a proxy that reads requests itself.
+  /// The origin at this address or at the end of the tunnel; nil for a forwarding proxy.
   private var origin: Int?
   private let isForwarding: Bool
   private var state = State.head
   private var received: [UInt8] = []
-  /// Body bytes of the present request, so far.
+  /// The number of body bytes received of the current request.
   private var bodyCount = 0
   private var attempt: Attempt?
   private var isReplying = false
@@ -41,7 +41,7 @@ final class SimulatedServer {
     if let proxy, !isForwarding { state = .socks(SimulatedSOCKS(isLocal: proxy.scheme == .socks5, world.schedule)) }
   }
 
-  /// Whether no request and no response is under way.
+  /// Whether no request and no response is in progress.
   var isAtRest: Bool {
     if case .head = state { received.isEmpty && !isReplying } else { false }
   }
@@ -70,7 +70,7 @@ final class SimulatedServer {
     }
   }
 
-  /// Whether something was found, and more may be.
+  /// Parses the next part of a request. Returns whether there may be another one.
   private func parse() -> Bool {
     switch state {
     case .deaf: return false
@@ -95,7 +95,7 @@ final class SimulatedServer {
     case .chunked:
       guard let lineEnd = Self.end(of: "\r\n", in: received) else { return false }
       guard let size = Int(String(decoding: received[..<(lineEnd - 2)], as: UTF8.self), radix: 16) else {
-        world.violate("\(stream.name): a chunk of the request has no size")
+        world.violate("\(stream.name): a chunk of the request has no valid size")
         state = .deaf
         return false
       }
@@ -124,7 +124,7 @@ final class SimulatedServer {
     let path = words.count == 3 ? words[1].split(separator: "/").map(String.init) : []
     guard let number = path.last.flatMap({ Int($0) }), world.schedule.requests.indices.contains(number) || world.isCalm
     else {
-      world.violate("\(stream.name): the request \(lines) is none that was made")
+      world.violate("\(stream.name): the request \(lines) wasn't submitted")
       state = .deaf
       return
     }
@@ -149,27 +149,27 @@ final class SimulatedServer {
   ) {
     let rule = { (text: String) in "\(self.stream.name): request \(request.number) \(text)" }
     world.note("\(stream.name): server reads \(request.method) \(target)")
-    world.require(!isReplying, rule("came before the response to the one before it had ended"))
-    if let finality = stream.finality { world.violate(rule("came on a connection that was over: \(finality)")) }
+    world.require(!isReplying, rule("arrived before the previous response had ended"))
+    if let finality = stream.finality { world.violate(rule("reused a connection that was over: \(finality)")) }
     guard let plan else { return }
     world.require(request.method == plan.method, rule("has the method \(request.method)"))
     let ownOrigin = world.schedule.origins[plan.origin].origin
-    world.require(isForwarding || origin == plan.origin, rule("went to another origin"))
-    world.require(target == (isForwarding ? "\(ownOrigin)" : "") + "/r/\(plan.number)", rule("asks for \(target)"))
+    world.require(isForwarding || origin == plan.origin, rule("reached a wrong origin"))
+    world.require(target == (isForwarding ? "\(ownOrigin)" : "") + "/r/\(plan.number)", rule("targets \(target)"))
     world.require(host == ownOrigin.authority, rule("has the Host \(host ?? "none")"))
     let expected = isForwarding ? world.schedule.proxy?.basicCredentials : nil
-    world.require(credentials == expected, rule("has other credentials for the proxy"))
+    world.require(credentials == expected, rule("has wrong credentials for the proxy"))
   }
 
   private func arrive(_ request: SimulatedRequest) {
     let earlier = world.ledger.attempts[request.number] ?? []
     if let last = earlier.last, !(last.reply?.status == 417 && last.request.isExpecting) {
-      let rule = { (text: String) in "\(self.stream.name): request \(request.number) was sent again, \(text)" }
+      let rule = { (text: String) in "\(self.stream.name): request \(request.number) was replayed \(text)" }
       let plan = world.schedule.requests[request.number]
-      world.require(plan.isIdempotent, rule("and isn't idempotent"))
-      world.require(!last.isFirst || last.stream.hasBeenIdle, rule("from a fresh connection"))
-      world.require(last.stream.wasCut, rule("from a connection that wasn't lost"))
-      world.require(last.stream.readCount == last.readCount, rule("though a response had begun"))
+      world.require(plan.isIdempotent, rule("but isn't idempotent"))
+      world.require(!last.isFirst || last.stream.hasBeenIdle, rule("after failing on a fresh connection"))
+      world.require(last.stream.wasCut, rule("although its connection wasn't lost"))
+      world.require(last.stream.readCount == last.readCount, rule("although a response had begun"))
     }
     let attempt = Attempt(request, index: earlier.count, stream, isFirst: attemptCount == 0)
     attemptCount += 1
@@ -182,9 +182,9 @@ final class SimulatedServer {
     let plan = world.schedule.requests[attempt.request.number]
     let rest = plan.bodyBytes.dropFirst(bodyCount)
     world.require(
-      rest.starts(with: bytes), "\(stream.name): request \(plan.number) has a wrong body at byte \(bodyCount)")
+      rest.starts(with: bytes), "\(stream.name): request \(plan.number) has wrong body bytes at offset \(bodyCount)")
     if attempt.request.isExpecting, !hasGranted, plan.timeouts.awaitContinue == nil {
-      world.violate("\(stream.name): the body of request \(plan.number) came without leave")
+      world.violate("\(stream.name): the body of request \(plan.number) arrived without a 100")
     }
     bodyCount += bytes.count
   }
@@ -195,7 +195,7 @@ final class SimulatedServer {
     let number = attempt.request.number
     if world.schedule.requests.indices.contains(number) {
       let plan = world.schedule.requests[number]
-      // Behind a 101 it would be the other protocol's.
+      // After a 101 the body would belong to the other protocol.
       world.require(
         bodyCount == (plan.offersUpgrade ? 0 : plan.bodyBytes.count),
         "\(stream.name): request \(number) has a body of \(bodyCount) bytes")
@@ -217,7 +217,7 @@ final class SimulatedServer {
     case 0..<5: grant(attempt)
     case 5: respond(attempt, status: 417)
     case 6, 7: respond(attempt, status: nil)
-    default: break  // It doesn't know the expectation, and waits for the body.
+    default: break  // The server ignores the expectation and waits for the body.
     }
   }
 
@@ -247,14 +247,14 @@ final class SimulatedServer {
     guard case .head = state else { return }
     world.require(
       received.isEmpty && stream.outgoing.isEmpty,
-      "\(stream.name): request \(attempt.request.number) speaks the other protocol before its server does")
+      "\(stream.name): request \(attempt.request.number) sent the other protocol's bytes before the 101")
     state = .switched
   }
 
   private func transmit(
     _ attempt: Attempt, _ reply: SimulatedReply, _ rest: ArraySlice<UInt8>, _ surplusCount: Int
   ) {
-    // Late bytes behind a response would stand in the middle of the next one, which no client could tell.
+    // Late bytes of one response would appear inside the next one, which no client could detect.
     guard self.attempt === attempt || self.attempt?.reply == nil else { return }
     let style = stream.random.number(0...99)
     let count =
@@ -265,7 +265,7 @@ final class SimulatedServer {
     let left = rest.dropFirst(count)
     if !stream.wasCut { attempt.arrivedCount = reply.sentCount - max(left.count - surplusCount, 0) }
     stream.deliver(rest.prefix(count))
-    // The response is over for the client when its last byte arrives, whatever follows.
+    // For the client, the response ends when its last byte arrives, even if surplus bytes follow.
     if isReplying, left.count <= surplusCount { endReply(reply) }
     if left.isEmpty {
       if reply.ending != .keep { finish(reply.ending, after: stream.random.duration(50)) }
@@ -286,7 +286,7 @@ final class SimulatedServer {
     }
     if world.strikes(\.speaksWhileIdle, &stream.random) {
       world.agenda.after(stream.random.duration(2_000)) { [self] in
-        // In the middle of another response it would be a part of that.
+        // During another response the client would take these bytes for a part of that.
         guard isAtRest && attempt?.reply?.framing != .untilClose || attempt?.reply == nil else { return }
         stream.hasSpokenUnasked = true
         stream.idleSpeechStart = stream.idleSpeechStart ?? stream.arrivedCount
@@ -329,7 +329,7 @@ final class SimulatedServer {
       self.origin = origin
       state = .head
     }
-    // In one piece or byte by byte.
+    // Sends the answer in one piece or byte by byte.
     send(answer[...], stream.random.chance(50) ? answer.count : 1)
     return true
   }

@@ -1,4 +1,4 @@
-// The caller's side of one request: it takes the response, and checks what can be checked at once.
+// SimulatedSink: the caller's side of one request. It receives the response and checks it on arrival.
 
 import Synchronization
 
@@ -6,14 +6,14 @@ import Synchronization
 @testable import LupineReactor
 @testable import LupineWire
 
-/// What all callers of one run share: the way in, and whether the engine is still theirs.
+/// State shared by all callers of one run: the shard's inbox, and whether the engine has been released.
 final class SimulatedCallers: Sendable {
   let inbox: Inbox
   private let released = Atomic<Bool>(false)
   private let calls = Atomic<Int>(0)
 
   init() {
-    // The inbox wakes whoever holds it, and is held by that.
+    // The closure captures a flag rather than self, which would form a retain cycle with the inbox.
     let wake = WakeFlag()
     inbox = Inbox { wake.raise() }
     self.wake = wake
@@ -27,27 +27,27 @@ final class SimulatedCallers: Sendable {
     func take() -> Bool { isRaised.exchange(false, ordering: .relaxed) }
   }
 
-  /// Whether the loop was woken since the last call.
+  /// Returns whether the loop was woken since the previous call.
   func takeWake() -> Bool { wake.take() }
 
-  /// Whether the engine was released, behind which nobody can submit.
+  /// Whether the engine was released; callers can't submit afterwards.
   var isReleased: Bool { released.load(ordering: .relaxed) }
   func release() { released.store(true, ordering: .relaxed) }
 
-  /// How often a sink was called.
+  /// The number of callbacks that all sinks have received.
   var callCount: Int { calls.load(ordering: .relaxed) }
   func countCall() { calls.add(1, ordering: .relaxed) }
 }
 
-/// Writes down one exchange's response.
+/// Records one exchange's response.
 final class SimulatedSink: ResponseSink {
   struct Record: Sendable {
     var isSubmitted = false
     var credit: Int
     var receivedCount = 0
-    /// Whether a pause has reached the engine, and no end of it was sent.
+    /// Whether the engine has processed a pause, and the caller hasn't sent a resume since.
     var isPaused = false
-    /// The attempt that the response's head names, and its status.
+    /// The attempt's index from the response head, and the status.
     var attempt: Int?
     var status = 0
     var result: Result<Fields, EngineError>?
@@ -60,7 +60,7 @@ final class SimulatedSink: ResponseSink {
   private let callers: SimulatedCallers
   private let request: EngineRequest
   private let record: Mutex<Record>
-  /// Those who submit theirs when this one ends.
+  /// The sinks whose requests are submitted when this one ends.
   private let followers = Mutex<[SimulatedSink]>([])
 
   init(_ plan: PlannedRequest, _ request: EngineRequest, id: ExchangeID, _ callers: SimulatedCallers) {
@@ -94,7 +94,7 @@ final class SimulatedSink: ResponseSink {
     callers.inbox.send(.setPaused(id, isPaused))
   }
 
-  /// A pause has reached the engine.
+  /// Records that the engine has processed a pause.
   func notePaused() { record.withLock { $0.isPaused = true } }
 
   // MARK: The response
@@ -102,7 +102,7 @@ final class SimulatedSink: ResponseSink {
   private func call(_ name: String, _ body: (inout Record) -> Void) {
     callers.countCall()
     record.withLock { record in
-      if record.result != nil { record.violations.append("request \(plan.number): \(name) behind the end") }
+      if record.result != nil { record.violations.append("request \(plan.number): \(name) after the end") }
       body(&record)
     }
   }
@@ -110,7 +110,7 @@ final class SimulatedSink: ResponseSink {
   func receive(informational head: ResponseHead) {
     call("an interim response") { record in
       if record.attempt != nil {
-        record.violations.append("request \(plan.number): an interim response behind the head")
+        record.violations.append("request \(plan.number): an interim response after the head")
       }
     }
   }
@@ -122,7 +122,7 @@ final class SimulatedSink: ResponseSink {
       record.status = head.status
       if head.fields.first("Request") != "\(plan.number)" {
         record.violations.append(
-          "request \(plan.number): got the response to request \(head.fields.first("Request") ?? "none")")
+          "request \(plan.number): received the response to request \(head.fields.first("Request") ?? "none")")
       }
     }
     return plan.disposition
@@ -134,14 +134,14 @@ final class SimulatedSink: ResponseSink {
     var violations: [String] = []
     let before = present
     let rule = "request \(plan.number), at byte \(before.receivedCount) of its body:"
-    if before.result != nil { violations.append("\(rule) bytes behind the end") }
-    if before.isPaused { violations.append("\(rule) bytes though it is paused") }
-    if count == 0 { violations.append("\(rule) a piece without bytes") }
+    if before.result != nil { violations.append("\(rule) bytes after the end") }
+    if before.isPaused { violations.append("\(rule) bytes although it is paused") }
+    if count == 0 { violations.append("\(rule) an empty piece") }
     if before.receivedCount + count > before.credit {
-      violations.append("\(rule) \(count) bytes, and a credit for \(before.credit) in all")
+      violations.append("\(rule) \(count) bytes exceed the total credit of \(before.credit)")
     }
     if !SimulatedBytes.isResponse(bytes, plan.number, before.attempt ?? -1, at: before.receivedCount) {
-      violations.append("\(rule) bytes of something else")
+      violations.append("\(rule) wrong bytes")
     }
     record.withLock { record in
       record.receivedCount += count

@@ -1,13 +1,13 @@
-// One simulated TCP connection: what the kernel keeps of it, and the client's socket.
+// SimulatedStream: one simulated TCP connection, with the kernel's state and the client's socket.
 
 @testable import LupineReactor
 
-/// The kernel's state of a connection; it outlives the client's socket.
+/// The kernel's state of a connection. It outlives the client's socket.
 final class SimulatedStream {
   enum State {
     case connecting
     case connected
-    /// Connecting failed with that errno.
+    /// Connecting failed with this errno value.
     case failed(Int32)
   }
 
@@ -17,44 +17,44 @@ final class SimulatedStream {
   unowned let world: World
   var random: SplitMix64
   var state = State.connecting
-  /// Who is at the other end, once it is connected.
+  /// The server at the other end, once connected.
   var server: SimulatedServer?
-  /// What the poller was asked for.
+  /// The interest and token that the client has registered with the poller.
   var registration: (interest: Poller.Interest, token: UInt64)?
   private(set) var isClientGone = false
 
-  // Towards the client.
+  // From the server to the client.
   private var incoming: ArraySlice<UInt8> = []
   private(set) var isAtEnd = false
   private(set) var isReset = false
-  /// How many bytes the client has read.
+  /// The number of bytes that the client has read.
   private(set) var readCount = 0
-  /// How many bytes were sent to the client.
+  /// The number of bytes that have arrived for the client.
   private(set) var arrivedCount = 0
-  /// Since when there is something for the client to read.
+  /// The arrival time of the oldest data or end that the client hasn't read.
   private(set) var unreadSince: Instant?
-  /// Positions behind complete responses; a read beyond one shows the client that more follows.
+  /// Offsets of the ends of complete responses. A read that extends beyond one shows the client surplus bytes.
   var responseEnds: [Int] = []
 
-  // From the client.
+  // From the client to the server.
   private(set) var outgoing: [UInt8] = []
-  /// How much the kernel takes while the server doesn't read.
+  /// The number of bytes that the kernel buffers while the server doesn't read.
   private var capacity: Int
   private var takenCount = 0
-  /// When the server has last made room.
+  /// The time at which the server last freed buffer space.
   private(set) var lastTaken: Instant?
 
-  // What the engine may be judged by.
+  // Facts by which the engine is judged.
   private(set) var lastSent: Instant?
   private(set) var lastRead: Instant?
-  /// Whether the server has ended or cut it.
+  /// Whether the server has closed or reset the connection.
   var wasCut: Bool { isAtEnd || isReset }
   var hasSpokenUnasked = false
-  /// Whether the client has kept it for nobody behind a turn.
+  /// Whether the connection was idle in the client's pool at the end of an iteration of the loop.
   var hasBeenIdle = false
-  /// Where the first bytes begin that the server sent while nothing was asked for.
+  /// The offset of the first byte that the server sent while no request was in progress.
   var idleSpeechStart: Int?
-  /// Why no other request may come on it, once the client knows that.
+  /// Why the connection may carry no further request once the client can tell, or nil if it may.
   var finality: String?
 
   init(_ number: CInt, localPort: UInt16, _ remote: SocketAddress, _ world: World) {
@@ -72,7 +72,7 @@ final class SimulatedStream {
 
   var isReadable: Bool { !incoming.isEmpty || isAtEnd || isBad }
   var isWritable: Bool { if case .connected = state { outgoing.count < capacity || isReset } else { isBad } }
-  /// Errors are reported whatever was asked for.
+  /// Whether the connection has failed; errors are reported regardless of the registered interest.
   var isBad: Bool { if case .failed = state { true } else { isReset } }
 
   // MARK: The client's side
@@ -81,7 +81,7 @@ final class SimulatedStream {
     switch state {
     case .connected: break
     case .failed(let code): throw SystemError(call: "connect", code: code)
-    case .connecting: world.violate("\(name): looked at before connecting had ended")
+    case .connecting: world.violate("\(name): queried before connecting had ended")
     }
   }
 
@@ -97,7 +97,7 @@ final class SimulatedStream {
     let before = readCount
     readCount += count
     if responseEnds.contains(where: { before < $0 && $0 < readCount }) {
-      finality = finality ?? "bytes came behind a response in one read"
+      finality = finality ?? "bytes followed a response in one read"
     }
     lastRead = world.agenda.now
     if incoming.isEmpty { unreadSince = nil }
@@ -109,7 +109,7 @@ final class SimulatedStream {
     if isReset { throw SystemError(call: "send", code: ErrorCode.brokenPipe) }
     checkReuse()
     let hasHeard = idleSpeechStart.map { $0 < readCount } ?? false
-    world.require(!hasHeard, "\(name): used again though bytes were read that nobody had asked for")
+    world.require(!hasHeard, "\(name): reused although unsolicited bytes were read")
     var count = min(bytes.count - offset, capacity - outgoing.count)
     guard count > 0, !random.chance(5) else { return nil }
     if random.chance(15) { count = random.number(1...count) }
@@ -117,7 +117,7 @@ final class SimulatedStream {
     lastSent = world.agenda.now
     world.note("\(name): client sends \(count)")
     if isAtEnd {
-      // The server's kernel has nobody to give it to any more; one that means well drops it for a while.
+      // The server's kernel has closed the socket and answers with a reset; in a benign schedule it drops the bytes.
       if !world.schedule.isBenign { world.agenda.after(random.duration(20)) { self.reset() } }
     } else {
       world.agenda.after(random.duration(20)) { self.server?.bytesArrived() }
@@ -125,11 +125,12 @@ final class SimulatedStream {
     return count
   }
 
-  // A turn or two may pass before the poller has reported it; all of that takes far less time.
+  // Checks that the client doesn't reuse a connection whose end or unsolicited bytes it could have seen. The poller may
+  // report these an iteration or two late, which takes far less than the limit.
   private func checkReuse() {
     guard let server, server.isAtRest, outgoing.isEmpty, let unreadSince else { return }
     let age = world.agenda.now - unreadSince
-    world.require(age < .milliseconds(2), "\(name): used again though its server ended it, or spoke, \(age) before")
+    world.require(age < .milliseconds(2), "\(name): reused \(age) after its server closed it or sent bytes")
   }
 
   func clientCloses() {
@@ -141,13 +142,13 @@ final class SimulatedStream {
 
   // MARK: The server's side
 
-  /// Takes some of what the client has sent.
+  /// Removes and returns up to `countMax` bytes that the client has sent.
   func takeOutgoing(_ countMax: Int) -> ArraySlice<UInt8> {
     let taken = outgoing.prefix(countMax)
     outgoing.removeFirst(taken.count)
     lastTaken = world.agenda.now
     takenCount += taken.count
-    // Room grows with what passes, or long bodies would be sent byte by byte.
+    // The buffer grows with the number of bytes transferred; otherwise long bodies would be sent byte by byte.
     if takenCount > 400 { capacity = max(capacity, 4_000) }
     return taken
   }
@@ -160,7 +161,7 @@ final class SimulatedStream {
     world.note("\(name): \(bytes.count) bytes arrive")
   }
 
-  /// The server sends a FIN, and reads nothing more.
+  /// Closes the server's side: sends a FIN and reads nothing more.
   func end() {
     guard !wasCut else { return }
     isAtEnd = true
@@ -172,13 +173,13 @@ final class SimulatedStream {
     guard !isReset else { return }
     isReset = true
     if unreadSince == nil { unreadSince = world.agenda.now }
-    // What the client hasn't read by now may be lost.
+    // Bytes that the client hasn't read may be lost.
     if random.chance(50) { incoming = [] }
     world.note("\(name): reset, \(incoming.count) bytes left")
   }
 }
 
-/// errno's values, which are Linux's.
+/// Linux's errno values.
 enum ErrorCode {
   static let outOfDescriptors: Int32 = 24  // EMFILE
   static let noSpace: Int32 = 28  // ENOSPC
@@ -191,7 +192,7 @@ enum ErrorCode {
   static let missing: Int32 = 2  // ENOENT
 }
 
-/// The client's end of a connection, closed when nobody refers to it any more.
+/// The client's socket of a connection, closed when its last reference is released.
 final class SimulatedSocket: StreamSocket {
   private let stream: SimulatedStream
   private let network: SimulatedNetwork
@@ -213,12 +214,12 @@ final class SimulatedSocket: StreamSocket {
 
   func receive(into buffer: inout [UInt8], from offset: Int) throws(SystemError) -> Int? {
     let count = try stream.receive(into: &buffer, from: offset)
-    // Reading an end again and again is no progress.
+    // Reading the end repeatedly is no progress.
     if count ?? 0 > 0 { network.operationCount += 1 }
     return count
   }
 
-  /// A file that this kernel can't send from: the engine has to read it.
+  /// Fails as if the file doesn't support sendfile, so that the engine reads the file itself.
   func send(_ file: borrowing File, from offset: UInt64, count: Int) throws(SystemError) -> Int? {
     throw SystemError(call: "sendfile", code: ErrorCode.invalid)
   }

@@ -1,4 +1,4 @@
-// Drives a shard through one schedule: the loop that the kernel and the clock drive otherwise.
+// Simulation: drives a shard through one schedule, in place of the kernel and the clock.
 
 @testable import LupineEngine
 @testable import LupineReactor
@@ -16,19 +16,19 @@ final class Simulation {
   private var unjudged: [SimulatedSink] = []
   private var cancelled: Set<Int> = []
   private var discarded: Set<Int> = []
-  /// Ends that have to come in the next turn, and pauses that hold from then on.
+  /// Requests that must end in the next iteration of the loop, and requests whose pause takes effect in it.
   private var awaitedEnds: Set<Int> = []
   private var pausing: Set<Int> = []
-  /// How requests have ended: well, or with which error, and in which phase their time was over.
+  /// The distinct outcomes of requests: success, the error code, or the phase of a timeout.
   private(set) var endings: Set<String> = []
   private var wakeUp: Instant?
   private var turnCount = 0
   private var idleTurnCount = 0
   private var isShutDown = false
 
-  /// Far more than any schedule takes.
+  /// Far more iterations of the loop than any schedule needs.
   private static let turnsMax = 200_000
-  /// How many turns in a row may come to nothing. What isn't ready is reported by chance, in 3 of 100 cases.
+  /// The number of consecutive iterations that may have no effect. Spurious events occur with a probability of 3 %.
   private let idleTurnsMax: Int
 
   init(seed: UInt64, idleTurnsMax: Int = 40, trace: ((String) -> Void)? = nil) {
@@ -53,7 +53,7 @@ final class Simulation {
 
   private var isOver: Bool { isShutDown || !world.violations.isEmpty }
 
-  // MARK: What the callers do
+  // MARK: The callers' actions
 
   private func plan() {
     for plan in world.schedule.requests { add(plan) }
@@ -78,7 +78,7 @@ final class Simulation {
       sinks.append(sink)
       unjudged.append(sink)
     } catch {
-      preconditionFailure("request \(plan.number) can't be made: \(error)")
+      preconditionFailure("request \(plan.number) can't be created: \(error)")
     }
   }
 
@@ -113,9 +113,9 @@ final class Simulation {
 
   // MARK: The loop
 
-  /// Goes on until something is to be done, and lets the shard do it; false if nothing will ever happen.
+  /// Runs an iteration if there is work, otherwise advances time to the next event. Returns false if no event is left.
   private func step() -> Bool {
-    // A task that goes on may ask for time, and time that has passed may let a task go on.
+    // A resumed task may schedule a delay, and elapsed time may resume a task.
     world.agenda.runDue()
     world.executor.run(world.agenda)
     resolver.answer(world)
@@ -133,7 +133,7 @@ final class Simulation {
     return true
   }
 
-  /// A poller waits for whole milliseconds, and other programs run too.
+  /// Returns a time at or after `time`: pollers wait for whole milliseconds, and other programs use the CPU.
   private func late(_ time: Instant) -> Instant {
     world.random.chance(50) ? time : time + .microseconds(world.random.number(1...1_500))
   }
@@ -148,19 +148,19 @@ final class Simulation {
     turnCount += 1
     let isIdle = before == (network.operationCount, callers.callCount, wakeUp)
     idleTurnCount = isIdle ? idleTurnCount + 1 : 0
-    world.require(idleTurnCount < idleTurnsMax, "\(idleTurnCount) turns came to nothing")
-    world.require(turnCount < Self.turnsMax, "\(turnCount) turns, and no end")
+    world.require(idleTurnCount < idleTurnsMax, "\(idleTurnCount) iterations in a row had no effect")
+    world.require(turnCount < Self.turnsMax, "\(turnCount) iterations without an end")
     for number in pausing { sinks[number].notePaused() }
     isShutDown = callers.isReleased
     if isShutDown {
-      world.require(network.isStopped && network.streams.isEmpty, "sockets are left behind the shutdown")
+      world.require(network.isStopped && network.streams.isEmpty, "sockets are left after the shutdown")
     } else {
       let invariants = Invariants(shard: shard, network: network, world: world)
       invariants.checkBehindTurn(wakeUp: wakeUp)
       invariants.noteIdle()
     }
     for number in awaited where !sinks[number].isFinished {
-      world.violate("request \(number): goes on behind its cancellation")
+      world.violate("request \(number): continues after its cancellation")
     }
     checkTotals()
     if before.1 != callers.callCount { judge() }
@@ -203,22 +203,22 @@ final class Simulation {
       let start = Instant(nanoseconds: 1_000_000_000) + sink.plan.start
       world.require(
         world.agenda.now - start <= total + Oracle.lateness + Oracle.lateness,
-        "request \(sink.plan.number): goes on beyond its total")
+        "request \(sink.plan.number): continues beyond its total limit")
     }
   }
 
-  // MARK: The end
+  // MARK: The end of the run
 
   private func settle() {
     while !isOver, step() {}
   }
 
-  /// Lets everything end, looks at what is left, and whether the engine still works.
+  /// Lets all requests end, checks what is left, and checks that the engine still works.
   private func end() {
     guard let shard else { return }
     let invariants = Invariants(shard: shard, network: network, world: world)
-    // Whoever is held back goes on.
-    world.note("all pauses end")
+    // Resumes all exchanges that are held back.
+    world.note("all pauses end, and all credit is granted")
     for sink in sinks where !sink.isFinished {
       perform(.resume, sink)
       perform(.grant(.max), sink)
@@ -227,7 +227,7 @@ final class Simulation {
     for sink in sinks where !sink.isFinished && !isOver {
       world.require(sink.isSubmitted, "request \(sink.plan.number): was never submitted")
       world.require(
-        invariants.isUnlimited(sink.id), "request \(sink.plan.number): goes on though it has a limit")
+        invariants.isUnlimited(sink.id), "request \(sink.plan.number): continues although it has a limit")
       perform(.cancel, sink)
       settle()
     }
@@ -240,7 +240,7 @@ final class Simulation {
     settle()
   }
 
-  /// Everything works again, so that a request to each origin has to succeed.
+  /// Ends all faults and checks that a request to each origin succeeds.
   private func probe() {
     world.isCalm = true
     for index in world.schedule.origins.indices {
@@ -249,7 +249,7 @@ final class Simulation {
     }
     settle()
     for sink in sinks.suffix(world.schedule.origins.count) {
-      world.require(sink.isFinished || isOver, "request \(sink.plan.number): a probe goes on for ever")
+      world.require(sink.isFinished || isOver, "request \(sink.plan.number): a probe doesn't end")
     }
   }
 
@@ -257,11 +257,11 @@ final class Simulation {
     weak let left = shard
     shard = nil
     if world.violations.isEmpty {
-      world.require(left == nil, "something keeps the shard")
-      world.require(network.streams.isEmpty, "sockets are left behind the shard")
+      world.require(left == nil, "the shard is still retained")
+      world.require(network.streams.isEmpty, "sockets are left after the shard's release")
     }
-    world.note("the end; what was planned for later follows")
-    // Producers that wait are let go, or their tasks would never end.
+    world.note("the run has ended; the remaining scheduled actions follow")
+    // Producers that wait are resumed; otherwise their tasks would never end.
     while let next = world.agenda.earliest {
       world.agenda.advance(to: next)
       world.agenda.runDue()
@@ -271,7 +271,7 @@ final class Simulation {
 }
 
 extension PlannedRequest {
-  /// A request that has to succeed in a world without faults.
+  /// Creates a request that has to succeed in a world without faults.
   init(probe number: Int, origin: Int) {
     self.number = number
     self.origin = origin

@@ -1,7 +1,7 @@
-// Whole schedules, one for each seed: what an engine, its servers and its network may do to each other.
+// SimulationTests: runs complete schedules, one per seed, with random requests, server behavior and network faults.
 //
-// A seed that fails is run again alone, with everything that happens, by LUPINE_SIMULATION_SEED=… swift test --filter
-// SimulationTests. `make simulate SEEDS=…` runs many, optimised.
+// To run one failing seed alone, with a trace of every event: LUPINE_SIMULATION_SEED=… swift test --filter
+// SimulationTests. `make simulate SEEDS=…` runs many seeds with optimization.
 
 import Glibc
 import LupineReactor
@@ -12,11 +12,11 @@ import Testing
 
 @Suite("The engine in simulated worlds")
 struct SimulationTests {
-  /// How many seeds are run unless the environment says otherwise.
+  /// The default number of seeds; the environment can override it.
   private static let seedCount: UInt64 = 1_500
 
   private struct Settings {
-    /// The one that is run alone, or nil.
+    /// The only seed to run, or nil to run all.
     var seed: UInt64?
     var first: UInt64 = 1
     var count = UInt64(repetitions(of: Int(seedCount)))
@@ -32,7 +32,7 @@ struct SimulationTests {
     }
   }
 
-  /// What has to have come about in so many schedules, or they test less than they should.
+  /// The outcomes that a full set of schedules must produce; otherwise the simulation covers too little.
   private static let endings: Set<String> = [
     "success", "switched", "sent again", "cancelled", "hostNotFound", "resolveFailed", "outOfResources",
     "connectionRefused", "connectFailed", "proxyFailed", "connectionLost", "malformedResponse", "bodyTooLarge",
@@ -40,10 +40,10 @@ struct SimulationTests {
     "timedOut send", "timedOut firstByte", "timedOut receive", "total",
   ]
 
-  @Test("every request ends once, well or for a reason, and nothing is left")
+  @Test("every request ends exactly once, with a response or a justified error, and leaves nothing behind")
   func schedules() async throws {
     let settings = Settings()
-    // On a thread of its own, since tests that wait for real time run beside it.
+    // On a separate thread, because tests that wait for real time run concurrently.
     let (failure, endings) = try await withCheckedThrowingContinuation {
       (continuation: CheckedContinuation<(String?, Set<String>), any Error>) in
       do {
@@ -66,7 +66,7 @@ struct SimulationTests {
       let simulation = Simulation(seed: seed)
       simulation.run()
       if let violation = simulation.world.violations.first {
-        let again = "Seed \(seed) broke a rule, but not again; hash tables differ from run to run: \(violation)"
+        let again = "Seed \(seed) broke a rule, but not when repeated; hash tables differ between runs: \(violation)"
         return (describe(seed) ?? again, endings)
       }
       endings.formUnion(simulation.endings)
@@ -74,9 +74,9 @@ struct SimulationTests {
     return (nil, endings)
   }
 
-  /// Writes what happens in the schedule of a seed, line by line, and says which rule it broke.
+  /// Runs one schedule with a trace of every event, and returns a description of the broken rule, or nil.
   private static func describe(_ seed: UInt64) -> String? {
-    // At once, so that the last line before a crash is seen too.
+    // Unbuffered, so that the last line before a crash is written.
     let simulation = Simulation(seed: seed) { line in
       let bytes = Array("\(line)\n".utf8)
       _ = write(STDOUT_FILENO, bytes, bytes.count)
@@ -92,7 +92,7 @@ struct SimulationTests {
   }
 }
 
-/// Holds the seed that is being run, for whoever wants to know at which one the program has crashed or hung.
+/// A file that holds the current seed, which identifies the schedule that crashed or hung.
 private struct SeedFile {
   private let descriptor: CInt
 

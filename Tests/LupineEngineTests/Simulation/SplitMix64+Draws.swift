@@ -1,12 +1,12 @@
-// What the simulated world draws besides numbers.
+// SplitMix64+Draws: random choices, sizes and durations for the simulated world.
 
 extension SplitMix64 {
-  /// True in so many of a hundred cases.
+  /// Returns true with a probability of `percent` percent.
   mutating func chance(_ percent: Int) -> Bool { percent > 0 && number(1...100) <= percent }
 
   mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
 
-  /// A number of bytes, nearly always small, now and then beyond what a loop reads or queues at once (64 KiB).
+  /// Returns a number of bytes: usually small, occasionally more than a loop reads or queues at once (64 KiB).
   mutating func byteCount() -> Int {
     switch number(0...99) {
     case 0..<10: 0
@@ -17,7 +17,7 @@ extension SplitMix64 {
     }
   }
 
-  /// A time from a nanosecond up to `milliseconds`, its order of magnitude as random as itself.
+  /// Returns a duration from one nanosecond up to `milliseconds`, with a random order of magnitude.
   mutating func duration(_ milliseconds: Int) -> Duration {
     let nanosecondsMax = milliseconds * 1_000_000 >> number(0...16)
     return .nanoseconds(number(1...max(nanosecondsMax, 1)))

@@ -1,5 +1,5 @@
-// Random numbers that follow from one seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014). The fuzzer, which links the
-// simulation's other files, puts a generator of its own in the place of this one.
+// SplitMix64: random numbers derived from one seed (Steele, Lea and Flood, OOPSLA 2014). The fuzzer links the
+// simulation's other files and replaces this one with its own generator.
 
 /// The source of every decision in a simulated run.
 struct SplitMix64: RandomNumberGenerator {
@@ -17,7 +17,8 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  /// A generator of its own for a part of the world, so that the parts don't depend on the order of each other's draws.
+  /// Returns a separate generator for one part of the world, so that the parts don't depend on the order of each
+  /// other's draws.
   mutating func fork() -> SplitMix64 { SplitMix64(seed: next()) }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int {

@@ -1,20 +1,20 @@
-// What all parts of a simulated run share: its schedule, its time, its chance, and what was found wrong.
+// World: state shared by all parts of a simulated run: the schedule, the clock, random numbers and violations found.
 
 @testable import LupineEngine
 @testable import LupineReactor
 
-/// The place of one simulated run. One thread touches it.
+/// The shared state of one simulated run, confined to one thread.
 final class World {
   let schedule: Schedule
   let agenda = Agenda()
   let executor = SimulatedExecutor()
   var random: SplitMix64
   var ledger = Ledger()
-  /// Whether nothing goes wrong any more, whatever the schedule says.
+  /// Whether all faults are off, whatever the schedule says.
   var isCalm = false
   /// The rules that were broken.
   private(set) var violations: [String] = []
-  /// Takes what happens, line by line; nil if nobody wants to read it, since it costs far more than the run itself.
+  /// Receives a line for each event; nil if tracing is off. Tracing takes far more time than the run itself.
   private let trace: ((String) -> Void)?
 
   init(_ schedule: Schedule, trace: ((String) -> Void)?) {
@@ -23,7 +23,7 @@ final class World {
     random = schedule.random
   }
 
-  /// Whether something goes wrong now, that does so in so many of a hundred cases.
+  /// Draws whether a fault occurs now, with the schedule's probability.
   func strikes(_ fault: KeyPath<Faults, Int>, _ random: inout SplitMix64) -> Bool {
     !isCalm && random.chance(schedule.faults[keyPath: fault])
   }
@@ -46,20 +46,20 @@ final class World {
   }
 }
 
-/// What the world has done to the engine, from which follows what the engine may say.
+/// The faults that the world has injected, which justify the engine's errors.
 struct Ledger {
-  /// Requests that servers have seen the head of, by their number, in order.
+  /// The attempts whose request head a server has read, by the request's number, in order.
   var attempts: [Int: [Attempt]] = [:]
-  /// Hosts of which a lookup was answered by "no such host", or failed otherwise.
+  /// Hosts whose lookup was answered with "no such host", and hosts whose lookup failed for another reason.
   var unknownHosts: Set<String> = []
   var failedHosts: Set<String> = []
-  /// Whether there was no descriptor, or one that couldn't be watched.
+  /// Whether the engine ran out of descriptors, or couldn't watch one.
   var lackedResources = false
-  /// Whether a connect failed in that way.
+  /// Whether a connection attempt was refused, and whether one found its host unreachable.
   var wasRefused = false
   var wasUnreachable = false
-  /// Whether a proxy didn't do as it was asked.
+  /// Whether a proxy misbehaved.
   var hasProxyFailed = false
-  /// Every connection that was begun, by its local port.
+  /// All connections ever started, by local port.
   var streams: [UInt16: SimulatedStream] = [:]
 }
