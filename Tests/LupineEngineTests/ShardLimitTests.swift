@@ -101,9 +101,9 @@ struct ShardLimitTests {
     }
   }
 
-  /// A limit for one phase alone.
+  /// A short limit for one phase, and a long one for the others.
   private func timeouts(_ phase: Phase) -> Timeouts {
-    var timeouts = Timeouts(everyPhase: nil, total: nil)
+    var timeouts = Timeouts(everyPhase: .seconds(600), total: nil)
     switch phase {
     case .setup, .awaitContinue: break
     case .poolWait: timeouts.poolWait = Self.limit
