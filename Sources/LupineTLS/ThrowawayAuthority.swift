@@ -9,6 +9,8 @@ package struct ThrowawayAuthority: Sendable {
   package enum Validity: Sendable {
     /// Valid from one hour ago, for 30 days.
     case valid
+    /// Valid from one hour ago until one hour from now.
+    case endingInAnHour
     /// Expired one day ago.
     case expired
     /// Valid from tomorrow on.
@@ -17,6 +19,7 @@ package struct ThrowawayAuthority: Sendable {
     fileprivate var seconds: ClosedRange<Int> {
       switch self {
       case .valid: -hour...30 * day
+      case .endingInAnHour: -hour...hour
       case .expired: -30 * day ... -day
       case .notYetValid: day...30 * day
       }

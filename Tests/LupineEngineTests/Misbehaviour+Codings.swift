@@ -66,7 +66,9 @@ extension Misbehaviour {
   private static let terminal = "ä\u{9B}2J\u{2028}"
 
   private static let unknown: [Misbehaviour] =
-    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("names the coding \($0)", $0, zipped) }
+    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map {
+      untouched("names the coding \($0)", $0, zipped)
+    }
     + [
       untouched("names gzip with a parameter", "gzip;q=1", zipped),
       untouched("names a coding with terminal control characters", terminal, zipped),
@@ -74,10 +76,10 @@ extension Misbehaviour {
       untouched("names a known and an unknown coding", "gzip, unheard-of", zipped),
       untouched("names an unknown and a known coding", "unheard-of, gzip", zipped),
       untouched("names an unknown coding of nothing", "unheard-of", []),
-      refusing("names zstd where unknown codings are refused", "zstd", told: #""zstd""#),
-      refusing("names an unknown coding above a known one where unknown codings are refused", "gzip, foo", told: #""foo""#),
-      refusing("names an unknown coding below a known one where unknown codings are refused", "foo, gzip", told: #""foo""#),
-      refusing("names a coding with terminal control characters where unknown codings are refused", terminal, told: "unknown"),
+      refusing("names zstd", "zstd", told: #""zstd""#),
+      refusing("names an unknown coding above a known one", "gzip, foo", told: #""foo""#),
+      refusing("names an unknown coding below a known one", "foo, gzip", told: #""foo""#),
+      refusing("names a coding with terminal control characters", terminal, told: "unknown"),
       failing("names six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
       failing("names six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
       failing("names 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
@@ -91,7 +93,7 @@ extension Misbehaviour {
 
   /// The same for an engine that refuses unknown codings.
   private static func refusing(_ name: String, _ coding: String, told: String) -> Misbehaviour {
-    var misbehaviour = failing(name, coding, zipped)
+    var misbehaviour = failing("\(name), which the engine refuses", coding, zipped)
     misbehaviour.told = told
     misbehaviour.configure = { $0.codings.refusesUnknownCodings = true }
     return misbehaviour
