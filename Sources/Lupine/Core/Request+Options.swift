@@ -61,7 +61,10 @@ extension Request {
     }
   }
 
-  /// Tells `monitor` what becomes of this request, behind the session's monitors and those that were added before.
+  /// Adds a monitor of this request, notified after the session's monitors and those that were added before.
+  ///
+  /// It receives the `request…` events. Those of the `URLSession` and its tasks (`urlSession(…)`) go to the session's
+  /// monitors only.
   @discardableResult
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
