@@ -43,7 +43,8 @@ public class Request: @unchecked Sendable {
     /// What has to be done besides telling of it, if anything.
     let work: Work?
 
-    enum Work { case build, stopWaiting }
+    /// `build` keeps the session until the request is set up: what a session has begun, it finishes.
+    enum Work { case build(Session?), stopWaiting }
   }
 
   /// What is looked at and changed by several threads.
@@ -150,7 +151,7 @@ public class Request: @unchecked Sendable {
       guard state.state.canTransition(to: .resumed) else { return nil }
       guard case .unbuilt = state.stage else { return Transition(state: .resumed, task: state.runningTask, work: nil) }
       state.stage = .building
-      return Transition(state: .resumed, task: nil, work: .build)
+      return Transition(state: .resumed, task: nil, work: .build(state.session))
     }
     return self
   }
@@ -220,7 +221,7 @@ public class Request: @unchecked Sendable {
     case .initialized, .finished: break
     }
     switch transition.work {
-    case .build: build()
+    case .build(let session): build(in: session)
     case .stopWaiting: stopWaiting()
     case nil: break
     }
