@@ -68,8 +68,10 @@ extension Request {
   @discardableResult
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
-      state.eventMonitor = CompositeEventMonitor(
+      let monitors = CompositeEventMonitor(
         queue: underlyingQueue, monitors: (state.eventMonitor?.monitors ?? []) + [monitor])
+      state.eventMonitor = monitors
+      if monitors.hasListeners { state.endsInLine = true }
     }
     return self
   }
@@ -97,6 +99,7 @@ extension Request {
     let handler: @Sendable (URLSessionTask) -> Void = { task in queue.async { handler(task) } }
     let existing = mutableState.withLock { state in
       state.taskHandlers.append(handler)
+      state.endsInLine = true
       return state.tasks.last
     }
     if let existing { handler(existing) }
@@ -108,6 +111,7 @@ extension Request {
   func onCreation(_ handler: @escaping @Sendable (Result<URLRequest, BuildFailure>) -> Void) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
+      state.endsInLine = true
       if let request = state.requests.last { return .success(request) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }

@@ -78,6 +78,9 @@ public class Request: @unchecked Sendable {
     var creationHandlers: [@Sendable (Result<URLRequest, BuildFailure>) -> Void] = []
     var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
     var finishHandlers: [@Sendable () -> Void] = []
+    /// Whether anything but response handlers is called by queueing it, perhaps on the underlying queue. The request's end
+    /// then takes its place in line there, so that it overtakes nothing; otherwise it is dealt with at once.
+    var endsInLine = false
     var uploadProgress: TransferProgress?
     var downloadProgress: TransferProgress?
   }
@@ -100,7 +103,8 @@ public class Request: @unchecked Sendable {
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     mutableState = Mutex(
       MutableState(
-        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor))
+        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor,
+        endsInLine: session.eventMonitor.hasListeners))
   }
 
   // MARK: What a subclass does
