@@ -115,6 +115,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     }
     if let response {
       lines.append("response: \(response.statusCode)")
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
       lines += response.headers.sorted().map { "  \($0)" }
       lines.append("response body: \(bodySummary(data))")
     } else {

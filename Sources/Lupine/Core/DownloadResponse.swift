@@ -122,6 +122,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     }
     if let response {
       lines.append("response: \(response.statusCode)")
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
       lines += response.headers.sorted().map { "  \($0)" }
     } else {
       lines.append("response: none")

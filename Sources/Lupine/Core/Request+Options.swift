@@ -37,7 +37,7 @@ extension Request {
     return self
   }
 
-  /// Offers a user's name and password to a server that asks for them.
+  /// Offers a user's name and password to a server that asks for them by Basic, the only scheme that is supported.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -45,7 +45,7 @@ extension Request {
     authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
   }
 
-  /// Offers a credential to a server that asks for one.
+  /// Offers a credential to a server that asks for one by Basic, the only scheme that is supported.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)

@@ -61,23 +61,7 @@ struct ConnectHandshake: ~Copyable {
   private func refusal(_ head: ResponseHead) -> ProxyError.Cause {
     guard head.status == 407 else { return .refused(status: head.status) }
     return .credentialsRequired(
-      schemes: AuthenticationSchemes.names(head.fields),
+      schemes: AuthenticationSchemes.names(head.fields.challenges("Proxy-Authenticate")),
       hadCredentials: proxy.credentials != nil)
-  }
-}
-
-/// The names of the schemes that a proxy offers, for an error's text.
-private enum AuthenticationSchemes {
-  /// How many names are kept: as many as a line of text bears.
-  static let countMax = 8
-  /// The longest name that is kept, in bytes; of those that IANA has registered, SCRAM-SHA-256 is the longest with 13.
-  static let nameBytesMax = 32
-
-  static func names(_ fields: Fields) -> [String] {
-    var names: [String] = []
-    for challenge in fields.challenges("Proxy-Authenticate") where challenge.scheme.utf8.count <= nameBytesMax {
-      if names.count < countMax, !names.contains(challenge.scheme) { names.append(challenge.scheme) }
-    }
-    return names
   }
 }
