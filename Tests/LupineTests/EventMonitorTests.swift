@@ -25,27 +25,69 @@ import Testing
         _ = await request.serializingString().response
         await queue.turn()
         let names = log.entries
-        // Resumption, the task's completion, URLSession's word of it, and the end.
-        #expect(names.count == 16)
-        #expect(names == Array(repeating: ["s1", "s2", "r1", "r2"], count: 4).flatMap { $0 })
+        // Resumption, URLSession's completion of the task, the request's, and the end.
+        let (sessions, all) = (["s1", "s2"], ["s1", "s2", "r1", "r2"])
+        #expect(names == all + sessions + all + all)
       }
     }
   }
 
-  @Test("monitors of a request and of its session hear the same, URLSession's events included")
-  func sameEvents() async throws {
-    try await withServer { request in
-      request.path == "/0" ? .text("here") : Reply(status: 302, fields: ["Location": "/0"])
+  @Test("a request's monitor receives the request's events, in order, and none of URLSession's")
+  func requestEvents() async throws {
+    try await withServer { _ in
+      .text("here")
     } _: { origin in
       let (sessions, requests) = (EventRecorder(), EventRecorder())
       try await withMonitoredSession([sessions]) { session in
         let request = session.request(origin.url).eventMonitor(requests)
-        request.resume()
-        _ = await request.serializingString().response
-        let names = await requests.names(about: request)
-        #expect(names == (await sessions.names(about: request)))
-        #expect(names.contains(.taskWillPerformHTTPRedirection) && names.contains(.dataTaskDidReceiveData))
-        #expect(requests.misplacedCount == 0 && sessions.misplacedCount == 0)
+        let names = await requests.events(of: request)
+        #expect(
+          names == [
+            .requestDidResume, .requestDidCreateInitialURLRequest, .requestDidCreateURLRequest, .requestDidCreateTask,
+            .requestDidResumeTask, .requestDidGatherMetrics, .requestDidCompleteTaskWithError, .requestDidFinish,
+            .requestDidParseResponse,
+          ])
+        let all = await sessions.names(about: request)
+        #expect(all.filter { $0.isOfRequest }.dropLast() == names[...])
+        #expect(all.contains(.dataTaskDidReceiveData) && sessions.misplacedCount == 0)
+      }
+    }
+  }
+
+  @Test(
+    "a request of any kind has no URLSession events for its own monitors, whether or not the session has monitors",
+    arguments: [true, false])
+  func everyKind(isMonitored: Bool) async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/0", nil): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      case ("/0", _), ("/open", _): .text("here")
+      default: redirect(to: "/0", status: 307)
+      }
+    } _: { origin in
+      let (sessions, requests) = (EventRecorder(), EventRecorder())
+      try await withMonitoredSession(isMonitored ? [sessions] : []) { session in
+        let data = session.request(origin.url)
+        let upload = session.upload(Data("body".utf8), to: origin.url)
+        let streamed = session.upload(InputStream(data: Data("body".utf8)), to: origin.url + "/open")
+        let download = session.download(origin.url)
+        let stream = session.streamRequest(origin.url)
+        let challenged: [Request] = [data, upload, download, stream]
+        for request in challenged + [streamed] {
+          request.authenticate(username: "u", password: "p").eventMonitor(requests).resume()
+        }
+        _ = await (data.outcome(), upload.outcome(), streamed.outcome(), stream.outcome())
+        if let file = await download.outcome().fileURL { try FileManager.default.removeItem(at: file) }
+        for request in challenged + [streamed] {
+          let names = await requests.names(about: request)
+          #expect(names.contains(.requestDidGatherMetrics) && names.allSatisfy { $0.isOfRequest })
+          guard isMonitored else { continue }
+          let all = await sessions.names(about: request)
+          #expect(all.filter { $0.isOfRequest } == names)
+          #expect(all.contains(.taskDidComplete))
+          #expect(all.contains(request === streamed ? .taskNeedNewBodyStream : .taskDidReceiveChallenge))
+        }
+        #expect(requests.names.allSatisfy { $0.isOfRequest })
       }
     }
   }
@@ -64,8 +106,8 @@ import Testing
         _ = await (first, second)
         let (names, otherNames) = await (sessions.names(about: watched), sessions.names(about: other))
         #expect(names.count == 14 && names == otherNames)
-        #expect(await requests.names(about: watched) == names)
-        #expect(requests.names.count == names.count)
+        let own = await requests.names(about: watched)
+        #expect(own == names.filter { $0.isOfRequest } && requests.names == own)
       }
     }
   }

@@ -157,6 +157,12 @@ extension AFError.ResponseValidationFailureReason {
     case .unacceptableContentType(let types, let type):
       "The response's content type is \(type), where one of \(types.joined(separator: ", ")) was wanted. "
         + "Accept it if it is right."
+    case .unacceptableStatusCode(401):
+      "The response's status code is 401: the server asks for a credential, or refused the one that it received. "
+        + "authenticate(username:password:) answers only Basic; debugPrint(response) shows what the server offers."
+    case .unacceptableStatusCode(407):
+      "The response's status code is 407: the proxy asks for a credential, or refused the one in its URL. "
+        + "Only Basic is supported; debugPrint(response) shows what the proxy offers."
     case .unacceptableStatusCode(let code):
       "The response's status code is \(code), which was not wanted. Read the body for the server's reason."
     case .customValidationFailed(let error):

@@ -117,6 +117,7 @@ extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
     }
     if let response {
       lines.append("response: \(response.statusCode)")
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
       lines += ReadableText.fields(response.headers.sorted())
       lines.append("response body: \(ReadableText.body(data, response.headers))")
     } else {

@@ -109,6 +109,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   @preconcurrency
   @discardableResult
   public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
+    set(\.endsInLine, to: true)
     cancel { isFirst, isRunning in
       downloaded.withLock { state in
         if isFirst { state.keepsFile = true }

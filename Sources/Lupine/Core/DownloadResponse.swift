@@ -123,6 +123,7 @@ extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertibl
     }
     if let response {
       lines.append("response: \(response.statusCode)")
+      if let advice = response.authenticationAdvice { lines.append("authentication: \(advice)") }
       lines += ReadableText.fields(response.headers.sorted())
     } else {
       lines.append("response: none")

@@ -10,18 +10,18 @@ struct BuildFailure: Error {
 }
 
 extension Request {
-  /// Begins the first round at once, for a session that is eager.
-  func prepareEagerly() {
+  /// Begins the first round at once, for a session that is eager. It keeps the session until the request is set up.
+  func prepareEagerly(in session: Session) {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
       state.stage = .building
       return true
     }
-    if isUnbuilt { underlyingQueue.async { self.build() } }
+    if isUnbuilt { underlyingQueue.async { self.build(in: session) } }
   }
 
   /// Begins a round; on the underlying queue.
-  func build() {
+  func build(in session: Session?) {
     let round = retryCount
     guard isBuilding(round) else { return }
     guard let session else { return finish(error: .sessionDeinitialized) }

@@ -168,17 +168,25 @@ extension Request {
 
   /// No task and no retry will follow; on the underlying queue.
   func finish(error: AFError? = nil) {
-    let isNew = mutableState.withLock { state in
+    enum Next { case nothing, waitInLine, goOn }
+    let next = mutableState.withLock { state -> Next in
       switch state.stage {
-      case .finishing, .done: return false
+      case .finishing, .done: return .nothing
       case .unbuilt, .building, .running, .completing, .waiting:
         state.stage = .finishing
         state.question = nil
         if let error { state.error = error }
-        return true
+        return state.endsInLine ? .waitInLine : .goOn
       }
     }
-    guard isNew else { return }
+    switch next {
+    case .nothing: break
+    case .waitInLine: underlyingQueue.async { self.didFinish() }
+    case .goOn: didFinish()
+    }
+  }
+
+  private func didFinish() {
     notifiedMonitors?.requestDidFinish(self)
     serialize()
   }
@@ -208,19 +216,29 @@ extension Request {
   }
 
   /// Hands the responses over; on the underlying queue.
-  private func conclude() {
+  private func conclude(hasWaitedInLine: Bool = false) {
+    enum Next {
+      case serialize, waitInLine
+      case handOver(ResponseHandlers, [@Sendable () -> Void])
+    }
     // Taken out, so that users' serializers and handlers aren't let go of under the lock.
-    let finished = mutableState.withLock { state -> (responses: ResponseHandlers, handlers: [@Sendable () -> Void])? in
-      guard state.responses.next == nil else { return nil }
+    let next = mutableState.withLock { state -> Next in
+      guard state.responses.next == nil else { return .serialize }
+      // Monitors may be called on the underlying queue: their events of the end come before the responses.
+      guard hasWaitedInLine || !state.endsInLine else { return .waitInLine }
       state.stage = .done
       if state.state.canTransition(to: .finished) { state.state = .finished }
       defer { state.finishHandlers = [] }
-      return (state.responses.take(), state.finishHandlers)
+      return .handOver(state.responses.take(), state.finishHandlers)
     }
-    guard let finished else { return serialize() }
-    cleanup()
-    session?.cleanup(after: self)
-    finished.responses.handOver()
-    for handler in finished.handlers { handler() }
+    switch next {
+    case .serialize: serialize()
+    case .waitInLine: underlyingQueue.async { self.conclude(hasWaitedInLine: true) }
+    case .handOver(let responses, let handlers):
+      cleanup()
+      session?.cleanup(after: self)
+      responses.handOver()
+      for handler in handlers { handler() }
+    }
   }
 }

@@ -37,7 +37,7 @@ extension Request {
     return self
   }
 
-  /// Offers a user's name and password to a server that asks for them.
+  /// Offers a user's name and password to a server that asks for them by Basic, the only scheme that is supported.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -45,7 +45,7 @@ extension Request {
     authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
   }
 
-  /// Offers a credential to a server that asks for one.
+  /// Offers a credential to a server that asks for one by Basic, the only scheme that is supported.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)
@@ -61,12 +61,17 @@ extension Request {
     }
   }
 
-  /// Tells `monitor` what becomes of this request, behind the session's monitors and those that were added before.
+  /// Adds a monitor of this request, notified after the session's monitors and those that were added before.
+  ///
+  /// It receives the `request…` events. Those of the `URLSession` and its tasks (`urlSession(…)`) go to the session's
+  /// monitors only.
   @discardableResult
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
-      state.eventMonitor = CompositeEventMonitor(
+      let monitors = CompositeEventMonitor(
         queue: underlyingQueue, monitors: (state.eventMonitor?.monitors ?? []) + [monitor])
+      state.eventMonitor = monitors
+      if monitors.hasListeners { state.endsInLine = true }
     }
     return self
   }
@@ -94,6 +99,7 @@ extension Request {
     let handler: @Sendable (URLSessionTask) -> Void = { task in queue.async { handler(task) } }
     let existing = mutableState.withLock { state in
       state.taskHandlers.append(handler)
+      state.endsInLine = true
       return state.tasks.last
     }
     if let existing { handler(existing) }
@@ -105,6 +111,7 @@ extension Request {
   func onCreation(_ handler: @escaping @Sendable (Result<URLRequest, BuildFailure>) -> Void) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
+      state.endsInLine = true
       if let request = state.requests.last { return .success(request) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }

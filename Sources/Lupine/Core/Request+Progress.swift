@@ -137,6 +137,7 @@ extension Request {
     return mutableState.withLock { state in
       if let existing = state[keyPath: path] { return existing }
       state[keyPath: path] = progress
+      state.endsInLine = true
       return progress
     }
   }

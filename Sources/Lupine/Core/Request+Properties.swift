@@ -66,7 +66,7 @@ extension Request {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
   }
-  /// Who is told of the request: the session's monitors, then its own; nil if there are none.
+  /// The monitors of the request's own events: the session's, then those added to the request; nil if there are none.
   public var eventMonitor: (any EventMonitor)? { mutableState.withLock { $0.eventMonitor } }
   /// What decides about this request's redirects, before the session's handler.
   public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }

@@ -95,7 +95,7 @@ extension Request {
     guard isWanted else { return }
     reset()
     monitors?.requestIsRetrying(self)
-    build()
+    build(in: session)
   }
 
   /// Retriers have said what is to become of a request whose response couldn't be serialised.

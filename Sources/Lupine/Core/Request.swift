@@ -43,7 +43,8 @@ public class Request: @unchecked Sendable {
     /// What has to be done besides telling of it, if anything.
     let work: Work?
 
-    enum Work { case build, stopWaiting }
+    /// `build` keeps the session until the request is set up: what a session has begun, it finishes.
+    enum Work { case build(Session?), stopWaiting }
   }
 
   /// What is looked at and changed by several threads.
@@ -77,6 +78,9 @@ public class Request: @unchecked Sendable {
     var creationHandlers: [@Sendable (Result<URLRequest, BuildFailure>) -> Void] = []
     var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
     var finishHandlers: [@Sendable () -> Void] = []
+    /// Whether anything but response handlers is called by queueing it, perhaps on the underlying queue. The request's end
+    /// then takes its place in line there, so that it overtakes nothing; otherwise it is dealt with at once.
+    var endsInLine = false
     var uploadProgress: TransferProgress?
     var downloadProgress: TransferProgress?
   }
@@ -99,7 +103,8 @@ public class Request: @unchecked Sendable {
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
     mutableState = Mutex(
       MutableState(
-        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor))
+        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor,
+        endsInLine: session.eventMonitor.hasListeners))
   }
 
   // MARK: What a subclass does
@@ -150,7 +155,7 @@ public class Request: @unchecked Sendable {
       guard state.state.canTransition(to: .resumed) else { return nil }
       guard case .unbuilt = state.stage else { return Transition(state: .resumed, task: state.runningTask, work: nil) }
       state.stage = .building
-      return Transition(state: .resumed, task: nil, work: .build)
+      return Transition(state: .resumed, task: nil, work: .build(state.session))
     }
     return self
   }
@@ -220,7 +225,7 @@ public class Request: @unchecked Sendable {
     case .initialized, .finished: break
     }
     switch transition.work {
-    case .build: build()
+    case .build(let session): build(in: session)
     case .stopWaiting: stopWaiting()
     case nil: break
     }

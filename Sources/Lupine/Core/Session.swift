@@ -6,7 +6,8 @@ import Synchronization
 // Unchecked since the class is open: all state is constant or in the Mutex.
 /// Makes requests. A session keeps its connections, so use one for many requests.
 ///
-/// Requests that are under way when a session is released fail with `AFError.sessionDeinitialized`.
+/// Requests that are under way when a session is released fail with `AFError.sessionDeinitialized`. Requests that it has
+/// begun to set up get their tasks first, unless an adapter takes longer.
 open class Session: @unchecked Sendable {
   /// When a request's `URLRequest` is made.
   public enum RequestSetup: Sendable {
@@ -391,7 +392,7 @@ open class Session: @unchecked Sendable {
 
   /// A request of this session, made ready if the session is eager.
   func made<Made: Request>(_ request: Made) -> Made {
-    if requestSetup == .eager { request.prepareEagerly() }
+    if requestSetup == .eager { request.prepareEagerly(in: self) }
     return request
   }
 }

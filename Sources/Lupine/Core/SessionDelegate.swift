@@ -25,11 +25,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
   }
 
-  /// Who is told of a task: its request's monitors, the session's among them.
-  private func monitors(of task: URLSessionTask) -> CompositeEventMonitor? {
-    if let request = task.owner { return request.monitors }
-    return wiring.withLock { $0.eventMonitor }
-  }
+  /// The session's monitors; nil if none of them listens to these events. Monitors of a single request don't receive
+  /// URLSession's events, only the request's own.
+  private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
   /// The type's name.
   open override var description: String { "\(type(of: self))" }
@@ -51,7 +49,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
-    monitors(of: task)?.urlSession(session, task: task, didReceive: challenge)
+    monitors?.urlSession(session, task: task, didReceive: challenge)
     // Offered once: a server that refuses it would refuse it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
     // Not to wherever a redirect has led.
@@ -67,7 +65,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {
-    monitors(of: task)?.urlSession(
+    monitors?.urlSession(
       session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
       totalBytesExpectedToSend: totalBytesExpectedToSend)
     task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
@@ -79,7 +77,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
-    monitors(of: task)?.urlSession(session, taskNeedsNewBodyStream: task)
+    monitors?.urlSession(session, taskNeedsNewBodyStream: task)
     completionHandler((task.owner as? UploadRequest)?.inputStream())
   }
 
@@ -89,7 +87,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    monitors(of: task)?.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+    monitors?.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
     guard let handler = task.owner?.redirectHandler ?? wiring.withLock({ $0.session })?.redirectHandler else {
       return completionHandler(request)
     }
@@ -100,14 +98,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
-    monitors(of: task)?.urlSession(session, task: task, didFinishCollecting: metrics)
+    monitors?.urlSession(session, task: task, didFinishCollecting: metrics)
     task.owner?.didGather(metrics)
   }
 
   /// Tells the request that its task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let failure = error?.serverTrustFailure { task.owner?.didFail(task, earlyWith: failure) }
-    monitors(of: task)?.urlSession(session, task: task, didCompleteWithError: error)
+    monitors?.urlSession(session, task: task, didCompleteWithError: error)
     task.owner?.didComplete(
       task,
       with: error.map { error in
@@ -119,7 +117,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Tells the monitors. The engine has no such notion, so nobody calls it but a subclass.
   open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-    monitors(of: task)?.urlSession(session, taskIsWaitingForConnectivity: task)
+    monitors?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
 
   // MARK: URLSessionDataDelegate
@@ -130,7 +128,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
-    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: response)
+    monitors?.urlSession(session, dataTask: dataTask, didReceive: response)
     guard let response = response as? HTTPURLResponse, let request = dataTask.owner,
       let decision = request.responseDecision
     else { return completionHandler(.allow) }
@@ -139,7 +137,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Hands a piece of the body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, didReceive: data)
+    monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.owner {
     case let request as DataRequest: request.didReceive(data, from: dataTask)
     case let request as DataStreamRequest: request.didReceive(data, from: dataTask)
@@ -149,18 +147,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   /// Whether anybody has something to say about a response whose head came.
   func isAsked(aboutResponseOf task: URLSessionTask) -> Bool {
-    isHeardOf(task) || task.owner?.responseDecision != nil
+    isWatched || task.owner?.responseDecision != nil
   }
 
   /// Whether somebody may want to know that a response would be stored.
   func isAsked(aboutStoringResponseOf task: URLSessionTask) -> Bool {
-    isHeardOf(task) || cachedResponseHandler(for: task) != nil
+    isWatched || cachedResponseHandler(for: task) != nil
   }
 
-  /// Whether somebody hears of everything about a task: a subclass, or a monitor.
-  private func isHeardOf(_ task: URLSessionTask) -> Bool {
-    type(of: self) != SessionDelegate.self || monitors(of: task) != nil
-  }
+  /// Whether a subclass or a monitor receives every event of every task.
+  private var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
 
   private func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
     task.owner?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
@@ -172,7 +168,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
   ) {
-    monitors(of: dataTask)?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
+    monitors?.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse)
     guard let handler = cachedResponseHandler(for: dataTask) else { return completionHandler(proposedResponse) }
     handler.dataTask(dataTask, willCacheResponse: proposedResponse, completion: completionHandler)
   }
@@ -184,7 +180,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
   ) {
-    monitors(of: downloadTask)?.urlSession(
+    monitors?.urlSession(
       session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
     downloadTask.owner?.didReceive(fileOffset, of: expectedTotalBytes)
   }
@@ -194,7 +190,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {
-    monitors(of: downloadTask)?.urlSession(
+    monitors?.urlSession(
       session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
       totalBytesExpectedToWrite: totalBytesExpectedToWrite)
     downloadTask.owner?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
@@ -204,7 +200,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
-    monitors(of: downloadTask)?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
+    monitors?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
     (downloadTask.owner as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
   }
 }

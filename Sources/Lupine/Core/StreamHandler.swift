@@ -33,8 +33,10 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
-  /// Where it is called; the underlying queue if nil.
+  /// The caller's queue; the underlying queue if nil.
   private let queue: DispatchQueue?
+  /// Where it is called with pieces, one after the other; the underlying queue if nil.
+  private let pieceQueue: DispatchQueue?
   /// Where it serialises; the underlying queue if nil.
   private let serializationQueue: DispatchQueue?
   private let aligner: Mutex<(any PieceAligner)?>
@@ -48,7 +50,8 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     serialize: @escaping @Sendable (Data) -> Result<Success, Failure>, receive: @escaping Receive
   ) {
     self.request = request
-    self.queue = queue.inOrder(behind: request.underlyingQueue)
+    self.queue = queue === request.underlyingQueue ? nil : queue
+    pieceQueue = queue.inOrder(behind: request.underlyingQueue)
     serializationQueue = isSerialized ? request.serializationQueue.inOrder(behind: request.underlyingQueue) : nil
     self.aligner = Mutex(aligner)
     self.isSerialized = isSerialized
@@ -96,7 +99,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       isCancelling = true
       request.cancel()
     }
-    perform { [self, isCancelling] in
+    perform(on: pieceQueue) { [self, isCancelling] in
       defer { request.handlersAtWork.leave() }
       // Nothing behind a cancellation, but for its reason.
       guard isCancelling || !request.isCancelled else { return }
@@ -111,11 +114,12 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   /// The request has ended, and all handlers have had their pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
-    // There is nothing left that an error could end.
-    perform { [self] in try? receive(stream, nil) }
+    // Straight on the caller's queue, behind what the request has queued there: on the queue of the pieces it could run
+    // along with the last of them. There is nothing left that an error could end.
+    perform(on: queue) { [self] in try? receive(stream, nil) }
   }
 
-  private func perform(_ body: @escaping @Sendable () -> Void) {
+  private func perform(on queue: DispatchQueue?, _ body: @escaping @Sendable () -> Void) {
     if let queue { queue.async(execute: body) } else { body() }
   }
 }

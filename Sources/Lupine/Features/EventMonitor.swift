@@ -9,7 +9,7 @@ public protocol EventMonitor: Sendable {
   /// Where the monitor is called; the main queue by default. Should be serial.
   var queue: DispatchQueue { get }
 
-  // MARK: URLSession's events
+  // MARK: URLSession's events, for a session's monitors only
 
   /// The session was invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)

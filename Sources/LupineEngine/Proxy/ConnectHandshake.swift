@@ -62,23 +62,7 @@ struct ConnectHandshake: ~Copyable {
   private func refusal(_ head: ResponseHead) -> ProxyError.Cause {
     guard head.status == 407 else { return .refused(status: head.status) }
     return .credentialsRequired(
-      schemes: AuthenticationSchemes.names(head.fields),
+      schemes: AuthenticationSchemes.names(head.fields.challenges("Proxy-Authenticate")),
       hadCredentials: proxy.credentials != nil)
-  }
-}
-
-/// The authentication schemes that a proxy offers, for error messages.
-private enum AuthenticationSchemes {
-  /// The maximum number of names: 8, which fit on a line of text.
-  static let countMax = 8
-  /// The maximum length of a name in bytes. The longest name registered with IANA is SCRAM-SHA-256 with 13.
-  static let nameBytesMax = 32
-
-  static func names(_ fields: Fields) -> [String] {
-    var names: [String] = []
-    for challenge in fields.challenges("Proxy-Authenticate") where challenge.scheme.utf8.count <= nameBytesMax {
-      if names.count < countMax, !names.contains(challenge.scheme) { names.append(challenge.scheme) }
-    }
-    return names
   }
 }

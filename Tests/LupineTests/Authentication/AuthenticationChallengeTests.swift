@@ -58,13 +58,26 @@ import Testing
   }
 
   @Test(
-    "there is no challenge without one that can be answered",
+    "there is no challenge without a scheme that has a method",
     arguments: [
-      [], [""], ["Digest realm=\"d\", nonce=\"n\""], ["Negotiate", "NTLM"], ["Bearer"], ["realm=\"Basic\""],
-      ["Digest realm=\"a, Basic b\""], ["\"Basic realm=x\""],
+      [], [""], ["Bearer"], ["realm=\"Basic\""], ["\"Basic realm=x\""], ["\"Digest realm=x\", Bearer"],
     ])
   func none(lines: [String]) throws {
     #expect(try challenge(lines) == nil)
+  }
+
+  @Test(
+    "without Basic the first challenge of another known scheme counts",
+    arguments: [
+      (["Digest realm=\"d\", nonce=\"n\""], NSURLAuthenticationMethodHTTPDigest, "d"),
+      (["Bearer, nEgotiate", "NTLM"], NSURLAuthenticationMethodNegotiate, "h.example"),
+      (["NTLM, Digest realm=d"], NSURLAuthenticationMethodNTLM, "h.example"),
+      (["Digest realm=\"a, Basic b\""], NSURLAuthenticationMethodHTTPDigest, "a, Basic b"),
+    ])
+  func otherSchemes(lines: [String], method: String, realm: String) throws {
+    let space = try #require(try challenge(lines)).protectionSpace
+    #expect(space.authenticationMethod == method && space.realm == realm)
+    #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
   @Test("another status is no challenge, whatever its fields say", arguments: [200, 400, 403, 407, 500])
@@ -105,6 +118,46 @@ import Testing
     #expect(challenge.outcome(of: .useCredential, credential: nil) == .stand)
     let colon = URLCredential(user: "a:b", password: "c", persistence: .none)
     #expect(challenge.outcome(of: .useCredential, credential: colon) == .stand)
+  }
+
+  @Test(
+    "no answer to Digest, NTLM or Negotiate sends a credential", arguments: ["Digest realm=r", "NTLM", "Negotiate"])
+  func unsupportedScheme(line: String) throws {
+    let storage = URLCredentialStorage()
+    storage.setDefaultCredential(me, for: try #require(try challenge([line])).protectionSpace)
+    let challenge = try #require(try challenge([line], storage: storage))
+    #expect(challenge.proposedCredential == me)
+    for disposition in [
+      URLSession.AuthChallengeDisposition.useCredential, .performDefaultHandling, .rejectProtectionSpace,
+    ] {
+      #expect(challenge.outcome(of: disposition, credential: me) == .stand)
+    }
+    #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
+  }
+
+  // MARK: Advice
+
+  @Test(
+    "a 401 or 407 response says which schemes it offers, and what to do; another one says nothing",
+    arguments: [
+      (
+        401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "only Basic"
+      ),
+      (401, "WWW-Authenticate", "NTLM, basic realm=r", "offers NTLM, basic. ", "valid user name and password"),
+      (401, "Other", "Digest", "names no scheme. ", "only Basic"),
+      (401, "Proxy-Authenticate", "Digest", "names no scheme. ", "only Basic"),
+      (407, "Proxy-Authenticate", "Negotiate", "offers Negotiate. ", "Only Basic"),
+      (407, "proxy-authenticate", "Basic realm=r", "offers Basic. ", "the proxy's URL"),
+    ])
+  func advice(status: Int, field: String, value: String, offer: String, remedy: String) throws {
+    let url = try #require(URL(string: "http://h.example"))
+    func advice(_ status: Int) -> String? {
+      HTTPURLResponse(url: url, statusCode: status) { [HTTPHeader(name: field, value: value)] }.authenticationAdvice
+    }
+    let text = try #require(advice(status))
+    #expect(text.contains("The \(status == 401 ? "server" : "proxy") asks for a credential and \(offer)"))
+    #expect(text.contains(remedy) && !text.contains("\n"))
+    #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
   @Test("by default the proposed credential is shown once, then the response stands")

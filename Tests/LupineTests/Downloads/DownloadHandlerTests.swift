@@ -18,10 +18,10 @@ import Testing
     try await withServer { _ in
       .text("body")
     } _: { origin in
-      try await withSession { session in
+      let monitor = DownloadMonitor()
+      try await withSession(eventMonitors: [monitor]) { session in
         try await withDownloadFolder { folder in
-          let monitor = DownloadMonitor()
-          let request = session.download(origin.url, to: into(folder)).eventMonitor(monitor).validate()
+          let request = session.download(origin.url, to: into(folder)).validate()
           #expect(await request.serializingString().response.value == "body")
           _ = await request.outcome()
           #expect(

@@ -50,12 +50,13 @@ import Testing
       { [resource, place] in try resource.answer($0, on: $1, .cut(at: place)) },
       { [resource] in try resource.answer($0, on: $1) },
     ]) { origin, requests in
-      try await withSession { session in
+      let monitor = DownloadMonitor()
+      return try await withSession(eventMonitors: [monitor]) { session in
         try await withDownloadFolder { folder in
           let data = try await resumeData(of: resource, cutAt: place, in: session, from: origin.url + "/r")
-          let (counts, monitor) = (Recorder<(Int64, Int64)?>(), DownloadMonitor())
+          let counts = Recorder<(Int64, Int64)?>()
           let queue = DispatchQueue(label: "progress")
-          let request = session.download(resumingWith: data, to: into(folder)).eventMonitor(monitor)
+          let request = session.download(resumingWith: data, to: into(folder))
             .downloadProgress(queue: queue) { counts.record(($0.completedUnitCount, $0.totalUnitCount)) }
           let response = await request.outcome()
           request.response(queue: queue) { _ in counts.record(nil) }

@@ -16,9 +16,9 @@ import Testing
     try await withServer { _ in
       Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
     } _: { origin in
-      try await withSession { session in
-        let monitor = DownloadMonitor()
-        let response = await session.download(origin.url).eventMonitor(monitor).outcome()
+      let monitor = DownloadMonitor()
+      try await withSession(eventMonitors: [monitor]) { session in
+        let response = await session.download(origin.url).outcome()
         let url = try #require(response.fileURL)
         defer { try? FileManager.default.removeItem(at: url) }
         #expect(response.error == nil && response.value == url && response.resumeData == nil)
@@ -61,15 +61,14 @@ import Testing
     try await withServer { _ in
       .text("new")
     } _: { origin in
-      try await withSession { session in
+      let monitor = DownloadMonitor()
+      try await withSession(eventMonitors: [monitor]) { session in
         try await withDownloadFolder { folder in
           let file = folder.appending(path: "file")
           try Data("old".utf8).write(to: file)
-          let monitor = DownloadMonitor()
           let response = await session.download(
             origin.url, to: { _, _ in (file, isReplaced ? .removePreviousFile : []) }
-          )
-          .eventMonitor(monitor).outcome()
+          ).outcome()
           #expect(try String(contentsOf: file, encoding: .utf8) == (isReplaced ? "new" : "old"))
           #expect(names(in: folder) == ["file"])
           let temporary = try #require(monitor.temporaryURL)

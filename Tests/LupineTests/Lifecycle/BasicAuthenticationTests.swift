@@ -98,6 +98,73 @@ import Testing
     }
   }
 
+  @Test(
+    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 stands",
+    arguments: [
+      ("Digest realm=\"r\", nonce=\"n\"", NSURLAuthenticationMethodHTTPDigest),
+      ("NTLM", NSURLAuthenticationMethodNTLM), ("Negotiate", NSURLAuthenticationMethodNegotiate),
+    ])
+  func unsupportedScheme(challenge: String, method: String) async throws {
+    try await withServer { request in
+      .text(request.fields.first("Authorization") ?? "refused", status: 401).with("WWW-Authenticate", challenge)
+    } _: { origin in
+      let (delegate, events) = (Willing(), Log<String>())
+      let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+      monitor.taskDidReceiveChallenge = { _, _, challenge in
+        events.note(challenge.protectionSpace.authenticationMethod)
+      }
+      let session = Session(configuration: .forTests, delegate: delegate, eventMonitors: [monitor])
+      try await keeping(session) { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "p")
+        let response = await request.serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(delegate.methods.entries == [method])
+        await monitor.queue.drain()
+        #expect(events.entries == [method])
+        #expect(origin.requestCount == 1)
+      }
+    }
+  }
+
+  @Test("a validation's error says that only Basic is supported, and the printed response what is offered")
+  func unsupportedSchemeInTexts() async throws {
+    try await withServer { _ in
+      .text("refused", status: 401).with("WWW-Authenticate", "Digest realm=\"r\"")
+        .with("WWW-Authenticate", "Negotiate")
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "p").validate()
+        let response = await request.outcome()
+        #expect(response.error?.responseCode == 401)
+        #expect(response.error?.localizedDescription.contains("answers only Basic") == true)
+        #expect(
+          response.debugDescription.contains(
+            "authentication: The server asks for a credential and offers Digest, Negotiate."))
+        let download = await session.download(origin.url).outcome()
+        if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
+        #expect(download.debugDescription.contains("offers Digest, Negotiate."))
+      }
+    }
+  }
+
+  @Test("a proxy for http that offers only another scheme is named in the texts of its 407")
+  func proxy() async throws {
+    try await withServer { _ in
+      .text("refused", status: 407).with("Proxy-Authenticate", "Negotiate")
+    } _: { server in
+      let proxy = try Proxy("http://u:p@127.0.0.1:\(server.port)")
+      try await withSession {
+        $0.engine.proxy = .fixed(proxy)
+      } _: { session in
+        let response = await session.request("http://origin.test/").validate().outcome()
+        #expect(response.error?.responseCode == 407)
+        #expect(response.error?.localizedDescription.contains("Only Basic is supported") == true)
+        #expect(
+          response.debugDescription.contains("authentication: The proxy asks for a credential and offers Negotiate."))
+      }
+    }
+  }
+
   @Test("a challenge without a realm is for the host")
   func noRealm() async throws {
     try await withServer { request in
@@ -218,6 +285,24 @@ import Testing
     URLProtectionSpace(
       host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: realm,
       authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+  }
+}
+
+// Unchecked since the superclass is: the added state is constant.
+/// Answers the first challenge with a credential, and notes the methods.
+private final class Willing: SessionDelegate, @unchecked Sendable {
+  let methods = Log<String>()
+
+  override func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    methods.note(challenge.protectionSpace.authenticationMethod)
+    // Tells the monitors.
+    super.urlSession(session, task: task, didReceive: challenge) { disposition, _ in
+      guard challenge.previousFailureCount == 0 else { return completionHandler(disposition, nil) }
+      completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+    }
   }
 }
 

@@ -33,6 +33,35 @@ import Testing
   }
 
   @Test(
+    "a session that is released finishes what it has begun to set up: each request gets a task, which ends",
+    arguments: [Session.RequestSetup.eager, .lazy], [false, true])
+  func released(setup: Session.RequestSetup, hasRequestQueue: Bool) async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      var session: Session? = Session(
+        configuration: .forTests, startRequestsImmediately: setup == .lazy, requestSetup: setup,
+        requestQueue: hasRequestQueue ? DispatchQueue(label: "requests") : nil,
+        interceptor: Interceptor(adapters: [Adapter { request, _, completion in completion(.success(request)) }]))
+      let weakly = WeakReference(session)
+      let root = try #require(session?.rootQueue)
+      let responses = Recorder<AFDataResponse<Data?>>()
+      // Nothing is set up before the session is released.
+      root.suspend()
+      let requests = (0..<100).compactMap { _ in
+        session?.request(origin.url).response(queue: root) { responses.record($0) }
+      }
+      session = nil
+      root.resume()
+      let outcomes = await responses.first(100)
+      #expect(outcomes.count == 100 && outcomes.allSatisfy { $0.error?.isSessionDeinitializedError == true })
+      #expect(requests.count == 100 && requests.allSatisfy { $0.tasks.count == 1 })
+      #expect(requests.allSatisfy { $0.task?.state == .canceling || $0.task?.state == .completed })
+      #expect(await settles { weakly.object == nil }, "the session is kept")
+    }
+  }
+
+  @Test(
     "an eager session's request starts with its first handler, or not, as it says itself", arguments: [true, false])
   func eagerAndResumed(isOwn: Bool) async throws {
     try await withServer { _ in

@@ -54,6 +54,9 @@ enum EventName: String, CaseIterable, CustomStringConvertible {
   case requestDidParseStream
 
   var description: String { rawValue }
+
+  /// Whether it is a `request…` event, not one of URLSession's.
+  var isOfRequest: Bool { rawValue.hasPrefix("request") }
 }
 
 /// Writes events down on a queue of its own.

@@ -11,13 +11,14 @@ import LupineOrigin
 /// A silent server fails a test after 100 s unless `configure` says otherwise: more than a sanitizer makes a test wait
 /// for its turn, less than the tests' own limit.
 func withSession<Value>(
-  startRequestsImmediately: Bool = true, _ configure: (URLSessionConfiguration) -> Void = { _ in },
-  _ body: (Session) async throws -> Value
+  startRequestsImmediately: Bool = true, eventMonitors: [any EventMonitor] = [AlamofireNotifications()],
+  _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (Session) async throws -> Value
 ) async throws -> Value {
   let configuration = URLSessionConfiguration.af.ephemeral
   configuration.timeoutIntervalForRequest = 100
   configure(configuration)
-  let session = Session(configuration: configuration, startRequestsImmediately: startRequestsImmediately)
+  let session = Session(
+    configuration: configuration, startRequestsImmediately: startRequestsImmediately, eventMonitors: eventMonitors)
   defer { withExtendedLifetime(session) {} }
   return try await body(session)
 }

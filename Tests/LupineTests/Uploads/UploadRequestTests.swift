@@ -101,11 +101,10 @@ import Testing
     try await withServer {
       $0.uploadReply
     } _: { origin in
-      try await withSession { session in
-        let monitor = UploadMonitor()
+      let monitor = UploadMonitor()
+      try await withSession(eventMonitors: [monitor]) { session in
         let stream = InputStream(data: Pattern.data(10))
         let request = session.upload(stream, to: origin.url).adapt(using: Adapter { $2(.success($0)) })
-          .eventMonitor(monitor)
         request.response(queue: monitor.queue) { _ in monitor.note("response") }
         #expect(
           await monitor.until("response") == [

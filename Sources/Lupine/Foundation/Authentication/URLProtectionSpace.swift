@@ -121,9 +121,9 @@ public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
 /// The Basic scheme (RFC 7617), the one that sessions answer.
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
-/// The Digest scheme (RFC 7616). Sessions don't answer it: the 401 is the response.
+/// The Digest scheme (RFC 7616). Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
-/// The NTLM scheme. Sessions don't answer it: the 401 is the response.
+/// The NTLM scheme. Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
-/// The Negotiate scheme (RFC 4559). Sessions don't answer it: the 401 is the response.
+/// The Negotiate scheme (RFC 4559). Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"

@@ -17,7 +17,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
-  /// The server asks for a credential.
+  /// The server asks for a credential. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered
+  /// with one; for Digest, NTLM and Negotiate the 401 is the response, unless the challenge is cancelled.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
