@@ -58,12 +58,23 @@ public final class TLSSessionStore: Sendable {
   }
 
   private let state = Mutex(State())
+  /// Returns the time in seconds since 1970.
+  private let clock: @Sendable () -> Int
 
   /// Makes an empty store; both limits are 1 or more.
-  public init(hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax) {
+  public convenience init(hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax) {
+    self.init(hostsMax: hostsMax, sessionsPerHostMax: sessionsPerHostMax, clock: { time(nil) })
+  }
+
+  /// Makes an empty store that reads the time, in seconds since 1970, from `clock`.
+  package init(
+    hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax,
+    clock: @escaping @Sendable () -> Int
+  ) {
     precondition(hostsMax > 0 && sessionsPerHostMax > 0, "a session store needs room for a session")
     self.hostsMax = hostsMax
     self.sessionsPerHostMax = sessionsPerHostMax
+    self.clock = clock
   }
 
   /// Sessions that are kept, also those that have become too old since.
@@ -74,8 +85,9 @@ public final class TLSSessionStore: Sendable {
   /// The sessions that may be resumed now, in no particular order of hosts; those of a host oldest first.
   public var entries: [Entry] {
     let shelves = state.withLock { $0.shelves }
+    let now = clock()
     return shelves.flatMap { place, shelf in
-      shelf.sessions.filter(\.isUsable).map { $0.entry(host: place.host, port: place.port) }
+      shelf.sessions.filter { $0.isUsable(at: now) }.map { $0.entry(host: place.host, port: place.port, at: now) }
     }
   }
 
@@ -107,9 +119,10 @@ extension TLSSessionStore {
   /// Offers the newest usable session of the peer's place to its server.
   func offer(to ssl: OpaquePointer, for peer: ClientAttachment) {
     let place = Place(host: peer.host, port: peer.port, configuration: peer.settings.configuration)
+    let now = clock()
     let found = state.withLock { state -> StoredSession? in
       guard var sessions = state.shelves[place]?.sessions else { return nil }
-      while let newest = sessions.last, !newest.isUsable { sessions.removeLast() }
+      while let newest = sessions.last, !newest.isUsable(at: now) { sessions.removeLast() }
       let newest = sessions.last
       if newest?.isSingleUse == true { sessions.removeLast() }
       state.put(sessions, place)
@@ -146,7 +159,7 @@ fileprivate final class StoredSession: Sendable {
   }
 
   /// In seconds; 0 if the clock was turned back.
-  private var age: Int { max(time(nil) - SSL_SESSION_get_time(pointer), 0) }
+  private func age(at now: Int) -> Int { max(now - SSL_SESSION_get_time(pointer), 0) }
 
   /// In seconds: what the server said, or 2 hours, which is OpenSSL's default.
   private var lifetime: Int {
@@ -155,20 +168,21 @@ fileprivate final class StoredSession: Sendable {
   }
 
   /// The certificate isn't sent again, so that its last day is checked here.
-  var isUsable: Bool {
-    guard SSL_SESSION_is_resumable(pointer) == 1, age < lifetime else { return false }
+  func isUsable(at now: Int) -> Bool {
+    guard SSL_SESSION_is_resumable(pointer) == 1, age(at: now) < lifetime else { return false }
     // SAFETY: the certificate belongs to the session.
     guard let certificate = SSL_SESSION_get0_peer(pointer) else { return true }
-    return X509_cmp_current_time(X509_get0_notAfter(certificate)) > 0
+    var now = now
+    return X509_cmp_time(X509_get0_notAfter(certificate), &now) > 0
   }
 
-  func entry(host: String, port: UInt16) -> TLSSessionStore.Entry {
+  func entry(host: String, port: UInt16, at now: Int) -> TLSSessionStore.Entry {
     // SAFETY: the cipher and its name are OpenSSL's statics.
     let cipher = SSL_SESSION_get0_cipher(pointer).flatMap { SSL_CIPHER_standard_name($0) }
     let hint = SSL_SESSION_get_ticket_lifetime_hint(pointer)
     return TLSSessionStore.Entry(
       host: host, port: port, protocolVersion: isSingleUse ? "TLSv1.3" : "TLSv1.2",
-      cipherSuite: cipher.map { String(cString: $0) } ?? "", age: .seconds(age),
+      cipherSuite: cipher.map { String(cString: $0) } ?? "", age: .seconds(age(at: now)),
       lifetimeHint: hint == 0 ? nil : .seconds(Int64(clamping: hint)), isSingleUse: isSingleUse)
   }
 }

@@ -8,6 +8,8 @@ package struct ThrowawayAuthority: Sendable {
   package enum Validity: Sendable {
     /// From an hour ago for 30 days.
     case valid
+    /// From an hour ago for two hours.
+    case endingInAnHour
     /// Ended yesterday.
     case expired
     /// Begins tomorrow.
@@ -16,6 +18,7 @@ package struct ThrowawayAuthority: Sendable {
     fileprivate var seconds: ClosedRange<Int> {
       switch self {
       case .valid: -hour...30 * day
+      case .endingInAnHour: -hour...hour
       case .expired: -30 * day ... -day
       case .notYetValid: day...30 * day
       }

@@ -41,6 +41,13 @@ struct EngineRequestTests {
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
   }
 
+  @Test("a caller's Host that would end its line early is refused", arguments: ["\r\n", "\r", "\n", "\0", "\t\r\n"])
+  func callersHostWithLineEnd(text: String) {
+    #expect(throws: WireError.invalidRequestFieldValue(name: "Host", byte: text.utf8.first { $0 != 9 } ?? 0)) {
+      try wire("GET", "http://a/", [("Host", "b\(text)X-Injected: 1")])
+    }
+  }
+
   @Test(
     "a Content-Length is sent with content, and without it where the method gives it a meaning (RFC 9110 §8.6)",
     arguments: [

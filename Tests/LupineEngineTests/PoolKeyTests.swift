@@ -11,7 +11,7 @@ struct PoolKeyTests {
   private static let verifiers = (0..<2).map { _ in CertificateVerifier { _ in .asFound } }
 
   /// Ways to one server that differ in one thing each.
-  private static func keys() throws -> [(name: String, key: PoolKey)] {
+  private static func keys(_ identity: TLSIdentity) throws -> [(name: String, key: PoolKey)] {
     let origin = Origin(scheme: .https, host: "a.example", port: 443)
     let tls = TLSConfiguration()
     var unverified = tls
@@ -30,6 +30,18 @@ struct PoolKeyTests {
     asked.verifier = verifiers[0]
     var askedAnother = tls
     askedAnother.verifier = verifiers[1]
+    var identified = tls
+    identified.identity = identity
+    var newer = tls
+    newer.minimumVersion = .v1_3
+    var grouped = tls
+    grouped.groups = ["P-256"]
+    var ciphered = tls
+    ciphered.cipherList = "ECDHE+AESGCM"
+    var suited = tls
+    suited.cipherSuites = ["TLS_AES_128_GCM_SHA256"]
+    var spoken = tls
+    spoken.applicationProtocols = []
     let proxy = try Proxy(.http, host: "proxy.example", port: 3128)
     let known = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "p")
     let otherPassword = try Proxy(.http, host: "proxy.example", port: 3128, user: "u", password: "q")
@@ -47,6 +59,12 @@ struct PoolKeyTests {
       ("another Unix socket", PoolKey(origin: Origin(scheme: .https, socketPath: "/run/b"), tls: tls)),
       ("not verified", PoolKey(origin: origin, tls: unverified)),
       ("up to TLS 1.2", PoolKey(origin: origin, tls: older)),
+      ("from TLS 1.3 on", PoolKey(origin: origin, tls: newer)),
+      ("with a client certificate", PoolKey(origin: origin, tls: identified)),
+      ("with one group", PoolKey(origin: origin, tls: grouped)),
+      ("with other ciphers", PoolKey(origin: origin, tls: ciphered)),
+      ("with other cipher suites", PoolKey(origin: origin, tls: suited)),
+      ("without ALPN", PoolKey(origin: origin, tls: spoken)),
       ("own trust", PoolKey(origin: origin, tls: private_)),
       ("more trust", PoolKey(origin: origin, tls: both)),
       ("stapling required", PoolKey(origin: origin, tls: stapled)),
@@ -66,11 +84,22 @@ struct PoolKeyTests {
 
   @Test("connections that differ in anything that matters have pools of their own")
   func distinct() throws {
-    let keys = try Self.keys()
+    let client = try ThrowawayAuthority.selfSigned(names: ["client"])
+    let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    let keys = try Self.keys(identity)
     for (index, one) in keys.enumerated() {
       for other in keys[(index + 1)...] { #expect(one.key != other.key, "\(one.name) | \(other.name)") }
     }
     #expect(Set(keys.map(\.key)).count == keys.count)
-    #expect(try Set(Self.keys().map(\.key)) == Set(keys.map(\.key)))
+    #expect(try Set(Self.keys(identity).map(\.key)) == Set(keys.map(\.key)))
+  }
+
+  @Test("an origin's host can't end its Host line early", arguments: ["\r\n", "\r", "\n", "\0", "a\tb\r\nX: y"])
+  func hostLine(text: String) throws {
+    let origin = Origin(scheme: .http, host: "a.example\(text)", port: 80)
+    let key = PoolKey(origin: origin, tls: nil)
+    #expect(throws: WireError.self) { try key.hostLine.get() }
+    let good = PoolKey(origin: Origin(scheme: .http, host: "a.example", port: 81), tls: nil)
+    #expect(try good.hostLine.get() == Array("Host: a.example:81\r\n".utf8))
   }
 }

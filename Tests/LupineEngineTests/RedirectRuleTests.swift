@@ -171,6 +171,16 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
+  @Test("a field is bound to its origin in whatever case its name is written")
+  func boundToOrigin() {
+    for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+      for spelling in [name, name.lowercased(), name.uppercased()] {
+        #expect(RedirectRule.isBoundToOrigin(spelling), "\(spelling)")
+      }
+    }
+    for name in ["Accept", "Cookie2", "X-Authorization", ""] { #expect(!RedirectRule.isBoundToOrigin(name), "\(name)") }
+  }
+
   @Test("credentials from the URI go no further than its origin, and don't come back on the way back")
   func wayBack() throws {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])

@@ -135,6 +135,48 @@ struct ResponseBodyTests {
     #expect(metrics.last?.isReusedConnection == isKept)
   }
 
+  /// The error of a request whose redirects are followed by `execute` or by `collect`.
+  private func error(_ request: EngineRequest, isStreamed: Bool) async throws -> EngineError? {
+    let engine = try Engine()
+    do throws(EngineError) {
+      if isStreamed {
+        _ = try await engine.execute(request, redirects: RedirectRule())
+      } else {
+        _ = try await engine.collect(request, redirects: RedirectRule())
+      }
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  @Test("counts the redirects that it follows, as a collected one does", arguments: [true, false])
+  func redirectCount(isStreamed: Bool) async throws {
+    // Ends by itself, so that a client that doesn't count comes to an end as well.
+    let origin = try OriginServer.serving { request in
+      request.path.count > 40 ? .text("end") : Reply(status: 302, fields: ["Location": "\(request.path)x"])
+    }
+    defer { origin.stop() }
+    let request = EngineRequest(uri: try URI("\(origin.url)/"))
+    #expect(try await error(request, isStreamed: isStreamed)?.code == .tooManyRedirects)
+    #expect(origin.requestCount == 21)
+  }
+
+  @Test("has one total limit for all redirects that it follows, as a collected one has", arguments: [true, false])
+  func redirectTotal(isStreamed: Bool) async throws {
+    // 20 hops take 2 s or more, each of them far less than the limit.
+    let origin = try OriginServer { peer in
+      while let request = try peer.readRequest() {
+        try peer.pause(for: .milliseconds(100))
+        try peer.respond(status: 302, fields: ["Location": "\(request.path)x"])
+      }
+    }
+    defer { origin.stop() }
+    var request = EngineRequest(uri: try URI("\(origin.url)/"))
+    request.timeouts.total = .seconds(1)
+    #expect(try await error(request, isStreamed: isStreamed)?.code == .timedOut)
+  }
+
   @Test("that is let go unread keeps its connection if little is left", arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }

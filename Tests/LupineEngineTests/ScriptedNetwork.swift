@@ -104,11 +104,11 @@ final class ShardStage {
   let inbox = Inbox {}
   let shard: Shard
 
-  init(_ change: (inout EngineConfiguration) -> Void = { _ in }) {
+  init(proxy: ProxySettings = .none, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
     var configuration = EngineConfiguration()
     change(&configuration)
     shard = Shard(
-      configuration, proxyRules: ProxySettings.none.rules(environment: [:]), network: network,
+      configuration, proxyRules: proxy.rules(environment: [:]), network: network,
       resolver: NameService(configuration.resolver), tlsContexts: TLSContexts(), inbox: inbox)
   }
 

@@ -71,6 +71,30 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
+  @Test("a POST isn't sent again on another connection if sending failed after a part of it was written")
+  func failsAfterPart() async throws {
+    let stage = ShardStage()
+    let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 204 No Content\r\n\r\n".utf8))]
+    stage.turn(socket)
+    try #require(first.finished.isOpen)
+    (socket.arrivals, socket.sent, socket.roomBytes) = ([], [], 1_000)
+    // Within one flush: the kernel takes a part, and refuses the rest.
+    socket.onSend = { [unowned socket] in socket.sendFailure = Self.brokenPipe }
+    let (_, sink) = stage.submit(try upload())
+    stage.turn()
+    #expect(socket.sent.count == 1_000)
+    stage.turn()
+    #expect(stage.network.sockets.count == 1)
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(error?.code == .connectionLost && error?.wasReused == true)
+    #expect(error?.delivery == .sent)
+  }
+
   @Test("a server that takes no bytes of a producer's takes too long, though the producer has no more just then")
   func producedAndNotTaken() async throws {
     let stage = ShardStage()

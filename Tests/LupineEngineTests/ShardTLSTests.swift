@@ -134,6 +134,29 @@ struct ShardTLSTests {
     }
   }
 
+  @Test(
+    "closes an idle connection on which a part of a record arrives, in an iteration of its own",
+    arguments: [1, 4, 5, 6, 20, 60])
+  func partOnIdleConnection(count: Int) async throws {
+    let (_, first) = stage.submit(try request)
+    var server = try server()
+    let socket = try connect(&server)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
+    stage.turn(socket)
+    try #require(first.finished.isOpen && socket.arrivals.isEmpty)
+    #expect(stage.shard.pool.counters().total.idle == 1)
+    try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
+    guard case .bytes(let record) = socket.arrivals.popLast() else { return }
+    socket.arrivals = [.bytes(Array(record[..<count]))]
+    stage.turn(socket)
+    #expect(stage.shard.pool.counters().total.closed == [.unsolicitedBytes: 1])
+    let (_, second) = stage.submit(try request)
+    stage.turn()
+    socket.arrivals = [.bytes(Array(record[count...]))]
+    stage.turn(socket)
+    #expect(stage.network.sockets.count == 2 && second.receivedCount == 0)
+  }
+
   @Test("looks behind a response that ends with a read which filled its buffer")
   func surplusInKernel() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }

@@ -117,10 +117,10 @@ struct Fixture {
 
   init(
     protocols: [String] = ["http/1.1"], versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
-    clientAuthorityPEM: [UInt8]? = nil
+    clientAuthorityPEM: [UInt8]? = nil, validity: ThrowawayAuthority.Validity = .valid
   ) throws {
     authority = try ThrowawayAuthority()
-    let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+    let identity = try authority.issue(names: ["localhost"], addresses: ["127.0.0.1", "::1"], validity: validity)
     server = try TLSContext(
       serverCertificatePEM: identity.certificatePEM, privateKeyPEM: identity.privateKeyPEM,
       applicationProtocols: protocols, versions: versions, clientAuthorityPEM: clientAuthorityPEM)

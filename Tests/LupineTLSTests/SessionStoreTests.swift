@@ -1,6 +1,8 @@
 // The store of sessions: what it shows, whom it gives them to, and its limits.
 
+import Glibc
 import LupineTLS
+import Synchronization
 import Testing
 
 @Suite("The store of TLS sessions")
@@ -71,7 +73,12 @@ struct SessionStoreTests {
       Endpoint(client: TLSContext(client: TLSConfiguration(), sessions: store)), Endpoint(server: fixture.server))
     #expect(refused.client?.code == .unknownAuthority)
     var others = [fixture.trusting]
+    let client = try fixture.authority.issue(purpose: .client)
+    let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
+    // Each of these still lets a client resume the session that `fixture.trusting` has made.
     for change in [
+      { $0.identity = identity }, { $0.minimumVersion = .v1_3 }, { $0.maximumVersion = .v1_3 },
+      { $0.groups = ["P-256"] }, { $0.cipherList = "ECDHE+AESGCM" },
       { $0.cipherSuites = ["TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384"] }, { $0.ocspStapling = .checked },
       { $0.trustRoots.append(.system) }, { $0.applicationProtocols = [] },
     ] as [(inout TLSConfiguration) -> Void] {
@@ -79,12 +86,36 @@ struct SessionStoreTests {
       change(&other)
       others.append(other)
     }
-    for other in others {
-      #expect(try !fixture.visited(TLSContext(client: other, sessions: store)).client.info.isResumed)
+    for (index, other) in others.enumerated() {
+      let info = try fixture.visited(TLSContext(client: other, sessions: store)).client.info
+      #expect(!info.isResumed, "configuration \(index)")
     }
     let context = try TLSContext(client: unverified, sessions: store)
     #expect(try !fixture.visited(context, port: 444).client.info.isResumed)
     #expect(try fixture.visited(context).client.info.isResumed)
+  }
+
+  @Test(
+    "a session isn't resumed after its lifetime, nor after its certificate has expired",
+    arguments: [TLSVersion.v1_2, .v1_3],
+    [
+      // OpenSSL's servers say that they remember a session for 2 hours.
+      (ThrowawayAuthority.Validity.valid, 119, 121), (.endingInAnHour, 59, 61),
+    ])
+  func outdated(version: TLSVersion, lifespan: (ThrowawayAuthority.Validity, lastMinute: Int, endMinute: Int)) throws {
+    let fixture = try Fixture(versions: version...version, validity: lifespan.0)
+    let start = time(nil)
+    let minutes = Atomic(0)
+    let store = TLSSessionStore { start + 60 * minutes.load(ordering: .relaxed) }
+    let context = try TLSContext(client: fixture.trusting, sessions: store)
+    _ = try fixture.visited(context)
+    let count = store.count
+    minutes.store(lifespan.lastMinute, ordering: .relaxed)
+    #expect(store.entries.count == count)
+    #expect(try fixture.visited(context).client.info.isResumed)
+    minutes.store(lifespan.endMinute, ordering: .relaxed)
+    #expect(store.entries.isEmpty)
+    #expect(try !fixture.visited(context).client.info.isResumed)
   }
 
   @Test("resumption can be switched off", arguments: [TLSVersion.v1_2, .v1_3])

@@ -93,6 +93,44 @@ struct HeadSerializerTests {
     }
   }
 
+  @Test(
+    "a line written by name and value is held to the same rules, wherever in it the character stands",
+    arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
+  func lines(value: String) {
+    for (byte, text) in Self.ascii {
+      let value = value.replacing("%", with: text)
+      let isAllowed = byte >= 0x20 && byte != 0x7F || byte == 0x09
+      let expected: WireError? = isAllowed ? nil : .invalidRequestFieldValue(name: "A", byte: byte)
+      #expect(lineError(name: "A", value: value) == expected, "\(byte)")
+      // The line of a collection has the same rules.
+      #expect(lineError(["A": value]) == expected, "\(byte)")
+      let isToken = Self.tokenCharacters.contains(byte)
+      #expect(lineError(name: "A\(text)", value: "b") == (isToken ? nil : .invalidRequestFieldName("A\(text)")))
+    }
+    #expect(lineError(name: "", value: value) == .invalidRequestFieldName(""))
+  }
+
+  private func lineError(name: String, value: String) -> WireError? {
+    var output: [UInt8] = []
+    do throws(WireError) {
+      try HeadSerializer.appendLine(name: name, value: value, to: &output)
+      #expect(output == Array("\(name): \(value)\r\n".utf8))
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func lineError(_ fields: Fields) -> WireError? {
+    var output: [UInt8] = []
+    do throws(WireError) {
+      try HeadSerializer.appendLine(0, of: fields, to: &output)
+      return nil
+    } catch {
+      return error
+    }
+  }
+
   /// Nothing may be appended when it throws; if it doesn't, there are as many lines as there are fields.
   private func expect(_ head: RequestHead, throws expected: WireError?) {
     let before = Array("kept".utf8)

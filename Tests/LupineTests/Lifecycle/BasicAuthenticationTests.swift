@@ -25,6 +25,28 @@ import Testing
     }
   }
 
+  @Test(
+    "the credential that answers a challenge takes the place of the request's Authorization, which is sent once",
+    arguments: ["Authorization", "authorization"], [true, false])
+  func replacesAuthorization(name: String, isSessions: Bool) async throws {
+    try await withServer { request in
+      let head = String(decoding: request.rawHead, as: UTF8.self)
+      return head.contains("Basic dTpw")
+        ? .text(head) : Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+    } _: { origin in
+      let headers = HTTPHeaders([name: "Bearer stale"])
+      try await withSession {
+        if isSessions { $0.headers = headers }
+      } _: { session in
+        let request = session.request(origin.url, headers: isSessions ? nil : headers)
+          .authenticate(username: "u", password: "p")
+        let head = try await request.serializingString().value
+        #expect(head.lowercased().components(separatedBy: "authorization:").count == 2)
+        #expect(!head.contains("stale"))
+      }
+    }
+  }
+
   @Test("the storage's default for the realm is shown, and the request's own is shown in its place")
   func storage() async throws {
     try await withServer(Self.guarded) { origin in

@@ -1,0 +1,164 @@
+// A shard whose sinks hold responses back, or discard them: what follows the response, cancellation, and time.
+
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard that holds a response back", .timeLimit(.minutes(10)))
+struct ShardHoldingTests {
+  private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
+
+  /// How a sink holds its response back.
+  enum Hold: CaseIterable {
+    case byCredit, byPause
+
+    /// Lets the response go on.
+    func end(_ id: ExchangeID, _ stage: ShardStage) {
+      switch self {
+      case .byCredit: stage.inbox.send(.grant(id, 100))
+      case .byPause: stage.inbox.send(.setPaused(id, false))
+      }
+    }
+  }
+
+  /// A response of 9 bytes that is held back in the middle of its body.
+  private func held(
+    _ hold: Hold, on stage: ShardStage, followedBy bytes: [UInt8] = [], _ change: (inout Timeouts) -> Void = { _ in }
+  ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
+    var request = EngineRequest(uri: try URI("http://127.0.0.1:80/"))
+    change(&request.timeouts)
+    let (id, sink) = stage.submit(request, credit: hold == .byCredit ? 5 : .max)
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst".utf8))]
+    stage.turn(socket)
+    if hold == .byPause {
+      stage.inbox.send(.setPaused(id, true))
+      stage.turn()
+    }
+    try #require(sink.receivedCount == 5)
+    socket.arrivals = [.bytes(Array("rest".utf8) + bytes)]
+    return (id, sink, socket)
+  }
+
+  @Test(
+    "bytes that arrive with the rest of a response that is held back are no response of the next request",
+    arguments: Hold.allCases)
+  func surplus(hold: Hold) async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let (id, sink, socket) = try held(hold, on: stage, followedBy: Self.evil)
+    let (_, waiting) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    hold.end(id, stage)
+    stage.turn(socket)
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
+    #expect(stage.network.sockets.count == 2)
+  }
+
+  @Test("bytes that arrive after a response was read and held back are no response of the next request")
+  func surplusAfterRead() async throws {
+    let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
+    let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), credit: 5)
+    let (_, waiting) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    // The sink has room for a part of what is read, and the rest of the response waits with the connection.
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
+    stage.turn(socket)
+    socket.arrivals = [.bytes(Self.evil)]
+    stage.inbox.send(.grant(id, 100))
+    stage.turn(socket)
+    stage.turn(socket)
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
+    #expect(stage.network.sockets.count == 2)
+  }
+
+  @Test("a request is canceled at once while its response is held back", arguments: Hold.allCases)
+  func cancellation(hold: Hold) async throws {
+    let stage = ShardStage()
+    let (id, sink, _) = try held(hold, on: stage)
+    stage.inbox.send(.cancel(id))
+    stage.turn()
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.error?.code == .cancelled && outcome.error?.phase == .receive && outcome.finishCount == 1)
+    #expect(stage.shard.connections.isEmpty && stage.shard.exchanges.isEmpty)
+    #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
+  }
+
+  @Test("while a response is held back, no limit but the total one runs", arguments: Hold.allCases)
+  func time(hold: Hold) async throws {
+    let stage = ShardStage()
+    let (id, sink, socket) = try held(hold, on: stage) { $0.idle = .seconds(5) }
+    stage.turn(after: .seconds(3_600))
+    #expect(!sink.finished.isOpen)
+    // The server's time begins again when the response goes on.
+    socket.arrivals = []
+    hold.end(id, stage)
+    stage.turn()
+    stage.turn(after: .milliseconds(4_999))
+    #expect(!sink.finished.isOpen)
+    stage.turn(after: .milliseconds(1))
+    try #require(sink.finished.isOpen)
+    let error = await sink.outcome.error
+    #expect(error?.code == .timedOut && error?.phase == .receive)
+  }
+
+  @Test("the total limit ends a request whose response is held back", arguments: Hold.allCases)
+  func total(hold: Hold) async throws {
+    let stage = ShardStage()
+    let (_, sink, _) = try held(hold, on: stage) { $0.total = .seconds(60) }
+    stage.turn(after: .milliseconds(59_999))
+    #expect(!sink.finished.isOpen)
+    stage.turn(after: .milliseconds(1))
+    try #require(sink.finished.isOpen)
+    guard case .totalLimit(.seconds(60)) = await sink.outcome.error?.cause else {
+      Issue.record("it ended with \(String(describing: await sink.outcome.error))")
+      return
+    }
+  }
+
+  @Test(
+    "a discarded body is read up to the limit, however small its pieces are",
+    arguments: [1, 100, 4_000], [true, false])
+  func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
+    let limit = 10_000
+    let stage = ShardStage { $0.drainedBytesMax = limit }
+    let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
+    stage.turn()
+    let socket = try #require(stage.network.sockets.first)
+    stage.turn(socket)
+    let framing = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: \(limit)"
+    socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\n\(framing)\r\n\r\n".utf8))]
+    stage.turn(socket)
+    stage.inbox.send(.discardBody(id))
+    stage.turn()
+    try #require(!sink.finished.isOpen)
+    let piece = [UInt8](repeating: 46, count: pieceBytes)
+    let bytes = isChunked ? Array("\(String(pieceBytes, radix: 16))\r\n".utf8) + piece + [13, 10] : piece
+    var byteCount = 0
+    // No time passes, so that only the limit of bytes can end it.
+    while !sink.finished.isOpen, byteCount <= limit {
+      socket.arrivals = [.bytes(bytes)]
+      stage.turn(socket)
+      byteCount += bytes.count
+    }
+    try #require(sink.finished.isOpen)
+    #expect(await sink.outcome.error == nil)
+    if isChunked {
+      #expect(stage.shard.connections.isEmpty)
+      #expect(stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
+    }
+  }
+}

@@ -1,0 +1,211 @@
+// A shard whose peers stall in each phase of an exchange, by the virtual clock: limits and cancellation.
+
+import LupineOrigin
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A shard whose peer stalls", .timeLimit(.minutes(10)))
+struct ShardLimitTests {
+  private static let limit = Duration.seconds(5)
+
+  /// Where a peer stalls.
+  enum Stall: CaseIterable {
+    case poolWait, resolve, resolveProxy, resolveForSOCKS, connect, connectProxy, connectTunnel, socks, tls, tlsInTunnel
+    case send, firstByte, afterInterim, head, body
+
+    var phase: Phase {
+      switch self {
+      case .poolWait: .poolWait
+      case .resolve, .resolveProxy, .resolveForSOCKS: .resolve
+      case .connect, .connectProxy: .connect
+      case .connectTunnel, .socks: .proxy
+      case .tls, .tlsInTunnel: .tls
+      case .send: .send
+      case .firstByte, .afterInterim: .firstByte
+      case .head, .body: .receive
+      }
+    }
+
+    fileprivate var uri: String {
+      switch self {
+      case .resolve, .resolveForSOCKS: "http://silent.example/"
+      case .tls, .connectTunnel, .tlsInTunnel: "https://127.0.0.1/"
+      default: "http://127.0.0.1/"
+      }
+    }
+
+    fileprivate func proxy() throws -> ProxySettings {
+      switch self {
+      case .resolveProxy: .fixed(try Proxy("http://silent.example:3128"))
+      case .connectProxy, .connectTunnel, .tlsInTunnel: .fixed(try Proxy("http://127.0.0.1:3128"))
+      case .socks, .resolveForSOCKS: .fixed(try Proxy("socks5://127.0.0.1:1080"))
+      default: .none
+      }
+    }
+
+    /// What the peer sends before it stalls, once it has received something.
+    fileprivate var reply: String? {
+      switch self {
+      case .tlsInTunnel: "HTTP/1.1 200 Connection established\r\n\r\n"
+      case .afterInterim: "HTTP/1.1 103 Early Hints\r\n\r\n"
+      case .head: "HTTP/1.1 200 OK\r\nContent-Le"
+      case .body: "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst"
+      default: nil
+      }
+    }
+  }
+
+  private struct SilentResolver: HostResolver {
+    func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
+      // Ends when it is canceled.
+      for await _ in AsyncStream<Never>.makeStream().stream {}
+      return []
+    }
+  }
+
+  /// A request whose peer has just stalled; each phase before has taken 3 s.
+  private struct Stalled {
+    let stage: ShardStage
+    let id: ExchangeID
+    let sink: RecordingSink
+
+    init(_ stall: Stall, _ timeouts: Timeouts) throws {
+      stage = try ShardStage(proxy: stall.proxy()) {
+        $0.tls.verification = .none
+        $0.pool.connectionsPerOriginMax = 1
+        $0.resolver.resolver = SilentResolver()
+      }
+      var request = EngineRequest(uri: try URI(stall.uri))
+      request.timeouts = Timeouts(everyPhase: nil, total: nil)
+      if stall == .poolWait {
+        _ = stage.submit(request)
+        stage.turn()
+      }
+      request.timeouts = timeouts
+      if stall == .send { (request.method, request.body) = ("POST", RequestBody([UInt8](repeating: 46, count: 1_000))) }
+      (id, sink) = stage.submit(request)
+      stage.turn()
+      guard ![.poolWait, .resolve, .connect].contains(stall.phase) else { return }
+      let socket = try #require(stage.network.sockets.last)
+      if stall == .send { socket.roomBytes = 10 }
+      stage.turn(after: .seconds(3), socket)
+      try #require(!socket.sent.isEmpty)
+      if let reply = stall.reply {
+        socket.arrivals = [.bytes(Array(reply.utf8))]
+        stage.turn(after: .seconds(3), socket)
+        socket.arrivals = []
+      }
+    }
+  }
+
+  /// A short limit for one phase, and a long one for the others.
+  private func timeouts(_ phase: Phase) -> Timeouts {
+    var timeouts = Timeouts(everyPhase: .seconds(600), total: nil)
+    switch phase {
+    case .setup, .awaitContinue: break
+    case .poolWait: timeouts.poolWait = Self.limit
+    case .resolve: timeouts.resolve = Self.limit
+    case .connect: timeouts.connect = Self.limit
+    case .proxy: timeouts.proxy = Self.limit
+    case .tls: timeouts.tls = Self.limit
+    case .send: timeouts.send = Self.limit
+    case .firstByte: timeouts.firstByte = Self.limit
+    case .receive: timeouts.idle = Self.limit
+    }
+    return timeouts
+  }
+
+  @Test("ends the request at the limit of the phase, and not before", arguments: Stall.allCases)
+  func limits(stall: Stall) async throws {
+    let stalled = try Stalled(stall, timeouts(stall.phase))
+    stalled.stage.turn(after: Self.limit - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    let outcome = await stalled.sink.outcome
+    #expect(outcome.error?.code == .timedOut && outcome.error?.phase == stall.phase && outcome.finishCount == 1)
+    guard case .limit(Self.limit) = outcome.error?.cause else {
+      Issue.record("it ended with \(String(describing: outcome.error))")
+      return
+    }
+  }
+
+  @Test("ends the request at the total limit in each phase", arguments: Stall.allCases)
+  func total(stall: Stall) async throws {
+    let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: .seconds(50)))
+    let rest = Instant(nanoseconds: 50_000_000_000) - stalled.stage.network.now
+    stalled.stage.turn(after: rest - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    let error = await stalled.sink.outcome.error
+    #expect(error?.code == .timedOut && error?.phase == stall.phase)
+    guard case .totalLimit(.seconds(50)) = error?.cause else {
+      Issue.record("it ended with \(String(describing: error))")
+      return
+    }
+  }
+
+  @Test("ends a request that is canceled at once, in each phase", arguments: Stall.allCases)
+  func cancellation(stall: Stall) async throws {
+    let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: nil))
+    stalled.stage.inbox.send(.cancel(stalled.id))
+    stalled.stage.turn()
+    try #require(stalled.sink.finished.isOpen)
+    let outcome = await stalled.sink.outcome
+    #expect(outcome.error?.code == .cancelled && outcome.error?.phase == stall.phase && outcome.finishCount == 1)
+    // A request that waits for a connection leaves the one that it waits for to its user.
+    #expect(stalled.stage.shard.exchanges.isEmpty == (stall != .poolWait))
+    if stall != .poolWait {
+      #expect(stalled.stage.shard.connections.isEmpty && stalled.stage.shard.openings.isEmpty)
+    }
+  }
+
+  @Test("measures a stall from the peer's latest byte")
+  func latestByte() async throws {
+    let stalled = try Stalled(.body, timeouts(.receive))
+    let socket = try #require(stalled.stage.network.sockets.last)
+    for _ in 0..<3 {
+      socket.arrivals = [.bytes([46])]
+      stalled.stage.turn(after: .seconds(4), socket)
+    }
+    stalled.stage.turn(after: Self.limit - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    #expect(await stalled.sink.outcome.error?.phase == .receive)
+  }
+
+  @Test("measures a pause in sending from the latest byte that the peer took")
+  func latestSentByte() async throws {
+    let stalled = try Stalled(.send, timeouts(.send))
+    let socket = try #require(stalled.stage.network.sockets.last)
+    for _ in 0..<3 {
+      socket.roomBytes = 10
+      stalled.stage.turn(after: .seconds(4), socket)
+    }
+    stalled.stage.turn(after: Self.limit - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    #expect(await stalled.sink.outcome.error?.phase == .send)
+  }
+
+  @Test("each phase has a limit of its own, and one value can set all but the wait for 100 (Continue)")
+  func timeouts() {
+    var timeouts = Timeouts()
+    (timeouts.poolWait, timeouts.resolve, timeouts.connect) = (.seconds(1), .seconds(2), .seconds(3))
+    (timeouts.proxy, timeouts.tls, timeouts.send) = (.seconds(4), .seconds(5), .seconds(6))
+    (timeouts.awaitContinue, timeouts.firstByte, timeouts.idle) = (.seconds(7), .seconds(8), .seconds(9))
+    let limits = Phase.allCases.map { timeouts.limit(of: $0) }
+    #expect(limits == [nil] + (1...9).map { .seconds($0) })
+    let equal = Timeouts(everyPhase: .seconds(20), total: .seconds(30))
+    for phase in Phase.allCases where phase != .setup {
+      #expect(equal.limit(of: phase) == (phase == .awaitContinue ? .seconds(1) : .seconds(20)), "\(phase)")
+    }
+    #expect(equal.total == .seconds(30))
+  }
+}

@@ -1,0 +1,62 @@
+// TLS in a proxy's tunnel: the certificate has to be the origin's, not the proxy's.
+
+import LupineEngine
+import LupineOrigin
+import LupineReactor
+import LupineTLS
+import Testing
+
+@Suite("TLS in a tunnel", .timeLimit(.minutes(10)))
+struct TunnelTLSTests {
+  /// Finds every host at 127.0.0.1.
+  private struct Loopback: HostResolver {
+    func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
+      [SocketAddress(numeric: "127.0.0.1", port: 0)].compactMap(\.self)
+    }
+  }
+
+  /// What a request to https://origin.example/ through proxy.example leads to if the certificate has these names.
+  private func record(
+    _ scheme: Proxy.Scheme, names: [String], addresses: [String] = []
+  ) async throws -> RecordingSink.Record {
+    let identity = try ServerIdentity.throwaway(names: names, addresses: addresses)
+    let proxy = try OriginServer { peer in
+      if scheme == .http {
+        _ = try peer.readHead()
+        try peer.send("HTTP/1.1 200 Connection established\r\n\r\n")
+      } else {
+        _ = try peer.receive()
+        try peer.send([5, 0])
+        _ = try peer.receive()
+        try peer.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+      }
+      try peer.startTLS(identity)
+      try peer.serve { _ in .text("origin") }
+    }
+    defer { proxy.stop() }
+    var configuration = EngineConfiguration()
+    configuration.proxy = .fixed(try Proxy(scheme, host: "proxy.example", port: proxy.port))
+    configuration.resolver.resolver = Loopback()
+    configuration.tls.trustRoots = [.pem(identity.authorityPEM)]
+    return try await Engine(configuration: configuration).record("https://origin.example/")
+  }
+
+  @Test("accepts a certificate of the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+  func origin(scheme: Proxy.Scheme) async throws {
+    let record = try await record(scheme, names: ["origin.example"])
+    #expect(record.text == "origin", "\(String(describing: record.error))")
+  }
+
+  @Test(
+    "refuses a certificate of the proxy's name, or of an address, that hasn't the origin's name",
+    arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+  func proxy(scheme: Proxy.Scheme) async throws {
+    let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])
+    #expect(record.head == nil && record.error?.code == .tlsFailed && record.error?.delivery == .nothingSent)
+    guard case .tls(let error) = record.error?.cause else {
+      Issue.record("it ended with \(String(describing: record.error))")
+      return
+    }
+    #expect(error.code == .hostMismatch && error.message.contains("origin.example"))
+  }
+}

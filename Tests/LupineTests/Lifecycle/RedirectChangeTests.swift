@@ -1,0 +1,147 @@
+// Redirect handlers that change a field and keep the URL: the rules for redirects still hold.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct RedirectChangeTests {
+  private static let secrets: HTTPHeaders = [
+    "Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept",
+  ]
+
+  /// A handler that sets a field of each redirected request.
+  private static let marking = Redirector.modify { _, request, _ in
+    var request = request
+    request.headers.update(name: "X-Handler", value: "set")
+    return request
+  }
+
+  @Test("a handler that changes a field of a redirect from https to http doesn't make it one that is followed")
+  func downgrade() async throws {
+    let identity = try ServerIdentity.throwaway()
+    try await withServer { _ in
+      .text("in clear")
+    } _: { plain in
+      try await withServer(tls: identity) { _ in
+        redirect(to: plain.url)
+      } _: { secure in
+        try await withSession {
+          $0.engine.tls.trustRoots = [.pem(identity.authorityPEM)]
+        } _: { session in
+          let response = await session.request(secure.url).redirect(using: Self.marking).outcome()
+          try expectTransferError(
+            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "in clear")
+          #expect(plain.connectionCount == 0)
+        }
+      }
+    }
+  }
+
+  @Test(
+    "a handler that changes a field brings nothing back that the rule has dropped for another origin",
+    arguments: [true, false])
+  func secrets(isSessions: Bool) async throws {
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { _ in
+        redirect(to: other.url)
+      } _: { first in
+        try await withSession {
+          if isSessions { $0.headers = Self.secrets }
+        } _: { session in
+          let request = session.request(first.url, headers: isSessions ? nil : Self.secrets)
+            .redirect(using: Self.marking)
+          let head = try await request.serializingString().value
+          #expect(head.contains("X-Handler: set") && head.contains("X-Own: kept"))
+          for secret in ["Authorization", "Cookie", "secret"] { #expect(!head.contains(secret)) }
+        }
+      }
+    }
+  }
+
+  @Test("a handler that changes a field brings back nothing that describes a body which isn't sent")
+  func contentFields() async throws {
+    try await withServer { request in
+      request.path == "/"
+        ? redirect(to: "/there", status: 303) : .text(String(decoding: request.rawHead, as: UTF8.self))
+    } _: { origin in
+      try await withSession {
+        $0.headers = ["Content-Language": "en", "Content-Type": "text/plain"]
+      } _: { session in
+        let request = session.request(origin.url, method: .post) { $0.httpBody = Data("content".utf8) }
+          .redirect(using: Self.marking)
+        let head = try await request.serializingString().value
+        #expect(head.hasPrefix("GET /there HTTP/1.1\r\n") && head.contains("X-Handler: set"))
+        #expect(!head.contains("Content-"))
+      }
+    }
+  }
+
+  @Test("redirects count though a handler changes each of them, and the 21st is httpTooManyRedirects")
+  func limit() async throws {
+    try await withServer { request in
+      // Ends by itself, so that a client that doesn't count comes to an end as well.
+      request.path.count > 40 ? .text("end") : redirect(to: "\(request.path)x")
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request("\(origin.url)/").redirect(using: Self.marking).outcome()
+        try expectTransferError(response.error, .httpTooManyRedirects, .tooManyRedirects, "20 times")
+        #expect(origin.requestCount == 21)
+      }
+    }
+  }
+
+  @Test(
+    "a credential that a URL or a challenge has given doesn't follow a handler to another origin",
+    arguments: [true, false])
+  func credential(isChallenged: Bool) async throws {
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.fields.first("Authorization") == "Basic dTpw"
+          ? redirect(to: "/there") : Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      } _: { first in
+        try await withSession { session in
+          let url = isChallenged ? first.url : first.url.replacing("http://", with: "http://u:p@")
+          let request = session.request(url)
+          if isChallenged { request.authenticate(username: "u", password: "p") }
+          request.redirect(
+            using: .modify { _, request, _ in
+              var request = request
+              request.url = URL(string: other.url)
+              return request
+            })
+          let head = try await request.serializingString().value
+          #expect(head.hasPrefix("GET / HTTP/1.1\r\n") && !head.contains("Authorization"))
+        }
+      }
+    }
+  }
+
+  @Test("a handler's Authorization is sent once, in place of what a challenge has made")
+  func authorization() async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/", "Basic dTpw"): redirect(to: "/there")
+      case ("/", _): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      default: .text(String(decoding: request.rawHead, as: UTF8.self))
+      }
+    } _: { origin in
+      try await withSession { session in
+        let request = session.request(origin.url).authenticate(username: "u", password: "p").redirect(
+          using: .modify { _, request, _ in
+            var request = request
+            request.headers.update(.authorization(bearerToken: "own"))
+            return request
+          })
+        let head = try await request.serializingString().value
+        #expect(head.components(separatedBy: "Authorization:").count == 2 && head.contains("Bearer own"))
+      }
+    }
+  }
+}
