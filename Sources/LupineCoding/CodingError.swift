@@ -4,10 +4,13 @@
 public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What went wrong.
   public enum Cause: Sendable, Equatable {
-    /// Content-Encoding names a coding that Lupine does not decode; the name is cut to 64 characters.
+    /// Content-Encoding names a coding that Lupine does not decode, and `CodingLimits.refusesUnknownCodings` is set; the
+    /// name is cut to 64 characters.
     case unknownCoding(String)
     /// The body has more codings than `CodingLimits.layersMax`.
     case tooManyLayers(max: Int)
+    /// More of the body's codings are brotli than `CodingLimits.brotliLayersMax`.
+    case tooManyBrotliLayers(max: Int)
     /// The coded bytes break the format; the text is the library's.
     case corrupt(String)
     /// A checksum or the length in a trailer differs from that of the decoded bytes; the text is the library's.
@@ -62,6 +65,7 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     switch cause {
     case .unknownCoding(let name): "The content coding \(Self.quoted(name)) is unknown (RFC 9110 §8.4)"
     case .tooManyLayers(let max): "The body has more than \(max) content codings"
+    case .tooManyBrotliLayers(let max): "The body is coded with brotli more than \(max) times"
     case .corrupt(let text): "The coded data is invalid (\(text))"
     case .checksum(let text): "The decoded bytes do not match the checksum or length sent with them (\(text))"
     case .truncated: "The body ended before its coded stream did"
@@ -75,8 +79,9 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
 
   private var remedy: String {
     switch cause {
-    case .unknownCoding: "Send an Accept-Encoding that the origin honours, or turn decoding off."
+    case .unknownCoding: "Clear CodingLimits.refusesUnknownCodings to take such bodies as they are received."
     case .tooManyLayers: "Raise CodingLimits.layersMax if the origin is trusted."
+    case .tooManyBrotliLayers: "Raise CodingLimits.brotliLayersMax if the origin is trusted."
     case .corrupt, .trailingBytes: "Fix the origin, or ask for the body with Accept-Encoding: identity."
     case .checksum: "The body was damaged on its way, or the origin is at fault; send the request again."
     case .truncated: "The transfer or the origin's encoder was cut short; send the request again."

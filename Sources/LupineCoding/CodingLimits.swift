@@ -5,6 +5,10 @@ public struct CodingLimits: Sendable, Equatable {
   /// How many codings a body may have, one upon the other; 5 as in curl, the RFC sets none.
   public var layersMax: Int
 
+  /// How many of these may be brotli; 1 by default, since each may take a window of 16 MiB (RFC 7932 §9.1), against 32 KiB
+  /// for gzip and deflate, and a second pass of brotli makes nothing smaller.
+  public var brotliLayersMax: Int
+
   /// How many bytes may come out in all; `nil`, the default, is no limit, for a caller that counts what it takes.
   ///
   /// The layers before the last may put out a little more, see `intermediateBytesMax`.
@@ -18,15 +22,21 @@ public struct CodingLimits: Sendable, Equatable {
   /// From how many bytes on `expansionRatioMax` counts; 1 MiB by default, as what is smaller does no harm.
   public var expansionFloorBytes: UInt64
 
+  /// Whether a body with an unknown coding is an error; false by default: it is delivered as received, with all its
+  /// codings, as browsers and curl do. Servers name `aws-chunked`, `utf-8` or `none` without coding anything.
+  public var refusesUnknownCodings: Bool
+
   /// Creates limits; each parameter is described at its property.
   public init(
     layersMax: Int = 5, decodedBytesMax: UInt64? = nil, expansionRatioMax: UInt64? = 1100,
-    expansionFloorBytes: UInt64 = 1 << 20
+    expansionFloorBytes: UInt64 = 1 << 20, brotliLayersMax: Int = 1, refusesUnknownCodings: Bool = false
   ) {
     self.layersMax = layersMax
     self.decodedBytesMax = decodedBytesMax
     self.expansionRatioMax = expansionRatioMax
     self.expansionFloorBytes = expansionFloorBytes
+    self.brotliLayersMax = brotliLayersMax
+    self.refusesUnknownCodings = refusesUnknownCodings
   }
 
   /// Bytes between one layer and the next, at a time; one TLS record's payload (RFC 8446 §5.1), as is a typical read.

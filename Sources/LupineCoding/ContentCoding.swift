@@ -40,19 +40,32 @@ public enum ContentCoding: Sendable, Equatable {
   public static func list(
     _ fieldValue: String, layersMax: Int = CodingLimits().layersMax
   ) throws(CodingError) -> [ContentCoding] {
+    try decodable(fieldValue, limits: CodingLimits(layersMax: layersMax, refusesUnknownCodings: true))
+  }
+
+  /// The codings of a Content-Encoding value that a recipient undoes, in the order in which they were applied.
+  ///
+  /// With an unknown coding among them it undoes none: those below can't be reached, and those above would leave a body
+  /// that doesn't match the field. Unknown codings count as layers too, so that the order of the names doesn't matter.
+  /// Throws `.tooManyLayers`, and `.unknownCoding` if the limits refuse those.
+  package static func decodable(_ fieldValue: String, limits: CodingLimits) throws(CodingError) -> [ContentCoding] {
     var codings: [ContentCoding] = []
+    var unknownCount = 0
     // Content-Encoding = #content-coding (9110 §8.4); a recipient ignores empty elements (9110 §5.6.1.2).
     for element in fieldValue.utf8.split(separator: UInt8(ascii: ",")) {
       let name = Substring(element.trimmingOWS())
       if name.isEmpty || name.equalsIgnoringCase("identity") { continue }
-      guard let coding = ContentCoding(name: name) else {
+      let coding = ContentCoding(name: name)
+      if coding == nil, limits.refusesUnknownCodings {
         throw CodingError(.unknownCoding(String(name.prefix(CodingError.nameCharactersMax))))
       }
       // Refused at the first one too many, so that a long field can't make a long array.
-      guard codings.count < layersMax else { throw CodingError(.tooManyLayers(max: layersMax)) }
-      codings.append(coding)
+      guard codings.count + unknownCount < limits.layersMax else {
+        throw CodingError(.tooManyLayers(max: limits.layersMax))
+      }
+      if let coding { codings.append(coding) } else { unknownCount += 1 }
     }
-    return codings
+    return unknownCount == 0 ? codings : []
   }
 }
 

@@ -17,9 +17,12 @@ public struct ContentDecoder: ~Copyable {
 
   /// Creates a decoder for `codings` in the order in which they were applied; with none the bytes stay as they are.
   ///
-  /// Throws `.tooManyLayers`, and `.outOfMemory`.
+  /// Throws `.tooManyLayers`, `.tooManyBrotliLayers`, and `.outOfMemory`.
   public init(_ codings: [ContentCoding], limits: CodingLimits = .init()) throws(CodingError) {
     guard codings.count <= limits.layersMax else { throw CodingError(.tooManyLayers(max: limits.layersMax)) }
+    guard codings.count(where: { $0 == .brotli }) <= limits.brotliLayersMax else {
+      throw CodingError(.tooManyBrotliLayers(max: limits.brotliLayersMax))
+    }
     var layers: [DecodingLayer] = []
     for (index, coding) in codings.enumerated().reversed() {
       layers.append(try DecodingLayer(coding, feedsAnother: index > 0))

@@ -50,7 +50,7 @@ enum ExitCode: CInt, CaseIterable {
     case .unusableIdentity: "the client certificate or its key can't be used"
     case .unusableCiphers: "the ciphers or curves can't be used"
     case .certificateNotVerified: "the server's certificate isn't trusted"
-    case .undecodableBody: "the body's content coding is broken or unknown"
+    case .undecodableBody: "the body's content coding is broken"
     case .bodyNotReplayable: "standard input would have to be sent again, and can't be"
     case .unusableTrustRoots: "the certificates of --cacert or --capath can't be used"
     case .staplingFailed: "no OCSP response vouches for the server's certificate, with --cert-status"

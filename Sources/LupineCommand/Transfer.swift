@@ -145,7 +145,8 @@ final class Transfer: ResponseSink {
 
   // What a coded body decodes to is known only at its end.
   private func announcedLength(_ head: ResponseHead) -> UInt64? {
-    let isCoded = request.decodesContent && head.fields.contains("Content-Encoding")
-    return isCoded ? nil : head.fields.first("Content-Length").flatMap { UInt64($0) }
+    let codings = request.decodesContent ? head.fields.list("Content-Encoding") ?? "" : ""
+    guard (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) == true else { return nil }
+    return head.fields.first("Content-Length").flatMap { UInt64($0) }
   }
 }

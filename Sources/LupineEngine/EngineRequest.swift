@@ -28,6 +28,9 @@ public struct EngineRequest: Sendable {
   public var timeouts: Timeouts
   /// Whether a coded body (Content-Encoding) is decoded before it is handed over; true by default.
   public var decodesContent = true
+  /// Whether the client certificate of the engine's TLS settings is presented to a server that asks for one; true by
+  /// default. `RedirectRule` clears it on the way to another origin, which it isn't meant for.
+  public var presentsIdentity = true
   /// The largest body, decoded, that is accepted, in bytes; without a limit by default, since it is handed over as it
   /// comes. The exchange fails with `.bodyTooLarge` beyond it.
   public var bodyBytesMax = Int.max

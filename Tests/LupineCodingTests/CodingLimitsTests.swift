@@ -111,8 +111,23 @@ struct CodingLimitsTests {
     var coded = Array("hello".utf8)
     let codings: [ContentCoding] = [.gzip, .brotli, .deflate, .gzip, .brotli]
     for coding in codings { coded = try ContentEncoder.encode(coded, as: coding) }
-    #expect(try decode(coded, codings, cuts: Array(0..<coded.count), outputBytes: 1) == Array("hello".utf8))
-    let error = failure { () throws(CodingError) in try decode(coded, codings + [.gzip]) }
+    let limits = CodingLimits(brotliLayersMax: 2)
+    #expect(
+      try decode(coded, codings, limits: limits, cuts: Array(0..<coded.count), outputBytes: 1) == Array("hello".utf8))
+    let error = failure { () throws(CodingError) in try decode(coded, codings + [.gzip], limits: limits) }
     #expect(error?.cause == .tooManyLayers(max: 5))
+  }
+
+  @Test("a second layer of brotli is refused, so that a body has one window of 16 MiB and not five")
+  func brotliLayers() throws {
+    var coded = Array("hello".utf8)
+    for _ in 0..<5 { coded = try ContentEncoder.encode(coded, as: .brotli) }
+    let two: [ContentCoding] = [.brotli, .gzip, .brotli]
+    for codings in [two, Array(repeating: .brotli, count: 5)] {
+      let error = failure { () throws(CodingError) in try decode(coded, codings) }
+      #expect(error?.cause == .tooManyBrotliLayers(max: 1))
+    }
+    let raised = CodingLimits(brotliLayersMax: 5)
+    #expect(try decode(coded, Array(repeating: .brotli, count: 5), limits: raised) == Array("hello".utf8))
   }
 }

@@ -42,6 +42,40 @@ struct ContentCodingTests {
     #expect(value.hasSuffix(name))
   }
 
+  @Test(
+    "a list with an unknown name leaves nothing to undo, unless the limits refuse it",
+    arguments: [
+      "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1",
+      "gzip, br, x, gzip",
+    ])
+  func undecodable(_ value: String) throws {
+    #expect(try ContentCoding.decodable(value, limits: CodingLimits()) == [])
+    let error = failure { () throws(CodingError) in
+      try ContentCoding.decodable(value, limits: CodingLimits(refusesUnknownCodings: true))
+    }
+    guard case .unknownCoding = error?.cause else {
+      Issue.record("\(String(describing: error))")
+      return
+    }
+  }
+
+  @Test("known names are to be undone, whether or not unknown ones are refused", arguments: [true, false])
+  func decodable(refusesUnknown: Bool) throws {
+    let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
+    #expect(try ContentCoding.decodable("x-gzip, identity,, br", limits: limits) == [.gzip, .brotli])
+    #expect(try ContentCoding.decodable("identity", limits: limits) == [])
+  }
+
+  @Test("unknown codings count as layers, in whatever order they are named", arguments: ["gzip", "foo", "br"])
+  func tooManyUnknown(_ name: String) throws {
+    let five = "\(name), foo, gzip, foo, gzip"
+    #expect(try ContentCoding.decodable(five, limits: CodingLimits()) == [])
+    for six in ["\(five), gzip", "\(five), bar", "gzip, \(five)", "bar, \(five)"] {
+      let error = failure { () throws(CodingError) in try ContentCoding.decodable(six, limits: CodingLimits()) }
+      #expect(error?.cause == .tooManyLayers(max: 5))
+    }
+  }
+
   @Test("more codings than the limit are refused")
   func tooMany() throws {
     let six = failure { () throws(CodingError) in try ContentCoding.list("br,br,br,br,br,br") }
@@ -73,7 +107,8 @@ struct ContentCodingTests {
   @Test(
     "every error ends with a remedy of its own",
     arguments: [
-      .unknownCoding("zstd"), .tooManyLayers(max: 5), .corrupt("text"), .checksum("text"), .truncated, .trailingBytes,
+      .unknownCoding("zstd"), .tooManyLayers(max: 5), .tooManyBrotliLayers(max: 1), .corrupt("text"), .checksum("text"),
+      .truncated, .trailingBytes,
       .decodedBytesMax(1), .expansionRatioMax(1), .outOfMemory, .internalFailure("text"),
     ] as [CodingError.Cause])
   func remedies(_ cause: CodingError.Cause) throws {

@@ -63,16 +63,39 @@ extension Misbehaviour {
     failing("says two codings in the wrong order", "gzip, deflate", encode(deflated, .gzip)),
   ]
 
-  private static let unknown: [Misbehaviour] = [
-    failing("says zstd", "zstd", zipped),
-    failing("says compress", "compress", zipped),
-    failing("says gzip with a parameter", "gzip;q=1", zipped),
-    failing("says six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
-    failing("says a coding that would steer a terminal", "ä\u{9B}2J\u{2028}", zipped),
-    failing("says a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
-    failing("says 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
-    failing("says a known and an unknown coding", "gzip, unheard-of", zipped),
-  ]
+  private static let terminal = "ä\u{9B}2J\u{2028}"
+
+  private static let unknown: [Misbehaviour] =
+    ["zstd", "compress", "aws-chunked", "utf-8", "none", "binary", "foo"].map { untouched("says \($0)", $0, zipped) }
+    + [
+      untouched("says gzip with a parameter", "gzip;q=1", zipped),
+      untouched("says a coding that could steer a terminal", terminal, zipped),
+      untouched("says a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
+      untouched("says a known and an unknown coding", "gzip, unheard-of", zipped),
+      untouched("says an unknown and a known coding", "unheard-of, gzip", zipped),
+      untouched("says an unknown coding of nothing", "unheard-of", []),
+      refusing("says zstd where unknown codings are refused", "zstd", told: #""zstd""#),
+      refusing("says an unknown coding above a known one where those are refused", "gzip, foo", told: #""foo""#),
+      refusing("says an unknown coding below a known one where those are refused", "foo, gzip", told: #""foo""#),
+      refusing("says a coding that would steer a terminal", terminal, told: "unknown"),
+      failing("says six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
+      failing("says six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
+      failing("says 5000 codings", String(repeating: "gzip,", count: 5000), zipped),
+      failing("says brotli twice", "br, br", encode(brotli, .brotli)),
+    ]
+
+  /// A body with a coding that the engine doesn't know, which is handed over as it was sent.
+  private static func untouched(_ name: String, _ coding: String, _ body: [UInt8]) -> Misbehaviour {
+    reply(name, coded(coding, body), then: .serves, .kept(String(decoding: body, as: UTF8.self)))
+  }
+
+  /// The same, and an engine that refuses those.
+  private static func refusing(_ name: String, _ coding: String, told: String) -> Misbehaviour {
+    var misbehaviour = failing(name, coding, zipped)
+    misbehaviour.told = told
+    misbehaviour.configure = { $0.codings.refusesUnknownCodings = true }
+    return misbehaviour
+  }
 
   /// 10 MB of zeros in about 10 KB.
   private static let bomb = gzip(String(repeating: "\0", count: 10_000_000))

@@ -76,6 +76,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
   var isForClearOnly = false
   let outcome: Outcome
   var prepare: @Sendable (inout EngineRequest) -> Void = { _ in }
+  var configure: @Sendable (inout EngineConfiguration) -> Void = { _ in }
   let script: @Sendable (Peer) throws -> Void
 
   var testDescription: String { name }

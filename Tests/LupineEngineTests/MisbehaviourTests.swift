@@ -110,6 +110,7 @@ private struct Stage {
       case .forward, .connect: .fixed(try Proxy(.http, host: "127.0.0.1", port: origin.port))
       case .socks: .fixed(try Proxy(.socks5h, host: "127.0.0.1", port: origin.port))
       }
+    misbehaviour.configure(&configuration)
     engine = try Engine(configuration: configuration)
   }
 

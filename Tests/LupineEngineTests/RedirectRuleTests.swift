@@ -73,6 +73,23 @@ struct RedirectRuleTests {
     #expect(next.bodyBytesMax == 99)
   }
 
+  @Test(
+    "the client certificate stays with its origin, and with the https of its host",
+    arguments: [
+      ("https://a/", "/b", true), ("https://a/", "https://A:443/b", true), ("http://a:8080/", "https://a/", true),
+      ("https://a/", "https://b/", false), ("https://a/", "https://a:444/", false), ("http://a/", "https://b/", false),
+      ("http://a/", "http://a:8080/", false), ("http+unix://%2Fa/", "https://localhost/", false),
+    ])
+  func identity(from: String, to: String, isPresented: Bool) throws {
+    let head = try head(302, location: to)
+    var first = try request(from)
+    #expect(first.presentsIdentity)
+    #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == isPresented)
+    // What was left behind doesn't come back.
+    first.presentsIdentity = false
+    #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == false)
+  }
+
   // MARK: What isn't a redirect
 
   @Test("a response that isn't a redirect is taken as it is", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])

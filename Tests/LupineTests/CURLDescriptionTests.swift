@@ -70,6 +70,45 @@ import Testing
     #expect(field[4] == Data("X-Empty;".utf8))
   }
 
+  @Test(
+    "a URL is no option and no file's name to curl, whatever it begins with",
+    arguments: [
+      ("-K/tmp/evil", ["--url", "-K/tmp/evil"]), ("--config=/tmp/evil", ["--url", "--config=/tmp/evil"]),
+      ("-", ["--url", "-"]), ("@/tmp/evil", ["http://@/tmp/evil"]), ("example.org/-x", ["example.org/-x"]),
+      ("https://example.org/@x", ["https://example.org/@x"]),
+    ])
+  func hostileURL(url: String, last: [String]) async throws {
+    let words = try await words(of: request(url))
+    #expect(words == (["-v", "-X", "GET"] + last).map { Data($0.utf8) })
+  }
+
+  @Test("a field whose name curl would take for a file's is left out")
+  func hostileFieldName() async throws {
+    let words = try await words(of: request(headers: ["@/tmp/evil": "x", "@": "", "X": "@/tmp/evil", "-K": "y"]))
+    #expect(
+      words == ["-v", "-X", "GET", "-H", "X: @/tmp/evil", "-H", "-K: y", "https://example.org/"].map { Data($0.utf8) })
+  }
+
+  @Test(
+    "a method, a user and a cookie are no options and no files' names to curl",
+    arguments: ["-K/tmp/evil", "@/tmp/evil"])
+  func hostileArguments(text: String) throws {
+    let description = try cURLDescription(
+      of: request(method: HTTPMethod(rawValue: text)), configuration: [:],
+      credential: URLCredential(user: text, password: text, persistence: .none), cookies: "\(text)=\(text)")
+    // Each is the value of the option in front of it, which takes it as it is.
+    #expect(
+      description == """
+        $ curl -v \\
+        \t-X "\(text)" \\
+        \t-u "\(text):\(text)" \\
+        \t-b "\(text)=\(text)" \\
+        \t"https://example.org/"
+        """)
+    let nameless = try cURLDescription(of: request(), configuration: [:], cookies: text)
+    #expect(nameless.contains("-H \"Cookie: \(text)\"") && !nameless.contains("-b"))
+  }
+
   @Test("cookies stand behind -b, unless curl would ignore it or take it for a file's name")
   func cookies() throws {
     let request = try request(headers: ["X": "y"])

@@ -81,6 +81,35 @@ import Testing
     }
   }
 
+  @Test("no text of a request makes curl read a file", arguments: ["-K", "@"])
+  func readsNoFile(prefix: String) async throws {
+    // A configuration to -K, a list of URLs behind an @, a body, and fields to -H.
+    let file = try TemporaryFile(Array("url = \"stolen\"\nX-Stolen: yes\n".utf8))
+    let text = prefix + file.path
+    // With -H, the name of a file goes on to the end of the line.
+    let named = "\(file.path): v"
+    try Data("X-Stolen: yes\n".utf8).write(to: URL(filePath: named))
+    defer { try? FileManager.default.removeItem(atPath: named) }
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self) + String(decoding: $0.body, as: UTF8.self))
+    } _: { origin in
+      // Behind http://, a URL that begins with an @ has no host.
+      let url = prefix == "@" ? origin.url + file.path : text
+      var request = URLRequest(url: try #require(URL(string: url)))
+      request.method = .post
+      request.headers = ["@\(file.path)": "v", "X": text, "Cookie": text]
+      request.httpBody = Data(text.utf8)
+      let credential = URLCredential(user: text, password: text, persistence: .none)
+      let command = cURLDescription(of: request, configuration: [:], credential: credential)
+      // Wherever the URL leads, it is the server that hears of it.
+      let seen = String(decoding: try await run(command + " --connect-to ::127.0.0.1:\(origin.port)"), as: UTF8.self)
+      #expect(seen.hasPrefix("POST \(file.path) HTTP/1.1\r\n") && seen.hasSuffix(text))
+      #expect(seen.contains("X: \(text)\r\n") && seen.contains("Cookie: \(text)\r\n"))
+      #expect(!seen.contains("tolen"))
+      #expect(origin.requestCount == 1)
+    }
+  }
+
   @Test("the command is told when the request is built, with the session's fields")
   func toldWhenBuilt() async throws {
     try await withServer {

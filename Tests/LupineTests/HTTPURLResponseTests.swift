@@ -110,6 +110,11 @@ struct HTTPURLResponseTests {
       ([("Content-Length", "5"), ("Content-Length", "7")], -1),
       ([("Content-Length", "5"), ("Content-Encoding", "gzip")], -1),
       ([("Content-Length", "5"), ("Content-Encoding", "Identity")], 5),
+      ([("Content-Length", "5"), ("Content-Encoding", "aws-chunked")], 5),
+      ([("Content-Length", "5"), ("Content-Encoding", "gzip, foo")], 5),
+      ([("Content-Length", "5"), ("Content-Encoding", "foo"), ("Content-Encoding", "gzip")], 5),
+      ([("Content-Length", "5"), ("Content-Encoding", "br, gzip")], -1),
+      ([("Content-Length", "5"), ("Content-Encoding", "br, br, br, br, br, br")], -1),
       ([("Content-Length", "5"), ("Transfer-Encoding", "chunked")], -1),
     ] as [([(String, String)], Int64)])
   func contentLength(fields: [(String, String)], length: Int64) {

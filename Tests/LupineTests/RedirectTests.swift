@@ -97,6 +97,32 @@ import Testing
     }
   }
 
+  @Test(
+    "a 307's body goes to another origin only if the redirect handler lets it", arguments: [307, 308], [true, false])
+  func bodyElsewhere(status: Int, isLet: Bool) async throws {
+    try await withServer {
+      .text("\($0.method) \(String(decoding: $0.body, as: UTF8.self))")
+    } _: { other in
+      let location = other.url
+      try await withServer { _ in
+        Reply(status: status, fields: ["Location": location])
+      } _: { first in
+        try await withSession { session in
+          let request = session.request(first.url, method: .post, parameters: ["a": "b"])
+            .redirect(
+              using: .modify { _, proposed, _ in
+                #expect(proposed.httpBody == Data("a=b".utf8) && proposed.url?.absoluteString == "\(location)/")
+                return isLet ? proposed : nil
+              })
+          let response = await request.serializingString(emptyResponseCodes: [status]).response
+          #expect(response.response?.statusCode == (isLet ? 200 : status))
+          #expect(response.value == (isLet ? "POST a=b" : ""))
+          #expect(other.connectionCount == (isLet ? 1 : 0))
+        }
+      }
+    }
+  }
+
   @Test("HEAD stays HEAD")
   func head() async throws {
     let base = try await TestServers.httpbin

@@ -198,7 +198,7 @@ extension Transfer {
     let question = ask()
     observer.transfer(isRedirectedTo: proposed, by: response) { [proposed] chosen in
       self.answer(question) {
-        if let chosen, chosen.url == proposed.url || !next.body.isReplayable {
+        if let chosen, !next.body.isReplayable || Self.isLed(to: chosen.url, by: proposed.url, refusedWith: error) {
           return .complete(URLError(error, url: urlRequest.url))
         }
         return self.step(to: chosen, insteadOf: proposed, next)
@@ -207,12 +207,24 @@ extension Transfer {
     holdUntilAnswered(question)
   }
 
+  /// Whether an observer's choice still goes where the server may not lead: to the proposed URL, or to another one of the
+  /// scheme for which that was refused, http after https or a Unix socket. A handler that adds a query hasn't decided to
+  /// send a request in clear; one that changes the scheme itself has.
+  private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
+    let schemes = [chosen, proposed].map { $0?.scheme?.lowercased() ?? "" }
+    let isForItsScheme = error.code == .redirectRefused && schemes[0] == schemes[1]
+    return chosen == proposed || isForItsScheme || schemes.allSatisfy { $0.hasSuffix("+unix") }
+  }
+
   /// What follows the observer's choice of where to go on, if anywhere.
   private func step(to chosen: URLRequest?, insteadOf proposed: URLRequest, _ next: EngineRequest) -> Step {
     guard let chosen else { return .present(isLast: true) }
     do {
-      let request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
+      var request = chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen)
       state.withLock { state in
+        request.presentsIdentity =
+          state.request.presentsIdentity
+          && RedirectRule.keepsIdentity(from: state.request.uri.origin, to: request.uri.origin)
         state.urlRequest = chosen
         state.response = nil
         // Who asks there has refused nothing yet.

@@ -5,6 +5,10 @@ public protocol RedirectHandler: Sendable {
   /// Looks at the request that would be sent next and calls `completion` once, on any thread, with the one that is to
   /// be sent, or with nil to follow no further; the redirect's own response is then the task's.
   ///
+  /// A redirect from https to http, or to a Unix socket, is refused, and stays refused whatever the handler changes but the
+  /// scheme: a query that it adds is no decision to send the request in clear. Only a handler that turns another scheme
+  /// into http leads there.
+  ///
   /// - Parameters:
   ///   - task: the task that was redirected; it waits for the answer.
   ///   - request: what following the redirect would send (RFC 9110 §15.4).

@@ -41,7 +41,8 @@ func cURLDescription(
       headers.update(name: "Cookie", value: cookies)
     }
   }
-  for header in headers {
+  // With -H, curl takes what follows an @ for a file's name. No request is sent with such a name anyway.
+  for header in headers where header.name.utf8.first != UInt8(ascii: "@") {
     // curl takes "Name:" as an order to remove the field; a semicolon sends it empty.
     let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
     parts.append("-H \(shellWord(line))")
@@ -50,12 +51,24 @@ func cURLDescription(
   if !body.isEmpty { parts.append(bodyOption(body)) }
   // Brackets and braces in a URL are patterns for curl.
   if url.contains(where: { "[]{}".contains($0) }) { parts.append("--globoff") }
-  parts.append(shellWord(url))
+  parts.append(urlArgument(url))
   return parts.joined(separator: " \\\n\t")
 }
 
 /// The longest argument that Linux passes to a program, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
+
+/// The URL, so that curl takes it for one whatever it begins with. Only one without a scheme, which no request can be sent
+/// to, begins with anything but a letter.
+private func urlArgument(_ url: String) -> String {
+  switch url.utf8.first {
+  // An option otherwise, such as -K, which reads a file.
+  case UInt8(ascii: "-"): "--url \(shellWord(url))"
+  // curl 8.13 and later take what follows an @ for the name of a file with URLs. It would assume http by itself.
+  case UInt8(ascii: "@"): shellWord("http://\(url)")
+  default: shellWord(url)
+  }
+}
 
 private func methodWord(_ method: String) -> String {
   let isPlain = !method.isEmpty && method.utf8.allSatisfy { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }

@@ -18,44 +18,37 @@ final class URLEncodedFormComponent {
     content = .text(text)
   }
 
-  /// Makes this place keyed. Pairs that are there already stay: a superclass and its subclass share them.
+  /// Makes this place keyed if it is empty. Anything else is replaced by the first key that is encoded.
   func becomePairs() {
-    if case .pairs = content { return }
-    content = .pairs(URLEncodedFormPairs())
+    if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Makes this place an array. Elements that are there already stay.
+  /// Makes this place an array if it is empty. Anything else is replaced by the first element that is encoded.
   func becomeList() {
-    if case .list = content { return }
-    content = .list([])
+    if case .empty = content { content = .list([]) }
   }
 
-  /// How many elements were encoded; 0 unless this place is an array.
-  var elementCount: Int {
-    if case .list(let elements) = content { elements.count } else { 0 }
-  }
-
-  /// A fresh place for `key`, which replaces what was encoded under the same key before.
-  func makeChild(forKey key: String) -> URLEncodedFormComponent {
-    let child = URLEncodedFormComponent()
+  /// The place for `key`. What was encoded there before stays until it is replaced: a superclass and its subclass share
+  /// their places.
+  func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
     // Emptied so that the pairs have one owner and are changed in place.
     content = .empty
-    pairs.set(child, forKey: key)
-    content = .pairs(pairs)
-    return child
+    defer { content = .pairs(pairs) }
+    return pairs.component(forKey: key)
   }
 
-  /// A fresh place at the end of the array.
-  func appendChild() -> URLEncodedFormComponent {
-    let child = URLEncodedFormComponent()
+  /// The place of the element at that index; a fresh one at the end of the array if there are no more than `index`.
+  func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
+    if index < elements.count { return elements[index] }
     content = .empty
-    elements.append(child)
+    let element = URLEncodedFormComponent()
+    elements.append(element)
     content = .list(elements)
-    return child
+    return element
   }
 }
 
@@ -64,13 +57,12 @@ struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// Puts `component` under `key`, in the position of the one it replaces if there is one.
-  mutating func set(_ component: URLEncodedFormComponent, forKey key: String) {
-    if let position = positions[key] {
-      elements[position].component = component
-    } else {
-      positions[key] = elements.count
-      elements.append((key, component))
-    }
+  /// The place for `key`: the one that is there, or a fresh one.
+  mutating func component(forKey key: String) -> URLEncodedFormComponent {
+    if let position = positions[key] { return elements[position].component }
+    let component = URLEncodedFormComponent()
+    positions[key] = elements.count
+    elements.append((key, component))
+    return component
   }
 }

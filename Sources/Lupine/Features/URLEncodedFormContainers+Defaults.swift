@@ -34,8 +34,8 @@ extension URLEncodedFormKeyedContainer {
 }
 
 extension URLEncodedFormUnkeyedContainer {
-  func encode(_ value: Int128) throws { try encoder.append(value) }
-  func encode(_ value: UInt128) throws { try encoder.append(value) }
+  func encode(_ value: Int128) throws { try encoder.encode(value, at: nextIndex()) }
+  func encode(_ value: UInt128) throws { try encoder.encode(value, at: nextIndex()) }
 }
 
 extension URLEncodedFormSingleValueContainer {

@@ -35,17 +35,17 @@ struct URLEncodedFormValueEncoder: Encoder {
 
   func encode<T: Encodable>(_ value: T, forKey key: some CodingKey) throws {
     if let text = try text(of: value) {
-      component.makeChild(forKey: key.stringValue).set(text)
+      component.child(forKey: key.stringValue).set(text)
     } else {
       try value.encode(to: child(forKey: key))
     }
   }
 
-  func append<T: Encodable>(_ value: T) throws {
+  func encode<T: Encodable>(_ value: T, at index: Int) throws {
     if let text = try text(of: value) {
-      component.appendChild().set(text)
+      component.element(at: index).set(text)
     } else {
-      try value.encode(to: appendedChild())
+      try value.encode(to: element(at: index))
     }
   }
 
@@ -56,13 +56,12 @@ struct URLEncodedFormValueEncoder: Encoder {
 
   func child(forKey key: some CodingKey) -> URLEncodedFormValueEncoder {
     URLEncodedFormValueEncoder(
-      component: component.makeChild(forKey: key.stringValue), form: form, codingPath: codingPath + [key])
+      component: component.child(forKey: key.stringValue), form: form, codingPath: codingPath + [key])
   }
 
-  func appendedChild() -> URLEncodedFormValueEncoder {
-    let key = URLEncodedFormKey(index: component.elementCount)
-    return URLEncodedFormValueEncoder(
-      component: component.appendChild(), form: form, codingPath: codingPath + [key])
+  func element(at index: Int) -> URLEncodedFormValueEncoder {
+    URLEncodedFormValueEncoder(
+      component: component.element(at: index), form: form, codingPath: codingPath + [URLEncodedFormKey(index: index)])
   }
 
   private func text(of value: some Encodable) throws -> String? {
@@ -76,7 +75,7 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
   var codingPath: [any CodingKey] { encoder.codingPath }
 
   func encodeNil(forKey key: Key) {
-    if let text = encoder.form.nilEncoding.text() { encoder.component.makeChild(forKey: key.stringValue).set(text) }
+    if let text = encoder.form.nilEncoding.text() { encoder.component.child(forKey: key.stringValue).set(text) }
   }
 
   func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
@@ -92,34 +91,52 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
     encoder.child(forKey: key).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { encoder.child(forKey: URLEncodedFormKey.super) }
+  /// A superclass writes its keys beside those of its subclass, as with Alamofire.
+  func superEncoder() -> any Encoder { encoder }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-struct URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
+/// A class, so that copies count together.
+final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
+  /// How many elements were encoded here. Others may be there already, from another container: these are replaced or
+  /// merged with, one by one.
+  private(set) var count = 0
 
   var codingPath: [any CodingKey] { encoder.codingPath }
-  var count: Int { encoder.component.elementCount }
+
+  init(encoder: URLEncodedFormValueEncoder) {
+    self.encoder = encoder
+  }
 
   func encodeNil() {
-    if let text = encoder.form.nilEncoding.text() { encoder.component.appendChild().set(text) }
+    if let text = encoder.form.nilEncoding.text() { encoder.component.element(at: nextIndex()).set(text) }
   }
 
   func encode<T: Encodable>(_ value: T) throws {
-    try encoder.append(value)
+    try encoder.encode(value, at: nextIndex())
   }
 
   func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-    encoder.appendedChild().container(keyedBy: type)
+    encoder.element(at: nextIndex()).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-    encoder.appendedChild().unkeyedContainer()
+    encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  func superEncoder() -> any Encoder { encoder.appendedChild() }
+  /// Writes in place of the array, or into it, as with Alamofire.
+  func superEncoder() -> any Encoder {
+    _ = nextIndex()
+    return encoder
+  }
+
+  /// The index of the element that is encoded next, which counts from now on.
+  func nextIndex() -> Int {
+    defer { count += 1 }
+    return count
+  }
 }
 
 struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
@@ -132,10 +149,8 @@ struct URLEncodedFormSingleValueContainer: SingleValueEncodingContainer {
   func encode<T: Encodable>(_ value: T) throws { try encoder.encode(value) }
 }
 
-/// The key of an array's element, or of a superclass.
+/// The key of an array's element.
 private struct URLEncodedFormKey: CodingKey {
-  static let `super` = URLEncodedFormKey(name: "super")
-
   let stringValue: String
   let intValue: Int?
 
@@ -144,12 +159,10 @@ private struct URLEncodedFormKey: CodingKey {
     intValue = index
   }
 
-  private init(name: String) {
-    stringValue = name
+  init(stringValue: String) {
+    self.stringValue = stringValue
     intValue = nil
   }
-
-  init(stringValue: String) { self.init(name: stringValue) }
 
   init(intValue: Int) { self.init(index: intValue) }
 }

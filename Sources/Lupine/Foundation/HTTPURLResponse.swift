@@ -102,7 +102,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// `Content-Length`, or -1 if there is none, or if it is not the length of what is handed over since a coding is
   /// taken off the content first.
   open override var expectedContentLength: Int64 {
-    guard isIdentity("Content-Encoding"), isIdentity("Transfer-Encoding"),
+    guard !isContentDecoded, isIdentity("Transfer-Encoding"),
       let length = value(forHTTPHeaderField: "Content-Length"),
       // Content-Length = 1*DIGIT (RFC 9110 §8.6): no sign, which Int64 would take.
       length.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

@@ -231,7 +231,7 @@ final class Exchange {
   /// Whether its owner has suspended it, or the sink has no room for the body; a head needs no room.
   var isHeld: Bool { isPaused || (hasHead && credit <= 0) }
 
-  /// Hands the head over. Throws if the body is wanted and has a coding that can't be decoded.
+  /// Hands the head over. Throws if the body is wanted and its codings are too many, or unknown and refused.
   func receive(
     head: ResponseHead, framing: BodyFraming, transferCodings: [TransferCoding]
   ) throws(Failure) -> BodyDisposition {
@@ -243,7 +243,7 @@ final class Exchange {
     do throws(CodingError) {
       var codings: [ContentCoding] = []
       if request.decodesContent, framing != .none, let list = head.fields.list("Content-Encoding") {
-        codings = try ContentCoding.list(list, layersMax: codingLimits.layersMax)
+        codings = try ContentCoding.decodable(list, limits: codingLimits)
       }
       // Applied behind the content codings, so undone first; they are the message's, whoever decodes the content.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }

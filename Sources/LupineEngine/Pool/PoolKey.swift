@@ -62,6 +62,13 @@ struct PoolKey: Hashable, Sendable {
     set { content = Content(content.origin, content.route, content.tls, exclusiveTo: newValue) }
   }
 
+  /// The same without a client certificate; connections that present one are never used for it.
+  var anonymous: PoolKey {
+    guard var tls = content.tls, tls.identity != nil else { return self }
+    tls.identity = nil
+    return PoolKey(origin: content.origin, route: content.route, tls: tls)
+  }
+
   static func == (left: PoolKey, right: PoolKey) -> Bool {
     let (left, right) = (left.content, right.content)
     return left === right

@@ -36,6 +36,7 @@ public struct RedirectRule: Sendable, Hashable {
     }
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
+    next.presentsIdentity = request.presentsIdentity && Self.keepsIdentity(from: origin, to: uri.origin)
     guard next.body.isReplayable else {
       throw EngineError(.bodyNotReplayable, .receive, origin, delivery: .responseBegan)
     }
@@ -60,6 +61,14 @@ public struct RedirectRule: Sendable, Hashable {
       for name in Self.fieldsOfOrigin { next.fields.remove(name) }
     }
     return next
+  }
+
+  /// Whether the client certificate is presented after a redirect between these origins: it stays with its origin, and
+  /// with the https of its host, to which servers redirect from http.
+  public static func keepsIdentity(from origin: Origin, to next: Origin) -> Bool {
+    next == origin
+      || (origin.scheme == .http && next.scheme == .https && origin.socketPath == nil && next.socketPath == nil
+        && origin.host == next.host)
   }
 
   /// Whether a field is meant for one origin alone; its name may be written in any case.

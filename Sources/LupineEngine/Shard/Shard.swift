@@ -232,6 +232,7 @@ final class Shard {
   private func submit(_ submission: Submission) {
     do {
       var key = try key(for: submission.request.uri.origin)
+      if !submission.request.presentsIdentity { key = key.anonymous }
       if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
         submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.takeHead(),

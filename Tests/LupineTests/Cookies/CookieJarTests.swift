@@ -21,7 +21,7 @@ import Testing
         let cookie = try Cookie(
           SetCookie(Array(line.utf8)), from: source, now: now,
           isPublicSuffix: { SetCookieVector.suffixes.contains($0) })
-        try jar.store(cookie, isSecure: source.isSecure, now: now)
+        try jar.store(cookie, isSecure: source.isSecure, now: now, suffixes: SetCookieVector.suffixes)
         return nil
       } catch {
         return error
@@ -280,6 +280,48 @@ import Testing
     for number in 0..<200 { try bench.set("a\(number)=1; Secure") }
     #expect(bench.jar.count == 180)
     #expect(bench.all.hasPrefix("a20=1; ") && bench.all.hasSuffix("; a199=1"))
+  }
+
+  @Test("a registrable domain has 360 cookies at the most, so that 20 domains below it push nobody else's out")
+  func perRegistrableDomain() throws {
+    var bench = Bench()
+    for number in 0..<100 { try bench.set("other=\(number)", from: "https://h\(number).com/") }
+    try bench.set("shop=1; Domain=example.co.uk", from: "https://shop.example.co.uk/")
+    for domain in 0..<20 {
+      for number in 0..<180 { try bench.set("a\(number)=1", from: "https://x\(domain).example.co.uk/") }
+    }
+    #expect(bench.jar.count == 460)
+    for number in 0..<100 { #expect(try bench.sent(to: "https://h\(number).com/") == "other=\(number)") }
+    // The domains that have the most give way, not a sibling that was there before.
+    #expect(try bench.sent(to: "https://shop.example.co.uk/") == "shop=1")
+    #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
+  }
+
+  @Test("what isn't Secure goes first among the domains of a registrable domain, and what has expired before that")
+  func prioritiesOfSite() throws {
+    var bench = Bench()
+    for number in 0..<100 { try bench.set("s\(number)=1; Secure", from: "https://www.example.com/") }
+    for number in 0..<100 { try bench.set("e\(number)=1; Max-Age=10", from: "https://old.example.com/") }
+    for number in 0..<160 { try bench.set("a\(number)=1", from: "https://new.example.com/") }
+    bench.now += 10
+    try bench.set("b=1", from: "https://b.example.com/")
+    #expect(bench.jar.count == 261)
+    // None of these domains has more cookies than the one whose are Secure.
+    for domain in 0..<50 {
+      for number in 0..<10 { try bench.set("c\(number)=1", from: "http://c\(domain).example.com/") }
+    }
+    #expect(bench.jar.count == 360)
+    #expect(try bench.sent(to: "https://www.example.com/").split(separator: ";").count == 100)
+  }
+
+  @Test("names under a public suffix, addresses and the suffix itself are counted apart")
+  func strangers() throws {
+    var bench = Bench()
+    let hosts = ["a.github.io", "b.github.io", "github.io", "10.0.0.1", "10.1.0.1", "[::1]"]
+    for host in hosts {
+      for number in 0..<150 { try bench.set("a\(number)=1", from: "https://\(host)/") }
+    }
+    #expect(bench.jar.count == 900)
   }
 
   @Test("beyond 3,300 cookies of all domains, expired ones go, or else all but the 3,000 that were used last")

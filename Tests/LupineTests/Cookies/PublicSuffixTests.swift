@@ -34,6 +34,18 @@ import Testing
   }
 
   @Test(
+    "the registrable domain is a public suffix and one label",
+    arguments: [
+      ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("b.example.co.uk", "example.co.uk"),
+      ("a.b.github.io", "b.github.io"), ("a.b.c.ck", "b.c.ck"), ("a.www.ck", "www.ck"), ("x.unlisted", "x.unlisted"),
+      ("a.example.com.", "example.com."), ("com", nil), ("co.uk", nil), ("github.io", nil), ("localhost", nil),
+      ("127.0.0.1", nil), ("::1", nil), ("/run/a.sock", nil), ("", nil), ("a..com", nil),
+    ])
+  func registrable(host: String, domain: String?) {
+    #expect(PublicSuffixes(list: Array(Self.list.utf8)).registrableDomain(of: host) == domain)
+  }
+
+  @Test(
     "without a list, single labels and the usual registries of countries are suffixes",
     arguments: [
       ("com", true), ("localhost", true), ("co.uk", true), ("com.au", true), ("or.jp", true), ("go.kr", true),

@@ -134,6 +134,28 @@ import Testing
     #expect(requests.last?.fields.contains("if-range") == false)
   }
 
+  @Test(
+    "two representations are never joined, though the part has the right place and length",
+    arguments: [
+      "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "Content-Range: bytes 70000-199999/200000",
+      "Content-Range: bytes 70000-199999/200000\r\nETag: W/\"v1\"",
+      "Content-Range: bytes 70000-199999/300000\r\nETag: \"v1\"",
+      "Content-Range: bytes 60000-189999/200000\r\nETag: \"v1\"",
+      "Content-Type: multipart/byteranges; boundary=x\r\nETag: \"v1\"",
+    ])
+  func neverJoined(fields: String) async throws {
+    var other = resource
+    (other.fields["ETag"], other.shift) = ("\"v2\"", 7)
+    let requests = try await resuming { [other, place] request, peer in
+      guard request.fields.contains("range") else { return try other.answer(request, on: peer) }
+      let rest = Array(other.bytes.dropFirst(place))
+      try peer.send(Array("HTTP/1.1 206 \r\nContent-Length: \(rest.count)\r\n\(fields)\r\n\r\n".utf8) + rest)
+    } check: { _, response, data in
+      expectWhole(response, data, other)
+    }
+    #expect(requests.map { $0.fields.first("range") } == ["bytes=70000-", nil])
+  }
+
   @Test("another answer is the response, and what is there can be gone on with later", arguments: [503, 401, 404])
   func unrelated(status: Int) async throws {
     _ = try await resuming { _, peer in

@@ -22,21 +22,24 @@ import Testing
     return ResumeAnswer.judge(response, to: resumeData)
   }
 
+  private static let tag = ("ETag", "\"v1\"")
+
   @Test("the missing part is appended")
   func part() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     let append = ResumeAnswer.append(at: 50, total: 100)
-    #expect(try answer(206, [range]) == append)
-    #expect(try answer(206, [range, ("Content-Length", "50"), ("ETag", "\"v1\"")]) == append)
-    #expect(try answer(206, [range, ("Content-Encoding", "identity")]) == append)
+    #expect(try answer(206, [range, Self.tag]) == append)
+    #expect(try answer(206, [range, ("Content-Length", "50"), Self.tag]) == append)
+    #expect(try answer(206, [range, Self.tag, ("Content-Encoding", "identity")]) == append)
+    #expect(try answer(206, [range, Self.tag, ("Content-Encoding", "aws-chunked")]) == append)
     // Either side may be the one that knows the length.
-    #expect(try answer(206, [range], total: nil) == append)
-    #expect(try answer(206, [("Content-Range", "bytes 50-99/*")]) == append)
+    #expect(try answer(206, [range, Self.tag], total: nil) == append)
+    #expect(try answer(206, [("Content-Range", "bytes 50-99/*"), Self.tag]) == append)
     let date = ResumeData.Validator.lastModified(Self.lastModified)
     #expect(try answer(206, [range], validator: date) == append)
     #expect(try answer(206, [range, ("Last-Modified", Self.lastModified)], validator: date) == append)
     #expect(try answer(206, [range, ("Last-Modified", "Wed Oct 21 07:28:00 2015")], validator: date) == append)
-    #expect(try answer(206, [range, ("ETag", "\"v1\"")], validator: date) == append)
+    #expect(try answer(206, [range, Self.tag], validator: date) == append)
   }
 
   @Test(
@@ -48,23 +51,26 @@ import Testing
       "bytes 50-99/100, bytes 50-99/100",
     ])
   func otherPart(range: String) throws {
-    #expect(try answer(206, [("Content-Range", range)]) == .askAgain)
+    #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
   @Test("several parts, several ranges, no range and no known end are asked for again")
   func unusableParts() throws {
-    #expect(try answer(206) == .askAgain)
-    #expect(try answer(206, [("Content-Type", "multipart/byteranges; boundary=x")]) == .askAgain)
+    let tag = Self.tag
+    #expect(try answer(206, [tag]) == .askAgain)
+    #expect(try answer(206, [("Content-Type", "multipart/byteranges; boundary=x"), tag]) == .askAgain)
     let range = ("Content-Range", "bytes 50-99/100")
-    #expect(try answer(206, [range, range]) == .askAgain)
-    #expect(try answer(206, [("Content-Range", "bytes 50-99/*")], total: nil) == .askAgain)
-    #expect(try answer(206, [range, ("Content-Length", "49")]) == .askAgain)
-    #expect(try answer(206, [range, ("Content-Encoding", "gzip")]) == .askAgain)
+    #expect(try answer(206, [range, range, tag]) == .askAgain)
+    #expect(try answer(206, [("Content-Range", "bytes 50-99/*"), tag], total: nil) == .askAgain)
+    #expect(try answer(206, [range, ("Content-Length", "49"), tag]) == .askAgain)
+    #expect(try answer(206, [range, ("Content-Encoding", "gzip"), tag]) == .askAgain)
   }
 
   @Test("a part of something else is asked for again")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
+    // Without the entity tag nobody knows what it is a part of.
+    #expect(try answer(206, [range]) == .askAgain)
     for tag in ["\"v2\"", "W/\"v1\"", "v1", ""] { #expect(try answer(206, [range, ("ETag", tag)]) == .askAgain) }
     for date in ["Wed, 21 Oct 2015 07:28:01 GMT", "today", ""] {
       #expect(

@@ -26,6 +26,8 @@ enum TestServers {
     case wrongHost = 28445
     case selfSigned = 28446
     case oldVersions = 28447
+    /// Answers 400 to clients without a certificate.
+    case clientCertificate = 28448
 
     var url: String {
       get async throws {
@@ -37,6 +39,9 @@ enum TestServers {
 
   /// The authority that signed the certificates of `TLS`.
   static var authority: String { "\(folder)/pki/ca.crt" }
+
+  /// A client certificate by that authority, and its key.
+  static var client: (certificate: String, key: String) { ("\(folder)/pki/client.crt", "\(folder)/pki/client.key") }
 
   /// The Unix socket at which nginx listens too.
   static var nginxSocket: String {

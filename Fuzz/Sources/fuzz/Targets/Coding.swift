@@ -38,7 +38,7 @@ extension FuzzTarget {
   private static func stack(_ wire: [UInt8], _ choices: UInt8, _ cutter: inout Cutter) {
     let all = [ContentCoding.gzip, .deflate, .brotli]
     let codings = [all[Int(choices >> 3 & 3) % 3], all[Int(choices >> 5 & 3) % 3]]
-    var limits = CodingLimits()
+    var limits = CodingLimits(brotliLayersMax: 2)
     limits.decodedBytesMax = 1 << 20
     let outer = Decoding([wire], [codings[1]], limits, room: 4096)
     let both = Decoding(cutter.pieces(wire), codings, limits, room: cutter.number(1...4096))

@@ -19,6 +19,9 @@ extension FuzzTarget {
       hold(codings.count <= CodingLimits().layersMax, "\(codings)")
       let written = codings.map(\.name).joined(separator: ", ")
       hold((try? ContentCoding.list(written)) == codings, "\(codings)")
+      hold((try? ContentCoding.decodable(text, limits: CodingLimits())) == codings, "\(codings)")
+    } else if let codings = try? ContentCoding.decodable(text, limits: CodingLimits()) {
+      hold(codings.isEmpty, "\(codings) would be undone, and others beside them not")
     }
     if let encoding = String.Encoding(charsetName: text) { _ = String(data: Data(bytes), encoding: encoding) }
     if let name = FileName(suggested: text) { check(name.string) }

@@ -30,7 +30,8 @@ enum ResumeAnswer: Sendable, Equatable {
   private static func partial(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> ResumeAnswer {
     // Several parts (multipart/byteranges) come without Content-Range, and weren't asked for.
     guard case .bytes(let first, let last, let completeLength) = response.contentRange,
-      first == resumeData.receivedByteCount, !response.isContentCoded, isSame(response, resumeData)
+      first == resumeData.receivedByteCount, !response.isContentDecoded, isSame(response, resumeData),
+      repeatsTag(response, resumeData)
     else { return .askAgain }
     // A server may send less than was asked for. Without a total that can't be told from the end.
     guard let total = completeLength ?? resumeData.totalByteCount,
@@ -48,7 +49,15 @@ enum ResumeAnswer: Sendable, Equatable {
     return .complete
   }
 
-  /// Whether the response has no other validator than the one that was asked for. It needn't repeat it.
+  /// Whether the response repeats the entity tag that was asked for, if one was: a 206 has to have those fields of a 200's
+  /// that say which representation it is, ETag among them and Last-Modified not (RFC 9110 §15.3.7). Without it, a server
+  /// that knows ranges and not If-Range may send the rest of another representation.
+  private static func repeatsTag(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
+    guard case .entityTag = resumeData.validator else { return true }
+    return response.headers["ETag"] != nil
+  }
+
+  /// Whether the response has no other validator than the one that was asked for.
   private static func isSame(_ response: HTTPURLResponse, _ resumeData: ResumeData) -> Bool {
     switch resumeData.validator {
     case .entityTag(let tag):

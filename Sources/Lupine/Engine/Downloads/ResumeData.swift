@@ -70,7 +70,7 @@ extension ResumeData {
   ///
   /// It can if the request was a GET without a body and without a range of its own, the response is a 200 of a server
   /// that serves ranges, or a 206 that goes on with `earlier`, there is a strong validator, something was received, and
-  /// the body has no content coding: of a coded body the file holds the decoded bytes, to which no offset leads.
+  /// no content coding of the body was undone: the file would hold decoded bytes, to which no offset leads.
   ///
   /// - Parameters:
   ///   - request: the task's original request.
@@ -89,7 +89,7 @@ extension ResumeData {
     if answer == .unrelated || answer == .complete { return earlier }
     let original = earlier?.makeFreshRequest() ?? request
     guard let url = original.url, original.httpMethod == "GET", original.httpBody == nil,
-      original.headers["Range"] == nil, receivedByteCount > 0, !response.isContentCoded
+      original.headers["Range"] == nil, receivedByteCount > 0, !response.isContentDecoded
     else { return nil }
     let validator: Validator?
     let total: UInt64?
@@ -161,9 +161,11 @@ extension ResumeData.Validator {
 }
 
 extension HTTPURLResponse {
-  /// Whether a content coding was applied to the body (RFC 9110 §8.4).
-  var isContentCoded: Bool {
-    members(of: "Content-Encoding").contains { !$0.isEmpty && $0 != "identity" }
+  /// Whether the engine undoes content codings of the body (RFC 9110 §8.4), which it does unless one is unknown.
+  var isContentDecoded: Bool {
+    guard let codings = value(forHTTPHeaderField: "Content-Encoding") else { return false }
+    // Too many are an error, so that nothing of the body is kept.
+    return (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) != true
   }
 
   /// Whether the server says that it serves parts in bytes (RFC 9110 §14.3).

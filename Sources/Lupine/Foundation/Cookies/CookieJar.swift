@@ -32,8 +32,10 @@ struct CookieJar: Sendable {
   /// Takes a cookie in, in place of one that it is the same as. An expired one only removes that.
   ///
   /// `isSecure` says whether it came over https or is an application's own; otherwise it is refused if it would cover a
-  /// Secure one (step 16).
-  mutating func store(_ cookie: Cookie, isSecure: Bool, now: Date) throws(CookieRefusal) {
+  /// Secure one (step 16). `suffixes` are asked for only if there are more cookies than one registrable domain may have.
+  mutating func store(
+    _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
+  ) throws(CookieRefusal) {
     guard isSecure || cookie.isSecure || !coversSecure(cookie, now) else { throw .coversSecure }
     let old = take(cookie)
     guard !cookie.isExpired(at: now) else { return }
@@ -41,7 +43,7 @@ struct CookieJar: Sendable {
     entries[cookie.domain, default: []].append(Entry(cookie: cookie, order: order, lastUse: tick(), stored: now))
     count += 1
     if cookie.isSecure { secureNames[cookie.name, default: 0] += 1 }
-    evict(from: cookie.domain, now)
+    evict(from: cookie.domain, now, suffixes)
   }
 
   /// Whether a Secure cookie of that name would be sent where the new one will be: one of a domain above or below, and
@@ -97,7 +99,7 @@ struct CookieJar: Sendable {
 
   /// Makes room (RFC 6265bis §5.7, the end): expired cookies go first; then of a domain with too many those that aren't
   /// Secure; among equals the one that wasn't used for longest.
-  private mutating func evict(from domain: String, _ now: Date) {
+  private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
       while let all = entries[domain], all.count > CookieLimits.perDomainMax,
@@ -106,12 +108,36 @@ struct CookieJar: Sendable {
         remove(at: index, of: domain)
       }
     }
+    if count > CookieLimits.perRegistrableDomainMax, let site = suffixes().registrableDomain(of: domain) {
+      evict(fromAllBelow: site, now)
+    }
     guard count > CookieLimits.totalMax else { return }
     for domain in Array(entries.keys) { keep(in: domain) { !$0.cookie.isExpired(at: now) } }
     guard count > CookieLimits.totalMax else { return }
     let uses = entries.values.joined().map(\.lastUse).sorted()
     let last = uses[count - CookieLimits.totalKept - 1]
     for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
+  }
+
+  /// The same for a registrable domain. Among its domains the one with the most cookies gives way, so that none can push a
+  /// sibling's few cookies out; but those that aren't Secure go before, whatever their domain.
+  private mutating func evict(fromAllBelow site: String, _ now: Date) {
+    let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
+    func excess() -> Int {
+      domains.reduce(-CookieLimits.perRegistrableDomainMax) { $0 + (entries[$1]?.count ?? 0) }
+    }
+    guard excess() > 0 else { return }
+    for domain in domains { keep(in: domain) { !$0.cookie.isExpired(at: now) } }
+    while excess() > 0 {
+      let hasOthers = domains.contains { entries[$0]?.contains { !$0.cookie.isSecure } ?? false }
+      let candidates = domains.filter { domain in
+        !hasOthers || entries[domain]?.contains { !$0.cookie.isSecure } ?? false
+      }
+      guard let fullest = candidates.max(by: { (entries[$0]?.count ?? 0) < (entries[$1]?.count ?? 0) }),
+        let all = entries[fullest], let index = all.indices.min(by: { all[$0].goesBefore(all[$1]) })
+      else { return }
+      remove(at: index, of: fullest)
+    }
   }
 
   // MARK: Asking

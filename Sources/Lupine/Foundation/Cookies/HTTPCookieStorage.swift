@@ -6,7 +6,8 @@ import Synchronization
 /// Cookies that sessions and applications share; it may be used from any thread.
 ///
 /// They are kept in memory and are gone when the process ends, also those that say when they expire. A storage has at
-/// most 3,300 cookies, 180 of one domain; beyond that those go that weren't used for longest.
+/// most 3,300 cookies, 180 of one domain, and 360 of a registrable domain with those below it; beyond that those go that
+/// weren't used for longest.
 public final class HTTPCookieStorage: NSObject, Sendable {
   private struct State {
     var jar = CookieJar()

@@ -61,6 +61,13 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
+  /// The name that somebody has registered: a public suffix and the label in front of it. Nil for a public suffix, under
+  /// which strangers have names, and for a host without domains above it.
+  func registrableDomain(of host: String) -> String? {
+    let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
+    return source.isAddress ? nil : source.domains.last { !contains($0) }
+  }
+
   /// What a list would say of most names like `co.uk`: a label that registries of countries use, below a country's.
   private static func isRegistry(_ labels: ArraySlice<Substring.UTF8View>) -> Bool {
     guard labels.count == 2, let country = labels.last, country.count == 2, let label = labels.first else {

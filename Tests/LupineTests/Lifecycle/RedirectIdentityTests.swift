@@ -1,0 +1,72 @@
+// A client certificate is presented to the origin that a request is made to, and to no other one that a redirect leads to.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+
+@Suite(.timeLimit(.minutes(10))) struct RedirectIdentityTests {
+  /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has one
+  /// and has presented it there.
+  private func withIdentity(_ body: (_ url: String, Session) async throws -> Void) async throws {
+    let url = try await TestServers.TLS.clientCertificate.url
+    let client = TestServers.client
+    let identity = try TLSIdentity(certificateFile: client.certificate, privateKeyFile: client.key)
+    try await withSession {
+      $0.engine.tls.trustRoots = [.file(TestServers.authority)]
+      $0.engine.tls.identity = identity
+    } _: { session in
+      // Its connection is kept, and its TLS session could be resumed.
+      #expect(await session.request(url).outcome().response?.statusCode == 200)
+      try await body(url, session)
+    }
+  }
+
+  @Test("another origin that a redirect leads to isn't presented the client certificate", arguments: [302, 307])
+  func proposed(status: Int) async throws {
+    try await withIdentity { url, session in
+      try await withServer { _ in
+        Reply(status: status, fields: ["Location": url])
+      } _: { origin in
+        let response = await session.request(origin.url, method: .post).outcome()
+        #expect(response.response?.statusCode == 400 && response.response?.url?.absoluteString == "\(url)/")
+        #expect(String(decoding: response.data ?? Data(), as: UTF8.self).contains("No required SSL certificate"))
+        // A request of the caller's own is presented it again.
+        #expect(await session.request(url).outcome().response?.statusCode == 200)
+      }
+    }
+  }
+
+  @Test("nor is one that a redirect handler leads to, or that comes after a detour")
+  func led() async throws {
+    try await withIdentity { url, session in
+      try await withServer { request in
+        redirect(to: request.path == "/" ? "/there" : url)
+      } _: { origin in
+        let led = session.request(origin.url).redirect(
+          using: .modify { _, proposed, _ in
+            var proposed = proposed
+            proposed.url = URL(string: url)
+            return proposed
+          })
+        #expect(await led.outcome().response?.statusCode == 400)
+        let detour = await session.request(origin.url).outcome()
+        #expect(detour.response?.statusCode == 400 && detour.metrics?.redirectCount == 2)
+      }
+    }
+  }
+
+  @Test("the https of a host is, when its http redirects there")
+  func upgraded() async throws {
+    try await withIdentity { url, session in
+      try await withServer { _ in
+        redirect(to: url)
+      } _: { origin in
+        let name = origin.url.replacing("127.0.0.1", with: "localhost")
+        #expect(await session.request(name).outcome().response?.statusCode == 200)
+      }
+    }
+  }
+}
