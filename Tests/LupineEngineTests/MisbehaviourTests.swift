@@ -19,8 +19,10 @@ struct MisbehaviourTests {
     + Misbehaviour.connectProxies + Misbehaviour.socksProxies
   static let alsoTLS = all.filter { $0.way == .clear && !$0.isForClearOnly }
 
+  static let tried = all.filter { $0.name == testsArgument ?? $0.name }
   /// All of them, or each n-th: under a sanitizer, hundreds of handshakes one behind the other take minutes.
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
+    .filter { $0.name == testsArgument ?? $0.name }
 
   @Test("the tables are whole, and no name stands twice")
   func tables() {
@@ -29,7 +31,7 @@ struct MisbehaviourTests {
     #expect(Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test("has the outcome that it should, once, and the next request a clean response", arguments: all)
+  @Test("has the outcome that it should, once, and the next request a clean response", arguments: tried)
   func direct(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
   }
