@@ -20,7 +20,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down simulate replay namespaces soak lint \
+.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak lint \
   format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
@@ -51,6 +51,11 @@ servers-up: servers-install ## start the test servers
 
 servers-down: ## stop the test servers
 	@$(SERVERS) down
+
+# Builds a mutated copy in .build/mutants, so the first run takes minutes longer; not a part of the gate.
+MUTANTS ?=
+mutants: deps servers-install ## break each promise of Security.md, or MUTANTS="name…", and check that its test fails
+	SWIFT=$(SWIFT) $(SERVERS) run Tests/Mutants/run $(MUTANTS)
 
 # Optimized, and with a fixed order in hash tables, so that each run of a seed is the same.
 SEEDS ?= 100000

@@ -52,6 +52,30 @@ import Testing
     }
   }
 
+  /// Words of promises that no edit of the sources can break on its own, and the reason.
+  private static let promisesWithoutMutation = [
+    "Transfers are whole through loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tries it"
+  ]
+
+  @Test("each promise has a mutation that breaks it, and each mutation breaks one promise")
+  func mutations() throws {
+    let folder = SourceTree.root.appending(path: "Tests/Mutants")
+    let tables = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+      .filter { $0.pathExtension == "txt" }
+    let mutated = try tables.flatMap { table in
+      try String(contentsOf: table, encoding: .utf8).split(separator: "\n")
+        .filter { $0.hasPrefix("promise: ") }.map { String($0.dropFirst("promise: ".count)) }
+    }
+    let promises = try Self.rows().filter { $0.heading != "Limits" }.map { $0.cells[0] }
+    let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
+    for promise in promises {
+      #expect(words.contains { promise.contains($0) }, "nothing in Tests/Mutants breaks: \(promise)")
+    }
+    for words in words {
+      #expect(promises.count { $0.contains(words) } == 1, "not the words of one promise: \(words)")
+    }
+  }
+
   @Test("each limit is declared in the sources")
   func limits() throws {
     let limits = try Self.rows().filter { $0.heading == "Limits" }

@@ -43,7 +43,8 @@ import Testing
   func led() async throws {
     try await withIdentity { url, session in
       try await withServer { request in
-        redirect(to: request.path == "/" ? "/there" : url)
+        let otherOrigin = "http://\(request.fields.first("Host") ?? "")".replacing("127.0.0.1", with: "localhost")
+        return redirect(to: request.path == "/" ? "/there" : request.path == "/elsewhere" ? "\(otherOrigin)/there" : url)
       } _: { origin in
         let led = session.request(origin.url).redirect(
           using: .modify { _, proposed, _ in
@@ -54,6 +55,9 @@ import Testing
         #expect(await led.outcome().response?.statusCode == 400)
         let detour = await session.request(origin.url).outcome()
         #expect(detour.response?.statusCode == 400 && detour.metrics?.redirectCount == 2)
+        // The https of an origin's host would be presented it, had the request been made to that origin.
+        let upgraded = await session.request("\(origin.url)/elsewhere").outcome()
+        #expect(upgraded.response?.statusCode == 400 && upgraded.metrics?.redirectCount == 2)
       }
     }
   }
