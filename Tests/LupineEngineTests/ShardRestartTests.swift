@@ -33,8 +33,10 @@ struct ShardRestartTests {
     return sockets
   }
 
-  @Test("a request isn't replayed on a connection whose end, or unsolicited data, arrived in the same iteration")
-  func sameTurn() async throws {
+  @Test(
+    "a request isn't replayed on a connection whose end, or unsolicited data, has arrived by then",
+    arguments: [true, false])
+  func cameByThen(isSameTurn: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
     let (_, sink) = stage.submit(try request())
@@ -44,8 +46,14 @@ struct ShardRestartTests {
     try #require(!busy.sent.isEmpty && idle.sent.isEmpty)
     busy.arrivals = [.end]
     idle.arrivals = [.bytes(Array("HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n".utf8)), .end]
-    stage.turn(busy, idle)
-    stage.turn()
+    if isSameTurn {
+      stage.turn(busy, idle)
+      stage.turn()
+    } else {
+      stage.turn(busy)
+      // The request is sent again in this turn, after its events.
+      stage.turn(idle)
+    }
     #expect(idle.sent.isEmpty)
     let fresh = try #require(stage.network.sockets.last)
     #expect(fresh !== busy && fresh !== idle)

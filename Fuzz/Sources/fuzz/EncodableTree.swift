@@ -21,6 +21,25 @@ indirect enum EncodableTree: Encodable, Sendable {
     let value: EncodableTree
   }
 
+  /// The same tree without repeated keys: of values with the same key, the last one is kept, in the place of the first.
+  var withUniqueKeys: EncodableTree {
+    switch self {
+    case .null, .text, .whole, .fraction, .truth, .date, .data: self
+    case .list(let elements): .list(elements.map(\.withUniqueKeys))
+    case .nestedList(let elements): .nestedList(elements.map(\.withUniqueKeys))
+    case .pairs(let pairs): .pairs(Self.unique(pairs))
+    }
+  }
+
+  static func unique(_ pairs: [Pair]) -> [Pair] {
+    var kept: [Pair] = []
+    for pair in pairs {
+      let pair = Pair(key: pair.key, value: pair.value.withUniqueKeys)
+      if let index = kept.firstIndex(where: { $0.key == pair.key }) { kept[index] = pair } else { kept.append(pair) }
+    }
+    return kept
+  }
+
   struct Key: CodingKey {
     let stringValue: String
     var intValue: Int? { nil }

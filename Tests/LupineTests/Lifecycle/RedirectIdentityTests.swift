@@ -43,8 +43,9 @@ import Testing
   func led() async throws {
     try await withIdentity { url, session in
       try await withServer { request in
-        let otherOrigin = "http://\(request.fields.first("Host") ?? "")".replacing("127.0.0.1", with: "localhost")
-        return redirect(to: request.path == "/" ? "/there" : request.path == "/elsewhere" ? "\(otherOrigin)/there" : url)
+        let host = (request.fields.first("Host") ?? "").replacing("127.0.0.1", with: "localhost")
+        let targets = ["/": "/there", "/elsewhere": "http://\(host)/there"]
+        return redirect(to: targets[request.path] ?? url)
       } _: { origin in
         let led = session.request(origin.url).redirect(
           using: .modify { _, proposed, _ in
