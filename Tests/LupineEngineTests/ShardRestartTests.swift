@@ -34,9 +34,9 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "a request isn't replayed on a connection whose end, or unsolicited data, has arrived by then",
+    "a request isn't sent again on a connection whose end or unsolicited response has already arrived",
     arguments: [true, false])
-  func cameByThen(isSameTurn: Bool) async throws {
+  func endedConnection(isSameTurn: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
     let (_, sink) = stage.submit(try request())
