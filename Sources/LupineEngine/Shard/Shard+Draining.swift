@@ -15,10 +15,9 @@ extension Shard {
   func discardBody(_ exchange: Exchange) {
     guard !exchange.isDiscarded else { return }
     guard let connection = exchange.connection, exchange.hasHead else { return fail(exchange, .cancelled) }
-    let isRestShort = exchange.isRestShort(configuration.drainedBytesMax)
-    exchange.response = .discarded
-    detach(exchange, connection, isRestShort: isRestShort, notifies: true)
+    detach(exchange, connection, notifies: true)
     if connection.isDraining {
+      exchange.response = .discarded
       // The connection's deadline no longer covers the exchange.
       rearm(exchange)
     } else {
@@ -47,10 +46,10 @@ extension Shard {
   /// closed otherwise.
   ///
   /// If `notifies` is true, the exchange ends when draining does.
-  func detach(_ exchange: Exchange, _ connection: Connection, isRestShort: Bool, notifies: Bool) {
+  func detach(_ exchange: Exchange, _ connection: Connection, notifies: Bool) {
     exchange.connection = nil
     let isRequestSent = exchange.metrics.requestEnd != nil
-    guard isRequestSent, !connection.isUpgraded, isRestShort else {
+    guard isRequestSent, !connection.isUpgraded, exchange.isRestShort(configuration.drainedBytesMax) else {
       return release(connection, closing: isRequestSent ? .bodyUnwanted : .requestUnfinished)
     }
     let deadline = now + Self.drainTime

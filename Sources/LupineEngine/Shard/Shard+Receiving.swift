@@ -151,7 +151,7 @@ extension Shard {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
       // RFC 9110 §10.1.1: repeat the request without the expectation that the server can't meet.
-      detach(exchange, connection, isRestShort: true, notifies: false)
+      detach(exchange, connection, notifies: false)
       return sendAgain(exchange, isExpecting: false)
     }
     exchange.refuseBody()
