@@ -164,6 +164,15 @@ struct ShardLimitTests {
     }
   }
 
+  /// Expects the request to fail when the limit has passed from now on, and not a millisecond before.
+  private func expectTimeout(of stalled: Stalled, in phase: Phase) async throws {
+    stalled.stage.turn(after: Self.limit - .milliseconds(1))
+    #expect(!stalled.sink.finished.isOpen)
+    stalled.stage.turn(after: .milliseconds(1))
+    try #require(stalled.sink.finished.isOpen)
+    #expect(await stalled.sink.outcome.error?.phase == phase)
+  }
+
   @Test("measures a stall from the peer's latest byte")
   func latestByte() async throws {
     let stalled = try Stalled(.body, timeouts(.receive))
@@ -172,11 +181,7 @@ struct ShardLimitTests {
       socket.arrivals = [.bytes([46])]
       stalled.stage.turn(after: .seconds(4), socket)
     }
-    stalled.stage.turn(after: Self.limit - .milliseconds(1))
-    #expect(!stalled.sink.finished.isOpen)
-    stalled.stage.turn(after: .milliseconds(1))
-    try #require(stalled.sink.finished.isOpen)
-    #expect(await stalled.sink.outcome.error?.phase == .receive)
+    try await expectTimeout(of: stalled, in: .receive)
   }
 
   @Test("measures a pause in sending from the latest byte that the peer took")
@@ -187,11 +192,7 @@ struct ShardLimitTests {
       socket.roomBytes = 10
       stalled.stage.turn(after: .seconds(4), socket)
     }
-    stalled.stage.turn(after: Self.limit - .milliseconds(1))
-    #expect(!stalled.sink.finished.isOpen)
-    stalled.stage.turn(after: .milliseconds(1))
-    try #require(stalled.sink.finished.isOpen)
-    #expect(await stalled.sink.outcome.error?.phase == .send)
+    try await expectTimeout(of: stalled, in: .send)
   }
 
   @Test("each phase has a limit of its own, and one value can set all but the wait for 100 (Continue)")
