@@ -2,7 +2,7 @@
 
 public import Foundation
 
-/// An error whose description ends with what to do about it, so that an error around it doesn't say that again.
+/// An error whose description ends with a remedy; an error that wraps it adds none.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
@@ -14,10 +14,10 @@ extension PropertyListError: RemedyStating {}
 extension URLEncodedFormEncoder.Error: RemedyStating {}
 
 extension Error {
-  /// What happened, the cause, which is this error, and what to do unless the cause says it already.
+  /// Returns `event`, this error as its cause, and `remedy` unless the cause states one.
   func sentence(_ event: String, remedy: String? = nil) -> String {
     let cause = localizedDescription
-    // Errors of one kind inside each other: the outer one adds nothing.
+    // An error that wraps one of the same kind adds nothing.
     if cause.hasPrefix("\(event): ") { return cause }
     let remedy = self is any RemedyStating ? nil : remedy
     return "\(event): \(cause)\(remedy.map { " \($0)" } ?? "")"

@@ -1,4 +1,4 @@
-// What a session prints.
+// The description of a session.
 
 import Foundation
 import Synchronization

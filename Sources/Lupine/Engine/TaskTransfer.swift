@@ -1,4 +1,4 @@
-// What a task steers, whether the engine carries out its request or a local resource is read for it.
+// TaskTransfer: the interface of a task to its transfer, over HTTP or from a local resource.
 
 import Foundation
 

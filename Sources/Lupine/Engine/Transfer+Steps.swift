@@ -207,13 +207,13 @@ extension Transfer {
     holdUntilAnswered(question)
   }
 
-  /// Whether an observer's choice still goes where the server may not lead: to the proposed URL, or to another one of the
-  /// scheme for which that was refused, http after https or a Unix socket. A handler that adds a query hasn't decided to
-  /// send a request in clear; one that changes the scheme itself has.
+  /// Whether the URL that the observer has chosen is refused for the same reason as the proposed one: it is the same URL,
+  /// or has the scheme for which that was refused (http after https, or a Unix socket). A handler that adds a query hasn't
+  /// decided to send a request in clear; one that changes the scheme has.
   private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
-    let schemes = [chosen, proposed].map { $0?.scheme?.lowercased() ?? "" }
-    let isForItsScheme = error.code == .redirectRefused && schemes[0] == schemes[1]
-    return chosen == proposed || isForItsScheme || schemes.allSatisfy { $0.hasSuffix("+unix") }
+    let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
+    let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme
+    return chosen == proposed || isForItsScheme || (scheme.hasSuffix("+unix") && proposedScheme.hasSuffix("+unix"))
   }
 
   /// What follows the observer's choice of where to go on, if anywhere.

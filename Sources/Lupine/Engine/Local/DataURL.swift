@@ -142,7 +142,7 @@ struct DataURL: Equatable {
       decoded.append(UInt8(truncatingIfNeeded: bits >> 8))
       decoded.append(UInt8(truncatingIfNeeded: bits))
     }
-    // The digits behind the last whole group of four: two are a byte, three are two bytes.
+    // Digits after the last complete group of four: two encode one byte, three encode two.
     let restCount = digitCount % 4
     guard restCount != 1, paddingCount == 0 || (restCount > 0 && paddingCount == 4 - restCount) else {
       throw .malformedBase64

@@ -1,4 +1,4 @@
-// What a file: or data: URL leads to: opened, typed, and read in pieces.
+// LocalContent: the content of a file: or data: URL, opened, typed and read in pieces.
 
 import Foundation
 import Glibc
