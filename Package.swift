@@ -38,7 +38,10 @@ let package = Package(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
-    .target(name: "Lupine", dependencies: ["LupineEngine"], swiftSettings: strict),
+    // The networking types that every Swift program knows, on the engine.
+    .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
+    // Alamofire's API on those.
+    .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
@@ -88,7 +91,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
-      dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue", "LupineFaults"],
+      dependencies: [
+        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue",
+        "LupineFaults",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],

@@ -1,5 +1,7 @@
 // The entry point: `AF`, and the version.
 
+@_exported public import LupineURLSession
+
 /// The session that most programs use: `AF.request("https://…")`.
 public let AF = Session.default
 

@@ -19,6 +19,14 @@ public struct Fields: Sendable {
     let value: Range<UInt32>
 
     var nameCount: UInt32 { name.upperBound - name.lowerBound }
+
+    /// Returns the line after the bytes before it, which ended at `old`, have been replaced and end at `new`.
+    func moved(from old: UInt32, to new: UInt32) -> Line {
+      func move(_ range: Range<UInt32>) -> Range<UInt32> {
+        (range.lowerBound - old + new)..<(range.upperBound - old + new)
+      }
+      return Line(name: move(name), value: move(value))
+    }
   }
 
   private(set) var bytes: [UInt8]
@@ -52,6 +60,27 @@ public struct Fields: Sendable {
     let middle = UInt32(bytes.count)
     bytes.append(contentsOf: valueBytes)
     lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
+  }
+
+  /// Replaces the first field line with this name, in its place and with the new spelling, or appends a line.
+  package mutating func set(name: String, value: String) {
+    guard let index = lines.firstIndex(where: { matches($0.name, name) }) else { return append(name: name, value: value) }
+    let old = lines[index]
+    let (start, end) = (old.name.lowerBound, old.value.upperBound)
+    let middle = start + UInt32(name.utf8.count)
+    let newEnd = middle + UInt32(value.utf8.count)
+    bytes.replaceSubrange(Int(start)..<Int(end), with: Array(name.utf8) + Array(value.utf8))
+    lines[index] = Line(name: start..<middle, value: middle..<newEnd)
+    // Lines are in the order of their bytes.
+    for later in lines.indices[(index + 1)...] { lines[later] = lines[later].moved(from: end, to: newEnd) }
+  }
+
+  /// Appends each field line of `defaults` whose name isn't present.
+  package mutating func appendMissing(_ defaults: Fields) {
+    for position in defaults.indices {
+      let name = defaults.string(defaults.lines[position].name)
+      if !contains(name) { append(name: name, valueBytes: defaults.valueBytes(at: position)) }
+    }
   }
 
   /// Removes all field lines with this name.

@@ -5,6 +5,7 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 struct AFErrorTests {
   private struct Broken: LocalizedError {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationInterceptorTests {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>

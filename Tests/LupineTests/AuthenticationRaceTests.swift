@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
   @Test("an authenticator and its credential may ask the interceptor whenever they are called")

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AwaitingTests {
   @Test("cancelling the awaiting task cancels the request, unless that was turned off", arguments: [true, false])

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BodyStreamTests {
   private func request(_ stream: InputStream?, length: String? = nil) throws -> URLRequest {

@@ -7,6 +7,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CURLRunTests {
   struct Case: Sendable, CustomTestStringConvertible {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ClosureEventMonitorTests {
   private struct Row {

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CodingTests {
   private static let text = String((1...3000).flatMap { "line \($0): lupins fix nitrogen\n" })

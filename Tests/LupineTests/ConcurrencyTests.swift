@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ConcurrencyTests {
   @Test("a value that was set before it is awaited arrives, every time")

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
   /// Classes without a description of their own, which Swift prints by their name: what they do is all that they are.

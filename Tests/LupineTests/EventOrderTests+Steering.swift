@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 extension EventOrderTests {
   // MARK: Several rounds

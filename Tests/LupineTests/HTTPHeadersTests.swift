@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 struct HTTPHeadersTests {
   @Test("a name in another case replaces spelling and value in place")

@@ -1,31 +1,17 @@
 // URLResponse, HTTPURLResponse and the metrics that hold them.
 
 import Foundation
-import Synchronization
+import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 struct HTTPURLResponseTests {
   private static let url = URL(filePath: "/dir/last.txt")
 
   private func response(_ fields: [(String, String)], url: URL = Self.url) -> HTTPURLResponse {
-    HTTPURLResponse(url: url, statusCode: 200) { fields.map { HTTPHeader(name: $0.0, value: $0.1) } }
-  }
-
-  @Test("the fields are not made before one is asked for, and then once")
-  func deferred() {
-    let calls = Calls()
-    let response = HTTPURLResponse(url: Self.url, statusCode: 404) {
-      calls.count.add(1, ordering: .relaxed)
-      return [HTTPHeader(name: "A", value: "1")]
-    }
-    #expect(response.statusCode == 404)
-    #expect(response.url == Self.url)
-    #expect(calls.count.load(ordering: .relaxed) == 0)
-    #expect(response.value(forHTTPHeaderField: "a") == "1")
-    #expect(response.allHeaderFields as? [String: String] == ["A": "1"])
-    #expect(calls.count.load(ordering: .relaxed) == 1)
+    HTTPURLResponse(url: url, statusCode: 200, fields: Fields(fields))
   }
 
   @Test("the values of a repeated name are joined under its first spelling")
@@ -201,8 +187,4 @@ struct HTTPURLResponseTests {
     #expect(metrics.taskInterval.duration == 2)
     #expect(metrics.redirectCount == 1)
   }
-}
-
-private final class Calls: Sendable {
-  let count = Atomic(0)
 }

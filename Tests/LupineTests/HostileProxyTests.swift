@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct HostileProxyTests {
   private static let cookie = "Set-Cookie: proxy=evil; Domain=localhost; Path=/\r\nSet-Cookie: p=e\r\nX-Proxy: evil\r\n"

@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct JSONResponseSerializerTests {
   private let api: any UntypedJSON = DeprecatedJSON()

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LeakTests {
   // In a process of its own, since other tests open descriptors at the same time.

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct MainQueueTests {
   private static let expected = ["head 200", "response here", "piece here", "end"]

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct MediaTypeTableTests {
   @Test("a system's table is read: comments, blanks, types without extensions, the first of two types")

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct MultipartFormDataErrorTests {
   private typealias Reason = AFError.MultipartEncodingFailureReason

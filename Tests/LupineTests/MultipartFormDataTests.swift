@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct MultipartFormDataTests {
   /// The bytes of the form in memory, which have to be those that are written to a file.

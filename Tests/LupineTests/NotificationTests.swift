@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct NotificationTests {
   private static let names: [Notification.Name: String] = [

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ParameterEncoderTests {
   private func request(_ url: String = "https://example.org/path", method: HTTPMethod = .get) throws -> URLRequest {

@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ParameterEncodingTests {
   private func request(_ method: HTTPMethod = .post) throws -> URLRequest {

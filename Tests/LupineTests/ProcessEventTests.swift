@@ -8,6 +8,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// In processes of their own.
 @Suite(.timeLimit(.minutes(10))) struct ProcessEventTests {

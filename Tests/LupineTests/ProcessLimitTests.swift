@@ -7,6 +7,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// Each in a process of its own, whose limits are nobody else's.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {

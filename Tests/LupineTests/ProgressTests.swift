@@ -7,6 +7,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressTests {
   @Test("progress never goes back and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])

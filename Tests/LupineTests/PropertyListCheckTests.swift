@@ -5,6 +5,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct PropertyListCheckTests {
   private static let list: [String: any Sendable] = [

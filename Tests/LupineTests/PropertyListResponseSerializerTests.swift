@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct PropertyListResponseSerializerTests {
   private func read(_ data: Data?, request: URLRequest? = nil) throws -> any Sendable {

@@ -3,6 +3,7 @@
 import Foundation
 
 @testable import Lupine
+@testable import LupineURLSession
 
 enum PropertyListVectors {
   /// Objects one behind the other, their offsets, and a trailer, of which each part can be made wrong.

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ProxyDictionaryTests {
   private func proxy(_ dictionary: [AnyHashable: Any]?, for url: String) throws -> String? {

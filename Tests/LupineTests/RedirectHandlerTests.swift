@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectHandlerTests {
   /// What the handler answers about a redirect of a real task.

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
   @Test("three hops end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])

@@ -4,6 +4,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite("Registry") struct RegistryTests {
   private final class Member: RegistryMember {

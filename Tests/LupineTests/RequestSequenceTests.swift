@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
   @Test("progress comes to its end, up and down, and then the loops end")

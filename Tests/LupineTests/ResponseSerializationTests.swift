@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ResponseSerializationTests {
   private struct Point: Codable, Equatable, Sendable {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct SendableTests {
   private func require<Value: Sendable>(_ type: Value.Type) -> Int { 1 }

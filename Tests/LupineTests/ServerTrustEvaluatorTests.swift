@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ServerTrustEvaluatorTests {
   private let authority: ThrowawayAuthority

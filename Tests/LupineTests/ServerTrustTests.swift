@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ServerTrustTests {
   private let authority: ThrowawayAuthority

@@ -3,6 +3,7 @@
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite("ShortList")
 struct ShortListTests {

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
   @Test("no reply within the request's timeout", arguments: [0.001, 0.05, 0.25])

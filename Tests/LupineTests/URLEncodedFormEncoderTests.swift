@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// An encoder's options, a value and the form it has to become.
 struct FormVector: CustomTestStringConvertible, Sendable {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct URLEncodingTests {
   private func form(_ parameters: Parameters, _ encoding: URLEncoding = .queryString) throws -> String? {

@@ -5,6 +5,7 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 struct URLRequestTests {
   private let url = URL(filePath: "/").absoluteURL
@@ -193,10 +194,10 @@ struct URLSessionConfigurationTests {
     configuration.httpAdditionalHeaders = ["b": 1, "a": "2"]
     #expect(configuration.headers.description == "a: 2\nb: 1")
     configuration.headers = ["z": "1", "a": "2"]
-    #expect(configuration.snapshot.additionalHeaders?.map(\.name) == ["z", "a"])
+    #expect(configuration.additionalFields?.map(\.name) == ["z", "a"])
     #expect(configuration.httpAdditionalHeaders as? [String: String] == ["z": "1", "a": "2"])
     configuration.httpAdditionalHeaders = nil
-    #expect(configuration.snapshot.additionalHeaders == nil)
+    #expect(configuration.additionalFields == nil)
   }
 
   @Test("the configurations under af send the default fields")

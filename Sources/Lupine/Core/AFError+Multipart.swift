@@ -1,6 +1,7 @@
 // Why a multipart form could not be encoded: the reasons, their sentences, and the file that each is about.
 
 public import Foundation
+import LupineURLSession
 
 extension AFError {
   /// Why a multipart form could not be encoded.

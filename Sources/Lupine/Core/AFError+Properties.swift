@@ -1,6 +1,7 @@
 // Questions to an AFError that spare the caller a switch: which case it is, and what the reason holds.
 
 public import Foundation
+import LupineURLSession
 
 extension AFError {
   /// Whether this is ``createURLRequestFailed(error:)``.

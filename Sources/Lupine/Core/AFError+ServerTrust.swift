@@ -1,6 +1,7 @@
 // Why a server was not trusted: the reasons, their sentences, and the error beneath.
 
 import Foundation
+public import LupineURLSession
 
 extension AFError {
   /// Why a server was not trusted.

@@ -1,6 +1,7 @@
 // A URLRequest that is made of its parts when it is needed, in each round anew.
 
 import Foundation
+import LupineURLSession
 
 /// A URL, a method, header fields and parameters, on their way to a `URLRequest`.
 struct BuiltRequest: URLRequestConvertible {

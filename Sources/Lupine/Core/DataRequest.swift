@@ -1,6 +1,7 @@
 // A request whose response's body is kept in memory.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the superclass is: the added state is constant or in the Mutex.

@@ -1,6 +1,7 @@
 // What a data request's response handler is given.
 
 public import Foundation
+public import LupineURLSession
 
 /// A `DataResponse` whose failures are `AFError`s.
 public typealias AFDataResponse<Success> = DataResponse<Success, AFError>

@@ -1,6 +1,7 @@
 // What a stream's handler is told.
 
 import Foundation
+public import LupineURLSession
 
 extension DataStreamRequest {
   /// What happened to the stream, and the means to cancel it.

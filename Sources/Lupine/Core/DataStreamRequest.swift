@@ -1,6 +1,7 @@
 // A request whose response's body is handed over piece by piece, and kept nowhere.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the superclass is: the added state is constant or in the Mutex.

@@ -1,6 +1,7 @@
 // Where a downloaded file goes, and its way there.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 extension DownloadRequest {

@@ -1,6 +1,7 @@
 // A request whose response's body is written into a file.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the superclass is: the added state is constant or in the Mutex.
@@ -84,7 +85,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     switch downloadable {
     case .resumeData: downloaded.withLock { $0.laterResumeData = left }
     // The request is made anew, and may ask for something else.
-    case .request: discard(left)
+    case .request: URLSessionDownloadTask.removeFile(ofResumeData: left)
     }
   }
 
@@ -136,14 +137,8 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       state.resumeData = isUnwanted ? nil : left
       return (state.resumeDataHandlers, isUnwanted)
     }
-    if isUnwanted, let left { discard(left) }
+    if isUnwanted, let left { URLSessionDownloadTask.removeFile(ofResumeData: left) }
     for handler in handlers { handler(isUnwanted ? nil : left) }
-  }
-
-  /// Removes the file that resume data names, which nobody will go on with.
-  private func discard(_ data: Data) {
-    guard let resumeData = try? ResumeData(data) else { return }
-    (try? DownloadFile.reopen(resumeData))?.abandon()
   }
 
   // MARK: Validation

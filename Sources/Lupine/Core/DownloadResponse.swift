@@ -1,6 +1,7 @@
 // What a download's response handler is given.
 
 public import Foundation
+public import LupineURLSession
 
 /// A `DownloadResponse` whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>

@@ -1,5 +1,8 @@
 // An ordered set of header fields whose names are unique without regard to ASCII case (RFC 9110 §5.1).
 
+import LupineEngine
+public import LupineURLSession
+
 /// Header fields in the order in which they were first added, each name once.
 ///
 /// Adding a name that is there already, in any case, replaces the spelling and the value where the field stands.
@@ -142,16 +145,39 @@ extension HTTPHeaders: CustomStringConvertible {
   }
 }
 
-extension String {
-  /// Whether two field names are the same: only ASCII letters fold, as names are tokens (RFC 9110 §5.1).
-  func isSameFieldName(as other: String) -> Bool {
-    let (left, right) = (utf8, other.utf8)
-    return left.count == right.count && left.elementsEqual(right) { $0 == $1 || $0.foldedASCII == $1.foldedASCII }
+extension HTTPHeaders {
+  /// Creates the fields of a section in which each name occurs once.
+  init(_ fields: Fields) {
+    self.init(unique: fields.map { HTTPHeader(name: $0.name, value: $0.value) })
+  }
+
+  /// The fields as the engine sends them.
+  var section: Fields {
+    var section = Fields()
+    for field in fields { section.append(name: field.name, value: field.value) }
+    return section
   }
 }
 
-extension UInt8 {
-  fileprivate var foldedASCII: UInt8 {
-    self >= UInt8(ascii: "A") && self <= UInt8(ascii: "Z") ? self | 0x20 : self
+extension URLRequest {
+  /// The header fields in the order in which they will be sent.
+  public var headers: HTTPHeaders {
+    get { HTTPHeaders(fields) }
+    set { fields = newValue.section }
+  }
+}
+
+extension HTTPURLResponse {
+  /// The header fields in the order in which they were received. The values of a repeated name are joined with ", ".
+  public var headers: HTTPHeaders {
+    HTTPHeaders(unique: joinedFields.map { HTTPHeader(name: $0.name, value: $0.value) })
+  }
+}
+
+extension URLSessionConfiguration {
+  /// The fields of `httpAdditionalHeaders` in the order in which they are sent; empty by default.
+  public var headers: HTTPHeaders {
+    get { additionalFields.map(HTTPHeaders.init) ?? HTTPHeaders() }
+    set { additionalFields = newValue.section }
   }
 }

@@ -1,6 +1,7 @@
 // Encoders that put Encodable parameters into a request, as JSON or as a form.
 
 public import Foundation
+public import LupineURLSession
 
 /// Encodes parameters into a request: its URL's query, its body, or both.
 public protocol ParameterEncoder: Sendable {

@@ -1,6 +1,7 @@
 // Encoders of dictionaries into a request: as a form, as JSON or as a property list.
 
 public import Foundation
+public import LupineURLSession
 
 /// Parameters of a request by name, for a ``ParameterEncoding``.
 public typealias Parameters = [String: any Sendable]

@@ -1,6 +1,7 @@
 // An encoder that puts Encodable parameters into a request as a property list.
 
 public import Foundation
+public import LupineURLSession
 
 // Unchecked since the class is open: the encoder never changes, and PropertyListEncoder is Sendable itself.
 /// Encodes parameters as a property list, the body of a request.

@@ -1,6 +1,7 @@
 // From a resumed request to its task: made, adapted, and brought to where the request stands by then.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 /// A round's request couldn't be made, or not be adapted.

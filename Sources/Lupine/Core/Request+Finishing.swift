@@ -1,6 +1,7 @@
 // From a task's end to the response handlers: validated, serialised, handed over.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 /// What makes a response of what the request has.

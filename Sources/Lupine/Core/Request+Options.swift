@@ -1,6 +1,7 @@
 // What a request can be given on its way: adapters, retriers, handlers, a credential, monitors.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 extension Request {

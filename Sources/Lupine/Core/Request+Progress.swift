@@ -1,6 +1,7 @@
 // How far a request has come with its bodies, and who is told of it.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 /// Keeps a `Progress` up to date, on a request's underlying queue; updates that come faster than they are seen are merged.

@@ -1,6 +1,7 @@
 // What is known of a request.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 extension Request {

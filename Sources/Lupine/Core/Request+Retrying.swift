@@ -1,6 +1,7 @@
 // Whether a request that has failed is sent again: retriers are asked, waited for or not, and another round begins.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 /// A question to retriers, and how the request goes on from their answer.

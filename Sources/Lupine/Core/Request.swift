@@ -1,6 +1,7 @@
 // A request: its state, what is known of it, and the three ways to steer it. What becomes of it is in the files beside.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 // Unchecked since the class has subclasses: all state is constant or in a Mutex.
@@ -94,7 +95,7 @@ public class Request: @unchecked Sendable {
 
   let delivery: DeliveryQueue
   let mutableState: Mutex<MutableState>
-  let place = RegistryPlace()
+  package let place = RegistryPlace()
 
   init(session: Session, interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue

@@ -1,6 +1,7 @@
 // What a request asks of the session that has made it.
 
 public import Foundation
+import LupineURLSession
 
 /// What a request asks for on its way; every session is one.
 public protocol RequestDelegate: AnyObject, Sendable {

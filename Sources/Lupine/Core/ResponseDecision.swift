@@ -1,6 +1,7 @@
 // The user's word on a response whose head came.
 
 import Foundation
+import LupineURLSession
 
 /// Asks the user, on a queue of theirs, whether a response's body is to be taken.
 struct ResponseDecision: Sendable {

@@ -1,6 +1,7 @@
 // What a session does for a request between its resumption and its task.
 
 import Foundation
+import LupineURLSession
 
 extension Session {
   /// Makes and adapts a request, then its task; begins on the root queue.

@@ -1,6 +1,7 @@
 // The description of a session.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 extension Session: CustomStringConvertible {

@@ -1,6 +1,7 @@
 // What a session's requests ask of it.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 extension Session: RequestDelegate {

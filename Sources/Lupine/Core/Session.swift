@@ -1,6 +1,7 @@
 // A session: what its requests share. It makes them, keeps those that run, and owns the queues and the engine.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the class is open: all state is constant or in the Mutex.
@@ -92,7 +93,7 @@ open class Session: @unchecked Sendable {
       session.delegateQueue.underlyingQueue?.label == rootQueue.label,
       "the URLSession's delegate queue must stand upon the root queue: set its underlyingQueue")
     if let serverTrustManager {
-      let isAsked = session.client.ask(serverTrustManager)
+      let isAsked = session.client.evaluateTrust(by: serverTrustManager.evaluation)
       precondition(
         isAsked, "the URLSession has sent requests before, or has another server trust manager: make a new one")
     }

@@ -1,6 +1,7 @@
 // The one who hears of a session's tasks, and tells each task's request.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the class is open: all state is constant or in the Mutex.
@@ -54,7 +55,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
     // Not to wherever a redirect has led.
     let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
-    guard isOwn, let credential = task.owner?.credential else {
+    guard isOwn, let credential = task.request?.credential else {
       return completionHandler(.performDefaultHandling, nil)
     }
     completionHandler(.useCredential, credential)
@@ -68,7 +69,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     monitors?.urlSession(
       session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
       totalBytesExpectedToSend: totalBytesExpectedToSend)
-    task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
+    task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
   /// Gives the upload's stream, the same each time; without one the task fails.
@@ -78,7 +79,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) {
     monitors?.urlSession(session, taskNeedsNewBodyStream: task)
-    completionHandler((task.owner as? UploadRequest)?.inputStream())
+    completionHandler((task.request as? UploadRequest)?.inputStream())
   }
 
   /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
@@ -88,7 +89,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
     monitors?.urlSession(session, task: task, willPerformHTTPRedirection: response, newRequest: request)
-    guard let handler = task.owner?.redirectHandler ?? wiring.withLock({ $0.session })?.redirectHandler else {
+    guard let handler = task.request?.redirectHandler ?? wiring.withLock({ $0.session })?.redirectHandler else {
       return completionHandler(request)
     }
     handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
@@ -99,14 +100,14 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
     monitors?.urlSession(session, task: task, didFinishCollecting: metrics)
-    task.owner?.didGather(metrics)
+    task.request?.didGather(metrics)
   }
 
   /// Tells the request that its task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    if let failure = error?.serverTrustFailure { task.owner?.didFail(task, earlyWith: failure) }
+    if let refusal = error?.serverTrustRefusal as? AFError { task.request?.didFail(task, earlyWith: refusal) }
     monitors?.urlSession(session, task: task, didCompleteWithError: error)
-    task.owner?.didComplete(
+    task.request?.didComplete(
       task,
       with: error.map { error in
         // Cancelled not by the request, but along with its session; other errors are the task's own.
@@ -129,7 +130,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: response)
-    guard let response = response as? HTTPURLResponse, let request = dataTask.owner,
+    guard let response = response as? HTTPURLResponse, let request = dataTask.request,
       let decision = request.responseDecision
     else { return completionHandler(.allow) }
     decision.ask(about: response, of: request, completionHandler: completionHandler)
@@ -138,28 +139,18 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   /// Hands a piece of the body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
-    switch dataTask.owner {
+    switch dataTask.request {
     case let request as DataRequest: request.didReceive(data, from: dataTask)
     case let request as DataStreamRequest: request.didReceive(data, from: dataTask)
     default: break
     }
   }
 
-  /// Whether anybody has something to say about a response whose head came.
-  func isAsked(aboutResponseOf task: URLSessionTask) -> Bool {
-    isWatched || task.owner?.responseDecision != nil
-  }
-
-  /// Whether somebody may want to know that a response would be stored.
-  func isAsked(aboutStoringResponseOf task: URLSessionTask) -> Bool {
-    isWatched || cachedResponseHandler(for: task) != nil
-  }
-
   /// Whether a subclass or a monitor receives every event of every task.
-  private var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
+  fileprivate var isWatched: Bool { type(of: self) != SessionDelegate.self || monitors != nil }
 
-  private func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
-    task.owner?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
+  fileprivate func cachedResponseHandler(for task: URLSessionTask) -> (any CachedResponseHandler)? {
+    task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
   /// Asks the request's cached-response handler, or the session's.
@@ -182,7 +173,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   ) {
     monitors?.urlSession(
       session, downloadTask: downloadTask, didResumeAtOffset: fileOffset, expectedTotalBytes: expectedTotalBytes)
-    downloadTask.owner?.didReceive(fileOffset, of: expectedTotalBytes)
+    downloadTask.request?.didReceive(fileOffset, of: expectedTotalBytes)
   }
 
   /// Tells the request how much was written.
@@ -193,7 +184,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     monitors?.urlSession(
       session, downloadTask: downloadTask, didWriteData: bytesWritten, totalBytesWritten: totalBytesWritten,
       totalBytesExpectedToWrite: totalBytesExpectedToWrite)
-    downloadTask.owner?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
+    downloadTask.request?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
   }
 
   /// Moves the file where the request wants it.
@@ -201,6 +192,29 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {
     monitors?.urlSession(session, downloadTask: downloadTask, didFinishDownloadingTo: location)
-    (downloadTask.owner as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
+    (downloadTask.request as? DownloadRequest)?.didFinishDownloading(using: downloadTask, to: location, fileManager)
   }
+}
+
+extension SessionDelegate: SelectiveDataDelegate {
+  package func needsResponse(of task: URLSessionDataTask) -> Bool {
+    isWatched || task.request?.responseDecision != nil
+  }
+
+  package func needsCachingDecision(for task: URLSessionDataTask) -> Bool {
+    isWatched || cachedResponseHandler(for: task) != nil
+  }
+
+  package func keptBody(of task: URLSessionDataTask) -> Data? { (task.request as? DataRequest)?.data }
+
+  // A stream's handlers may still be running. An error that one of them throws ends the request before its validation.
+  package func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) {
+    guard let request = task.request as? DataStreamRequest else { return completion() }
+    request.drain(completion)
+  }
+}
+
+extension URLSessionTask {
+  /// The request for which the task works, until the task has completed.
+  var request: Request? { owner as? Request }
 }

@@ -1,6 +1,7 @@
 // One handler of a stream: it gets every piece once, in order, on its queue, serialised before if it wants that.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 /// A piece of a body. Once nobody holds it any more, the server may send as much again.

@@ -1,6 +1,7 @@
 // What can be made into a URL or a URLRequest, and the types that can out of the box.
 
 public import Foundation
+public import LupineURLSession
 
 /// A type from which a `URL` can be made.
 public protocol URLConvertible: Sendable {
@@ -64,6 +65,6 @@ extension URLRequest {
   ///
   /// - Throws: what ``URLConvertible/asURL()`` throws.
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
-    self.init(url: try url.asURL(), method: method.rawValue, headers: headers ?? HTTPHeaders())
+    self.init(url: try url.asURL(), method: method.rawValue, fields: (headers ?? HTTPHeaders()).section)
   }
 }

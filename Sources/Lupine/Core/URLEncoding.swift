@@ -1,6 +1,7 @@
 // A dictionary of parameters as `application/x-www-form-urlencoded`, in the query or the body.
 
 import Foundation
+public import LupineURLSession
 
 /// Encodes parameters as percent-escaped `key=value` pairs, for the query or a form body.
 ///

@@ -1,6 +1,7 @@
 // How encoded parameters get into a request: as its body, or behind its query.
 
 import Foundation
+import LupineURLSession
 
 extension URLRequest {
   /// The request with `body`, and with `type` as its Content-Type unless it has one.

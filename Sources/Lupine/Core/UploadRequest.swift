@@ -1,6 +1,7 @@
 // A request with a body of bytes, of a file or of a stream.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 // Unchecked since the superclass is: the added state is constant or in the Mutex.

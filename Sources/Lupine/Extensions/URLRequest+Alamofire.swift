@@ -1,5 +1,7 @@
 // What Core adds to a request: its method by type, and the check that runs before it is sent.
 
+import LupineURLSession
+
 extension URLRequest {
   /// The method; setting nil makes it GET.
   public var method: HTTPMethod? {

@@ -1,5 +1,7 @@
 // Session configurations that send the default header fields, and the fields by their own type.
 
+public import LupineURLSession
+
 extension URLSessionConfiguration: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType: URLSessionConfiguration {

@@ -1,6 +1,7 @@
 // What evaluators ask of a server's certificates, and where pins come from.
 
 public import Foundation
+public import LupineURLSession
 
 extension SecTrust: AlamofireExtended {}
 extension SecCertificate: AlamofireExtended {}
@@ -30,6 +31,14 @@ extension AlamofireExtension where ExtendedType == SecTrust {
 
   /// Throws unless the chain is good and names the host.
   public func performValidation(forHost host: String) throws { try type.evaluate(forHost: host) }
+}
+
+extension SecTrust {
+  /// Throws `trustEvaluationFailed` unless the chain is trusted and, if `host` isn't nil, names it.
+  func evaluate(forHost host: String?) throws(AFError) {
+    guard let problem = problem(forHost: host) else { return }
+    throw .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: problem))
+  }
 }
 
 extension AlamofireExtension where ExtendedType == SecCertificate {

@@ -1,6 +1,7 @@
 // What becomes of requests, as notifications.
 
 public import Foundation
+public import LupineURLSession
 
 // Unchecked for the dictionary's sake: AnyHashable isn't Sendable, the string in it is, and nothing changes it.
 /// Posts a notification when a request or its task was resumed, suspended or cancelled, and when it has ended.

@@ -1,6 +1,7 @@
 // Keeps a credential that expires: applies it to requests, and has it refreshed once for all that need it.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 /// What requests are authenticated with, such as an OAuth 2 access token (RFC 6749 §1.4) with its refresh token.

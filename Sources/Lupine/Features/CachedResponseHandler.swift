@@ -1,6 +1,7 @@
 // Who decides whether a response is stored, and what of it.
 
 import Foundation
+public import LupineURLSession
 
 /// Decides about storing a response.
 ///

@@ -1,6 +1,7 @@
 // An event monitor made of closures: a long list of the same, in the protocol's order.
 
 public import Foundation
+public import LupineURLSession
 import Synchronization
 
 // Unchecked since the class is open: all state is constant or in the Mutex.

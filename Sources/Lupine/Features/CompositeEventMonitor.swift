@@ -1,6 +1,7 @@
 // Several monitors as one: each is told on its own queue.
 
 public import Foundation
+public import LupineURLSession
 
 /// Tells several monitors of everything, each on its own queue, in order; ``AlamofireNotifications`` at once.
 public final class CompositeEventMonitor: EventMonitor {

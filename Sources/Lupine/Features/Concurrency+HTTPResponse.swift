@@ -1,6 +1,7 @@
 // The response's head, awaited: as a sequence, and as a question that may take its time.
 
 import Foundation
+public import LupineURLSession
 
 extension DataRequest {
   /// The head of each response, one for each time that the request is sent; replaces a handler that was set before.

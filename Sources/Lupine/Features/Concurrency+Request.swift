@@ -1,6 +1,7 @@
 // What happens to requests of every kind, as asynchronous sequences that end with the request.
 
 public import Foundation
+public import LupineURLSession
 
 extension Request {
   /// How much of the request's body was sent, each time that it changes; replaces a handler that was set before.

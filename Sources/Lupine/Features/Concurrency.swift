@@ -1,6 +1,7 @@
 // Awaiting the response of a request.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 /// A data request that was started, and the response that it will have.

@@ -1,6 +1,7 @@
 // What turns a body that was written to a file into a value.
 
 public import Foundation
+public import LupineURLSession
 
 /// Turns a file with a response's body into a value.
 public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {

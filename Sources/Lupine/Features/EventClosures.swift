@@ -1,6 +1,7 @@
 // The closures of a ClosureEventMonitor, one for each event.
 
 import Foundation
+import LupineURLSession
 import Synchronization
 
 // Unchecked since programs may set closures that aren't Sendable: none is called but on the monitor's own queue.

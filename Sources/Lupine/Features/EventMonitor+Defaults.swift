@@ -1,6 +1,7 @@
 // What a monitor does of which it doesn't say anything else: nothing.
 
 public import Foundation
+public import LupineURLSession
 
 extension EventMonitor {
   /// The main queue.

@@ -1,6 +1,7 @@
 // Who is told what becomes of requests, step by step.
 
 public import Foundation
+import LupineURLSession
 
 /// Is told what becomes of requests and their tasks. Every method has a default that does nothing.
 ///

@@ -1,5 +1,7 @@
 // The interceptors to build others from: one closure, or a chain.
 
+public import LupineURLSession
+
 // Unchecked since the class is open: all of it is constant.
 /// An adapter made of a closure; it retries nothing.
 open class Adapter: RequestInterceptor, @unchecked Sendable {

@@ -1,6 +1,7 @@
 // Bodies as JSON objects without a type, for programs that used them before Decodable came.
 
 public import Foundation
+public import LupineURLSession
 
 /// Reads the body as JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these; an allowed empty body as
 /// `NSNull`.

@@ -1,6 +1,7 @@
 // A form of several parts for an upload: what is appended, and how each part is announced (RFC 7578).
 
 public import Foundation
+import LupineURLSession
 
 /// A `multipart/form-data` body (RFC 7578), made of parts that are data, files or streams.
 ///

@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import LupineURLSession
 import Synchronization
 
 // Unchecked since MultipartFormData isn't Sendable: it is touched with the Mutex held. Who gave the form away has to leave it

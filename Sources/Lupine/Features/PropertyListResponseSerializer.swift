@@ -1,6 +1,7 @@
 // Bodies as property lists without a type.
 
 public import Foundation
+public import LupineURLSession
 
 /// Reads the body as a property list, XML or binary: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries of
 /// these; an allowed empty body as `NSNull`.

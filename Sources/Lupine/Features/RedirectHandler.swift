@@ -1,5 +1,7 @@
 // Who decides whether a redirect is followed, and with which request.
 
+public import LupineURLSession
+
 /// Decides about a redirect before it is followed.
 public protocol RedirectHandler: Sendable {
   /// Looks at the request that would be sent next and calls `completion` once, on any thread, with the one that is to

@@ -1,6 +1,7 @@
 // The request as a curl command, when it has been built.
 
 public import Foundation
+import LupineURLSession
 
 extension Request {
   /// The curl command of the latest request, or a sentence that says that none was built yet.

@@ -2,6 +2,7 @@
 // sends the method, fields and body of the request.
 
 import Foundation
+import LupineURLSession
 
 /// The curl command for `request`, with the fields of the session's configuration that the request doesn't set itself.
 ///

@@ -1,6 +1,7 @@
 // Compresses the bodies of requests.
 
 public import Foundation
+public import LupineURLSession
 
 /// An adapter that sends bodies with the content coding `deflate`: the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///

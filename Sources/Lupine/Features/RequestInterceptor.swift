@@ -1,6 +1,7 @@
 // What may change a request before it is sent, and what may send it again after it has failed.
 
 public import Foundation
+public import LupineURLSession
 
 /// What an adapter may know of the request that it adapts.
 public struct RequestAdapterState: Sendable {

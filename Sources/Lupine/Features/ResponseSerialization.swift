@@ -1,6 +1,7 @@
 // What turns a complete body into a value: the protocols and the defaults that serializers share.
 
 public import Foundation
+public import LupineURLSession
 
 /// Turns the outcome of a data request into a value.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {

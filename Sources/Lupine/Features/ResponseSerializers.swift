@@ -1,6 +1,7 @@
 // The serializers for bytes, text and Decodable values.
 
 public import Foundation
+public import LupineURLSession
 
 /// Hands the body over as bytes; an allowed empty one as no bytes.
 public final class DataResponseSerializer: ResponseSerializer {

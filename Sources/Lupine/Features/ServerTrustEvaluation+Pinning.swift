@@ -1,6 +1,7 @@
 // Evaluators that know the server's certificate or key, or those of its authority, beforehand.
 
 public import Foundation
+public import LupineURLSession
 
 /// Accepts a server whose chain has one of the pinned certificates in it.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {

@@ -1,6 +1,7 @@
 // Who decides whether a server is to be trusted: a session's manager has an evaluator for each host.
 
 import Foundation
+public import LupineURLSession
 
 // Unchecked since the class is open: all state is constant.
 /// The evaluators of a session by host. Subclasses may choose in another way.
@@ -107,5 +108,20 @@ extension [any ServerTrustEvaluating] {
   /// Asks one after the other, and throws the first error; none accept everything.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
+  }
+}
+
+extension ServerTrustManager {
+  /// The manager's decision about a server, for the session's engine: hosts without an evaluator are left to the engine.
+  var evaluation: ServerTrustEvaluation {
+    { trust, host in
+      do {
+        guard let evaluator = try self.serverTrustEvaluator(forHost: host) else { return false }
+        try evaluator.evaluate(trust, forHost: host)
+        return true
+      } catch {
+        throw error.asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
+      }
+    }
   }
 }

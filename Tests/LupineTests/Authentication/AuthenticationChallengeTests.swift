@@ -5,6 +5,7 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct AuthenticationChallengeTests {
   private let me = URLCredential(user: "me", password: "pw", persistence: .forSession)
@@ -152,7 +153,7 @@ import Testing
   func advice(status: Int, field: String, value: String, offer: String, remedy: String) throws {
     let url = try #require(URL(string: "http://h.example"))
     func advice(_ status: Int) -> String? {
-      HTTPURLResponse(url: url, statusCode: status) { [HTTPHeader(name: field, value: value)] }.authenticationAdvice
+      HTTPURLResponse(url: url, statusCode: status, fields: Fields([(field, value)])).authenticationAdvice
     }
     let text = try #require(advice(status))
     #expect(text.contains("The \(status == 401 ? "server" : "proxy") asks for a credential and \(offer)"))

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct CredentialTests {
   private let space = URLProtectionSpace(

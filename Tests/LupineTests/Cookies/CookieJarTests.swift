@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct CookieJarTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
   /// A cookie of four properties, some of them changed, one of them missing.

@@ -5,6 +5,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct SetCookieTests {
   @Test("a line becomes a cookie or is refused", arguments: SetCookieVector.all)

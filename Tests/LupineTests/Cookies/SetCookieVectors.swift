@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// A Set-Cookie line that a server sends in answer to a request.
 struct SetCookieVector: Sendable, CustomTestStringConvertible {

@@ -5,6 +5,7 @@ import Glibc
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct DownloadDestinationTests {
   private static let memory = URL(filePath: "/dev/shm")

@@ -6,6 +6,7 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct DownloadFileTests {
   private static let source = URL(string: "https://h/large")
@@ -28,7 +29,7 @@ import Testing
 
   private func resumeData(_ path: String, received: UInt64, total: UInt64? = nil) throws -> ResumeData {
     ResumeData(
-      url: try #require(Self.source), fields: [], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil,
+      url: try #require(Self.source), fields: [:], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil,
       validator: .entityTag("\"1\""), path: path, receivedByteCount: received, totalByteCount: total)
   }
 

@@ -9,6 +9,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
   @Test("downloads that are cancelled at random moments leave no file")

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.enabled(if: SmallDisk.isAvailable), .timeLimit(.minutes(10))) struct FullDiskTests {
   private let piece = Data(count: 10_000)

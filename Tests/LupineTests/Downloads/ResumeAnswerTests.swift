@@ -1,9 +1,11 @@
 // What the answers of servers mean for a download that is gone on with (RFC 9110 §13.1.5, §14).
 
 import Foundation
+import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ResumeAnswerTests {
   private static let lastModified = "Wed, 21 Oct 2015 07:28:00 GMT"
@@ -14,11 +16,9 @@ import Testing
   ) throws -> ResumeAnswer {
     let url = try "https://h/large".asURL()
     let resumeData = ResumeData(
-      url: url, fields: [], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil, validator: validator,
+      url: url, fields: [:], timeoutInterval: nil, handlesCookies: true, mainDocumentURL: nil, validator: validator,
       path: "/tmp/\(DownloadFileName.random())", receivedByteCount: 50, totalByteCount: total)
-    let response = HTTPURLResponse(url: url, statusCode: status) {
-      fields.map { HTTPHeader(name: $0.0, value: $0.1) }
-    }
+    let response = HTTPURLResponse(url: url, statusCode: status, fields: Fields(fields))
     return ResumeAnswer.judge(response, to: resumeData)
   }
 

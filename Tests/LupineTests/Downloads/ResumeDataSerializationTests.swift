@@ -1,16 +1,18 @@
 // Resume data as its caller keeps it: it comes back whole, and nothing else is taken for it.
 
 import Foundation
+import LupineEngine
 import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ResumeDataSerializationTests {
   private static let path = "/tmp/\(DownloadFileName.random())"
 
   private func resumeData(
-    path: String = Self.path, fields: [HTTPHeader] = [HTTPHeader(name: "X-A", value: "1")],
+    path: String = Self.path, fields: Fields = ["X-A": "1"],
     validator: ResumeData.Validator = .entityTag("\"v1\""), received: UInt64 = 50, total: UInt64? = 100
   ) throws -> ResumeData {
     ResumeData(
@@ -30,7 +32,7 @@ import Testing
 
   @Test("what is kept comes back, in the order of the fields")
   func roundTrip() throws {
-    let fields = (0..<50).map { HTTPHeader(name: "X-\($0 * 7 % 50)", value: "ä\"\\\u{1F600} \($0)") }
+    let fields = Fields((0..<50).map { ("X-\($0 * 7 % 50)", "ä\"\\\u{1F600} \($0)") })
     for validator in [.entityTag("\"\\\""), .lastModified("Wed, 21 Oct 2015 07:28:00 GMT")] as [ResumeData.Validator] {
       for total in [nil, 50, UInt64(Int64.max)] {
         let resumeData = try resumeData(fields: fields, validator: validator, total: total)
@@ -42,10 +44,10 @@ import Testing
 
   @Test("more than can be read again isn't offered")
   func tooLarge() throws {
-    let fields = [HTTPHeader(name: "X", value: String(repeating: "x", count: 256 * 1024))]
+    let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
     var request = try URLRequest(url: "https://h/", method: .get)
-    request.headers = HTTPHeaders(fields)
+    request.fields = fields
     let response = HTTPURLResponse(
       url: try "https://h/".asURL(), statusCode: 200, httpVersion: nil,
       headerFields: ["ETag": "\"1\"", "Accept-Ranges": "bytes"])

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct ResumeDataTests {
   private static let url = "https://h/large?x=1"

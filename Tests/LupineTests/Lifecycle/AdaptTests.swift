@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
   @Test("the session's adapter comes first, then the request's in the order in which they were added")

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BasicAuthenticationTests {
   @Test("the request's credential is shown when the server asks, on the same connection")

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryQueueTests {
   @Test("work is done in order, one at a time, also what work asks for", arguments: URLSessionTests.Queue.allCases)

@@ -7,6 +7,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct HandlerOrderTests {
   /// The queue of the response handler; all other handlers are on the root queue.

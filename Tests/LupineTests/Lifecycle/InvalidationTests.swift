@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
   @Test("invalidateAndCancel ends what is under way with sessionInvalidated, and asks no retrier")

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
   // In a process of its own, whose memory and descriptors nobody else uses.

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectIdentityTests {
   /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has one

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSetupTests {
   @Test("an eager session makes the task at once, and sends nothing until the request is resumed")

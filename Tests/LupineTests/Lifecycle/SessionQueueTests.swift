@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionQueueTests {
   @Test("a concurrent root queue is used one at a time, by a queue in front of it")

@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DataURLTests {
   struct Vector: Sendable, CustomTestStringConvertible {

@@ -6,6 +6,7 @@ import LupineEngine
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct FileURLErrorTests {
   private func error(of url: String, _ method: String = "GET") -> URLError? {

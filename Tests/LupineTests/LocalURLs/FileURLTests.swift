@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
   @Test("a request for a file has its content and passes validation, without an HTTP response")

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LocalRedirectTests {
   private static let locations = [
@@ -53,7 +54,7 @@ import Testing
   @Test("resume data that names a file or data URL can't be read", arguments: ["file:///etc/hostname", "data:,x"])
   func resumeData(location: String) async throws {
     let stored = ResumeData(
-      url: try #require(URL(string: location)), fields: [], timeoutInterval: nil, handlesCookies: true,
+      url: try #require(URL(string: location)), fields: [:], timeoutInterval: nil, handlesCookies: true,
       mainDocumentURL: nil, validator: .entityTag("\"v1\""), path: "/tmp/\(DownloadFileName.random())",
       receivedByteCount: 1, totalByteCount: 2)
     let data = try #require(stored.serialized)

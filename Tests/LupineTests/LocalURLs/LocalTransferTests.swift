@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LocalTransferTests {
   /// Records what a transfer reports.

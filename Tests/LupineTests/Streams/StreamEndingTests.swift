@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamEndingTests {
   @Test("a handler that throws cancels the request, whose error is what was thrown", arguments: ["/short", "/endless"])

@@ -5,6 +5,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite struct StreamPieceAlignmentTests {
   /// Characters of every length, and every way to be none.

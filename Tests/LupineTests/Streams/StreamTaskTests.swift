@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
   @Test("loops of every kind get the pieces and then the end, and start the request")

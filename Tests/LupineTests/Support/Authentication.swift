@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// A credential with a name.
 struct Token: AuthenticationCredential, Sendable {

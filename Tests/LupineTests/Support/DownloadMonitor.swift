@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// Writes down what it is told, on the queue on which it is told.
 final class DownloadMonitor: EventMonitor {

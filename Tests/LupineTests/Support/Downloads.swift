@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// Bytes of the pattern under a validator, as a server that knows ranges serves them.
 struct Resource: Sendable {

@@ -1,8 +1,10 @@
 // Something of each kind that events are about, of which nothing is ever sent.
 
 import Foundation
+import LupineEngine
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// A session, its requests and tasks, and what monitors are told with them.
 struct EventFixture {
@@ -45,7 +47,7 @@ struct EventFixture {
         host: "localhost", port: 80, protocol: "http", realm: "realm",
         authenticationMethod: NSURLAuthenticationMethodHTTPBasic),
       proposedCredential: nil, previousFailureCount: 0, failureResponse: nil)
-    response = HTTPURLResponse(url: url, statusCode: 200) { [] }
+    response = HTTPURLResponse(url: url, statusCode: 200, fields: [:])
     cached = CachedURLResponse(response: response, data: data)
     metrics = task.metrics
     dataResponse = DataResponse(

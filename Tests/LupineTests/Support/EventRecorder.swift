@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// An event by the name of its closure in `ClosureEventMonitor`; those that have none there are the last three.
 enum EventName: String, CaseIterable, CustomStringConvertible {

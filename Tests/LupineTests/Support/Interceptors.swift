@@ -3,6 +3,7 @@
 import Foundation
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// An error that tells itself from others.
 struct Mishap: Error, Equatable, CustomStringConvertible {

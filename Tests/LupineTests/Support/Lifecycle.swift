@@ -6,6 +6,7 @@ import LupineOrigin
 import Synchronization
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// Calls `body` with a session, which lives until it returns.
 func keeping<Value>(_ session: Session, _ body: (Session) async throws -> Value) async throws -> Value {

@@ -5,6 +5,7 @@ import LupineEngine
 import LupineOrigin
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// Calls `body` with a session of its own, which lives until it returns.
 ///

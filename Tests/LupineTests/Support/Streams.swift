@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 extension DataStreamRequest {
   /// The pieces as text and the end, by a closure on the underlying queue.

@@ -8,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 extension SecTrust {
   /// What a server with this certificate, which sends `issuers` along, shows to a client that trusts `roots`.

@@ -6,6 +6,7 @@ import LupineOrigin
 import Synchronization
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// A stream that gives the pattern's first bytes, then ends or fails; it can be opened again if it is told to.
 final class PatternStream: InputStream {

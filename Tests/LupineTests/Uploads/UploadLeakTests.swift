@@ -10,6 +10,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
   @Test("200 uploads that are cancelled at random moments leave no temporary file and no open descriptor")

@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadTaskTests {
   /// Runs one task, and returns what its delegate heard and the error it completed with.

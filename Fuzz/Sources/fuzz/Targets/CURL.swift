@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 @testable import Lupine
+@testable import LupineURLSession
 
 extension FuzzTarget {
   /// Input: choices, method, URL, body, then names and values of fields.

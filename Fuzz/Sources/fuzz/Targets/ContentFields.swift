@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineURLSession
 @testable import LupineCoding
 @testable import LupineWire
 

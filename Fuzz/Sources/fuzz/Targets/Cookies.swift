@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineURLSession
 
 extension FuzzTarget {
   /// Input: lines. The first byte of each selects the server that sends it.

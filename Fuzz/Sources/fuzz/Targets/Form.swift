@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineURLSession
 
 extension FuzzTarget {
   /// Input: options, then a tree.

@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineURLSession
 
 extension FuzzTarget {
   /// Input: the number of a boundary, then parts: choices, name, file name, type, body.

@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineURLSession
 
 extension FuzzTarget {
   /// Input: a byte of choices, then a body.

@@ -1,0 +1,14 @@
+// ReadableText+HTTPHeaders: header fields and bodies in the descriptions of responses.
+
+import Foundation
+import LupineURLSession
+
+extension ReadableText {
+  /// Returns an indented line for each field. Only the scheme of credentials is shown.
+  static func fields(_ headers: HTTPHeaders) -> [String] { fields(headers.map { ($0.name, $0.value) }) }
+
+  /// Returns the size of a body with these fields, and the body if it is text.
+  static func body(_ body: Data?, _ headers: HTTPHeaders) -> String {
+    self.body(body, contentType: headers["Content-Type"])
+  }
+}

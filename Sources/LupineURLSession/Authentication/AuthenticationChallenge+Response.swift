@@ -1,0 +1,134 @@
+// Which credential a response asks for, and what is done about it (RFC 9110 §11.6). Pure: no request is sent from here.
+
+package import Foundation
+import LupineEngine
+
+extension URLAuthenticationChallenge {
+  /// The challenge of a 401 response; nil if it offers no scheme that has an authentication method.
+  ///
+  /// Basic is the only scheme that can be answered, so the first Basic challenge counts. Without one it is the first of
+  /// Digest, NTLM or Negotiate: the delegate and the monitors receive that, but no answer sends a credential. A challenge
+  /// without a realm gets the host as its realm.
+  ///
+  /// - Parameters:
+  ///   - status: the response's status code.
+  ///   - fields: the response's fields.
+  ///   - uri: what was asked for.
+  ///   - previousFailureCount: how many credentials the request has shown before.
+  ///   - storage: where the default credential for the space is looked for.
+  ///   - response: the response as the delegate sees it.
+  convenience init?(
+    status: Int, fields: Fields, from uri: URI, previousFailureCount: Int, storage: URLCredentialStorage?,
+    response: HTTPURLResponse?
+  ) {
+    guard status == 401 else { return nil }
+    let offers = fields.challenges("WWW-Authenticate").compactMap { challenge in
+      challenge.authenticationMethod.map { (realm: challenge.realm, method: $0) }
+    }
+    guard let offer = offers.first(where: { $0.method == NSURLAuthenticationMethodHTTPBasic }) ?? offers.first else {
+      return nil
+    }
+    let space = URLProtectionSpace(uri.origin, realm: offer.realm, method: offer.method)
+    self.init(
+      protectionSpace: space, proposedCredential: storage?.defaultCredential(for: space),
+      previousFailureCount: previousFailureCount, failureResponse: response)
+  }
+
+  /// What follows from an answer.
+  enum Outcome: Sendable, Equatable {
+    /// The request is sent again, with that value of Authorization.
+    case authorize(String)
+    /// The response that asked stands as it is.
+    case stand
+    /// The request fails with `URLError.cancelled`.
+    case cancel
+  }
+
+  /// What is done when somebody has answered, or nobody was there to ask: `performDefaultHandling` then.
+  ///
+  /// By default the proposed credential is shown once, since a server that refused it would refuse it again. A server that
+  /// didn't ask for Basic isn't shown any: Basic sends the password itself.
+  func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
+    let shown: URLCredential?
+    switch disposition {
+    case .useCredential: shown = credential
+    case .performDefaultHandling: shown = previousFailureCount == 0 ? proposedCredential : nil
+    case .rejectProtectionSpace: shown = nil
+    case .cancelAuthenticationChallenge: return .cancel
+    }
+    guard protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic else { return .stand }
+    return shown?.basicAuthorization.map { .authorize($0) } ?? .stand
+  }
+}
+
+extension Challenge {
+  /// Foundation's name of the scheme; nil if it has none.
+  fileprivate var authenticationMethod: String? {
+    switch scheme.lowercased() {
+    case "basic": NSURLAuthenticationMethodHTTPBasic
+    case "digest": NSURLAuthenticationMethodHTTPDigest
+    case "ntlm": NSURLAuthenticationMethodNTLM
+    case "negotiate": NSURLAuthenticationMethodNegotiate
+    default: nil
+    }
+  }
+}
+
+extension HTTPURLResponse {
+  /// Which schemes a 401 or 407 response offers, and what to do about it; nil for other responses.
+  package var authenticationAdvice: String? {
+    switch statusCode {
+    case 401:
+      let (offer, hasBasic) = offer(in: "WWW-Authenticate")
+      let remedy =
+        hasBasic
+        ? "Pass a valid user name and password to authenticate(username:password:)."
+        : "authenticate(username:password:) answers only Basic. Enable Basic on the server, or set the Authorization field."
+      return "The server asks for a credential and \(offer). \(remedy)"
+    case 407:
+      let (offer, hasBasic) = offer(in: "Proxy-Authenticate")
+      let remedy =
+        hasBasic
+        ? "Write a valid user name and password into the proxy's URL: http://user:password@host:port."
+        : "Only Basic is supported. Enable Basic on the proxy."
+      return "The proxy asks for a credential and \(offer). \(remedy)"
+    default: return nil
+    }
+  }
+
+  private func offer(in field: String) -> (words: String, hasBasic: Bool) {
+    let challenges = Challenge.parse(value(forHTTPHeaderField: field) ?? "")
+    let names = AuthenticationSchemes.names(challenges)
+    let words = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
+    return (words, challenges.contains { $0.isOf(scheme: "Basic") })
+  }
+}
+
+extension URLProtectionSpace {
+  /// A space of an origin's.
+  fileprivate convenience init(_ origin: Origin, realm: String?, method: String) {
+    // Each Unix socket is a host of its own, so that no service gets what was meant for another.
+    let host = origin.socketPath ?? origin.host
+    self.init(
+      host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: realm ?? host,
+      authenticationMethod: method)
+  }
+
+  /// Whether it is at the URL's origin, or at the same host by https where http was asked for, at their own ports.
+  package func isAt(_ url: URL) -> Bool {
+    guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
+    let method = authenticationMethod
+    if self == URLProtectionSpace(origin, realm: realm, method: method) { return true }
+    let isUpgrade = origin.scheme == .http && origin.port == origin.scheme.defaultPort && origin.socketPath == nil
+    let secure = Origin(scheme: .https, host: origin.host, port: Scheme.https.defaultPort)
+    return isUpgrade && self == URLProtectionSpace(secure, realm: realm, method: method)
+  }
+}
+
+extension URLCredential {
+  /// The value of an Authorization field; nil if the name has a colon, which the Basic scheme can't send (RFC 7617 §2).
+  package var basicAuthorization: String? {
+    guard let user, let password else { return nil }
+    return BasicCredentials.fieldValue(user: user, password: password)
+  }
+}

@@ -1,0 +1,84 @@
+// Resume data as bytes: JSON, since the property list parser can't be trusted with what it is given.
+
+import Foundation
+import LupineEngine
+
+extension ResumeData {
+  /// Bytes of serialised resume data at most: four heads of the largest size, as JSON may need more than the fields do.
+  private static let serializedBytesMax = 256 * 1024
+  private static let version = 1
+
+  /// The form in which it is kept. Names are short and fixed, as old files have to be read.
+  private struct Record: Codable {
+    let version: Int
+    let url: String
+    let fields: [[String]]
+    let timeout: Double?
+    let handlesCookies: Bool
+    let mainDocument: String?
+    let entityTag: String?
+    let lastModified: String?
+    let path: String
+    let received: UInt64
+    let total: UInt64?
+  }
+
+  /// The bytes that a caller keeps; nil if they would be more than can be read again.
+  var serialized: Data? {
+    let (tag, date): (String?, String?) =
+      switch validator {
+      case .entityTag(let text): (text, nil)
+      case .lastModified(let text): (nil, text)
+      }
+    let record = Record(
+      version: Self.version, url: url.absoluteString, fields: fields.map { [$0.name, $0.value] },
+      timeout: timeoutInterval, handlesCookies: handlesCookies, mainDocument: mainDocumentURL?.absoluteString,
+      entityTag: tag, lastModified: date, path: path, received: receivedByteCount, total: totalByteCount)
+    guard let data = try? JSONEncoder().encode(record), data.count <= Self.serializedBytesMax else { return nil }
+    return data
+  }
+
+  /// Reads what ``serialized`` has made. It may come from anywhere, so it is checked: it can't name any file but those
+  /// that downloads make, neither by its path nor by a `file:` URL.
+  ///
+  /// - Throws: `URLError.cannotOpenFile`, as the file of the download isn't known.
+  init(_ data: Data) throws(URLError) {
+    guard data.count <= Self.serializedBytesMax, let record = try? JSONDecoder().decode(Record.self, from: data),
+      let resumeData = ResumeData(record)
+    else { throw URLError.unreadableResumeData(data.count) }
+    self = resumeData
+  }
+
+  private init?(_ record: Record) {
+    guard record.version == Self.version, let url = URL(string: record.url), url.scheme != nil,
+      !LocalContent.serves(url),
+      record.fields.allSatisfy({ $0.count == 2 }), record.path.hasPrefix("/"), !record.path.utf8.contains(0),
+      record.path.split(separator: "/").last.map(DownloadFileName.matches) == true,
+      (1...UInt64(Int64.max)).contains(record.received),
+      record.total.map({ (record.received...UInt64(Int64.max)).contains($0) }) ?? true
+    else { return nil }
+    let validator: Validator? =
+      switch (record.entityTag, record.lastModified) {
+      case (let text?, nil): Validator(entityTag: text)
+      case (nil, let text?): HTTPDate(text, now: 0).map { _ in .lastModified(text) }
+      default: nil
+      }
+    guard let validator else { return nil }
+    var fields = Fields()
+    for field in record.fields { fields.set(name: field[0], value: field[1]) }
+    self.init(
+      url: url, fields: fields, timeoutInterval: record.timeout,
+      handlesCookies: record.handlesCookies, mainDocumentURL: record.mainDocument.flatMap { URL(string: $0) },
+      validator: validator, path: record.path, receivedByteCount: record.received, totalByteCount: record.total)
+  }
+}
+
+extension URLError {
+  fileprivate static func unreadableResumeData(_ byteCount: Int) -> URLError {
+    let description = """
+      The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't made by this library. \
+      Download from the start.
+      """
+    return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: description])
+  }
+}

@@ -1,0 +1,70 @@
+// How descriptions write URLs, fields, bodies, counts and times: for people, and without passwords, since they end up in logs.
+
+package import Foundation
+
+package enum ReadableText {
+  /// The longest body that is shown as text, in bytes; as in Alamofire. Of a longer one the size is shown.
+  package static let bodyBytesMax = 100_000
+
+  /// A URL without its user information (RFC 3986 §3.2.1), which may hold a password.
+  package static func url(_ url: URL?) -> String {
+    guard let text = url?.absoluteString else { return "(no URL)" }
+    // By scalars, since a combining mark would hide a delimiter.
+    let scalars = text.unicodeScalars
+    // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
+    guard let colon = scalars.firstIndex(where: { ":/?#".unicodeScalars.contains($0) }), scalars[colon] == ":",
+      scalars[colon...].starts(with: "://".unicodeScalars)
+    else { return text }
+    let start = scalars.index(colon, offsetBy: 3)
+    let end = scalars[start...].firstIndex { "/?#".unicodeScalars.contains($0) } ?? scalars.endIndex
+    guard let at = scalars[start..<end].lastIndex(of: "@") else { return text }
+    return String(scalars[..<start]) + String(scalars[scalars.index(after: at)...])
+  }
+
+  /// Method and URL.
+  package static func request(_ request: URLRequest) -> String {
+    "\(request.httpMethod ?? "(no method)") \(url(request.url))"
+  }
+
+  /// A line for each field, indented; of credentials the scheme alone.
+  package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
+    fields.map { name, value in
+      guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
+      return "  \(name): \(value.split(separator: " ").first ?? "") (not shown)"
+    }
+  }
+
+  /// The size of a body, and the body itself if its media type is one of text and it isn't too long.
+  package static func body(_ body: Data?, contentType: String?) -> String {
+    guard let body, !body.isEmpty else { return "none" }
+    let size = bytes(Int64(body.count))
+    // As in Alamofire, which goes by these parts of the field's value.
+    let type = contentType?.lowercased() ?? ""
+    guard body.count <= bodyBytesMax, ["json", "xml", "text"].contains(where: type.contains) else { return size }
+    return "\(size)\n\(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
+  }
+
+  /// A count of bytes, such as `512 bytes` or `1.2 MB`; k, M and G are powers of 1,000.
+  package static func bytes(_ count: Int64) -> String {
+    switch count {
+    case ..<0: "unknown length"
+    case 1: "1 byte"
+    case ..<1_000: "\(count) bytes"
+    case ..<1_000_000: String(format: "%.1f kB", Double(count) / 1e3)
+    case ..<1_000_000_000: String(format: "%.1f MB", Double(count) / 1e6)
+    default: String(format: "%.1f GB", Double(count) / 1e9)
+    }
+  }
+
+  /// A time in seconds, such as `250 µs`, `12.5 ms` or `1.25 s`.
+  package static func duration(_ seconds: TimeInterval) -> String {
+    switch seconds {
+    case ..<0.001: String(format: "%.0f µs", seconds * 1e6)
+    case ..<1: String(format: "%.1f ms", seconds * 1e3)
+    default: String(format: "%.2f s", seconds)
+    }
+  }
+
+  /// A number of things, such as `1 cookie` or `2 cookies`.
+  package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+}
