@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationInterceptorTests {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
-   // MARK: Adapting a request
+  // MARK: Adapting a request
 
   @Test("a credential that needs no refresh is applied at once")
   func apply() async throws {
@@ -66,7 +66,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 5)
   }
 
-   // MARK: Retrying a refused request
+  // MARK: Retrying a refused request
 
   @Test("a request that failed for another reason isn't retried, with or without a response")
   func otherFailures() async throws {
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-   // MARK: Failed refreshes
+  // MARK: Failed refreshes
 
   @Test("after a failed refresh, refused requests fail at once until another request has been adapted")
   func failureBlocks() async throws {
@@ -171,7 +171,7 @@ import Testing
     let rig = Rig(Token("a"), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
     try await withRefused(token: "a") { session, request in
       #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
-           // An equal credential counts as new, because the server may accept it by now.
+      // An equal credential counts as new, because the server may accept it by now.
       rig.interceptor.credential = Token("a")
       #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
       #expect(rig.authenticator.refreshCount == 2)
@@ -241,7 +241,7 @@ import Testing
       let error = await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
       #expect(error?.localizedDescription.contains("too often") == true)
     }
-       // The first refresh, at 0 s, has left the window. The second, at 1 s, hasn't.
+    // The first refresh, at 0 s, has left the window. The second, at 1 s, hasn't.
     rig.setTime(30.5)
     await #expect(throws: Mishap("no refresh")) { try await rig.adapted() }
     await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
@@ -273,7 +273,7 @@ import Testing
   @Test("the public initializer uses the default window and the real clock")
   func publicInitialiser() async throws {
     var duration = Duration.zero
-       // On a busy machine six refreshes may take longer than the window; try again then.
+    // On a busy machine six refreshes may take longer than the window; try again then.
     repeat {
       let authenticator = TokenAuthenticator(.atOnce { _ in .failure(Mishap("no refresh")) })
       let interceptor = AuthenticationInterceptor(

@@ -25,11 +25,11 @@ import Testing
       }, onCall: look)
     rig.withLock { $0 = made }
     #expect(try await made.adapted() == "Bearer b")
-       // Recorded by requiresRefresh, refresh and apply.
+    // Recorded by requiresRefresh, refresh and apply.
     #expect(await names.first(3) == ["a", "a", "b"])
     try await withRefused(token: "b") { session, request in
       #expect(await made.interceptor.decision(on: request, for: session) == "retry")
-           // Recorded by didRequest, isRequest and refresh.
+      // Recorded by didRequest, isRequest and refresh.
       #expect(await names.first(3) == ["b", "b", "b"])
     }
     rig.withLock { $0 = nil }
@@ -95,12 +95,12 @@ import Testing
         runningMax.max(count, ordering: .relaxed)
         let number = generation.add(1, ordering: .relaxed).newValue
         running.subtract(1, ordering: .relaxed)
-               // Every second refresh fails. Every fourth returns a credential that requires another refresh.
+        // Every second refresh fails. Every fourth returns a credential that requires another refresh.
         if number % 2 == 0 { return .failure(Mishap("no refresh")) }
         return .success(Token("\(number)", requiresRefresh: number % 4 == 1))
       }, window: nil)
     try await withRefused(token: "0") { session, request in
-           // A continuation resumed twice traps. One never resumed keeps the group from ending.
+      // A continuation resumed twice traps. One never resumed keeps the group from ending.
       await withTaskGroup(of: Void.self) { group in
         for number in 0..<400 {
           group.addTask {

@@ -8,9 +8,9 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct AwaitingTests {
-   @Test(
-     "cancelling the awaiting task cancels the request, unless automaticallyCancelling is false",
-     arguments: [true, false])
+  @Test(
+    "cancelling the awaiting task cancels the request, unless automaticallyCancelling is false",
+    arguments: [true, false])
   func awaitingTask(isAutomatic: Bool) async throws {
     let (arrived, reply) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -34,7 +34,7 @@ import Testing
           #expect(await waiting.value.value == "late")
           #expect(request.isFinished)
         }
-               // Awaited again, after the request has ended.
+        // Awaited again, after the request has ended.
         #expect(await data.response.value == (isAutomatic ? nil : "late"))
         #expect(await (try? data.value) == (isAutomatic ? nil : "late"))
       }

@@ -17,8 +17,8 @@ import Testing
     return request
   }
 
-   /// Sends a request's body. Returns the framing that the server received (the Content-Length, or the transfer coding)
-   /// and whether the body equals `expected`, separated by a space.
+  /// Sends a request's body. Returns the framing that the server received (the Content-Length, or the transfer coding)
+  /// and whether the body equals `expected`, separated by a space.
   private func send(_ request: URLRequest, expecting expected: Data) async throws -> String {
     try await withServer { request in
       let framing = request.fields.first("Content-Length") ?? request.fields.first("Transfer-Encoding") ?? "none"

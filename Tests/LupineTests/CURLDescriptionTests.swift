@@ -96,7 +96,7 @@ import Testing
     let description = try cURLDescription(
       of: request(method: HTTPMethod(rawValue: text)), configuration: [:],
       credential: URLCredential(user: text, password: text, persistence: .none), cookies: "\(text)=\(text)")
-       // Each follows an option that takes its next word as a value unchanged.
+    // Each follows an option that takes its next word as a value unchanged.
     #expect(
       description == """
         $ curl -v \\
@@ -165,9 +165,9 @@ import Testing
     #expect(words[4] == Data(bytes))
   }
 
-   @Test(
-     "a body of 128 KiB or more reaches curl from printf, because it is too long for an argument",
-     arguments: [131_071, 131_072, 300_000])
+  @Test(
+    "a body of 128 KiB or more reaches curl from printf, because it is too long for an argument",
+    arguments: [131_071, 131_072, 300_000])
   func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)
     let words = try await words(of: request(method: .post, body: body))
@@ -175,9 +175,9 @@ import Testing
     #expect(words[4] == body)
   }
 
-   /// Returns the arguments that bash passes to curl, with a process substitution's content in place of its name.
+  /// Returns the arguments that bash passes to curl, with a process substitution's content in place of its name.
   ///
-   /// A shell function replaces curl and writes each argument as a line of hex digits.
+  /// A shell function replaces curl and writes each argument as a line of hex digits.
   private func words(of request: URLRequest) async throws -> [Data] {
     let command = cURLDescription(of: request, configuration: [:]).dropFirst(2)
     let function = """

@@ -49,7 +49,7 @@ import Testing
       let curls = try JSONDecoder().decode(Anything.self, from: output)
       #expect(curls.method == ours.method && curls.url == ours.url && curls.args == ours.args)
       #expect(curls.form == ours.form && curls.data == ours.data)
-           // The only field that curl adds.
+      // The only field that curl adds.
       var fields = curls.headers
       if ours.headers["Accept"] == nil { #expect(fields.removeValue(forKey: "Accept") == "*/*") }
       #expect(fields == ours.headers)
@@ -83,17 +83,17 @@ import Testing
 
   @Test("no text of a request makes curl read a file", arguments: ["-K", "@"])
   func readsNoFile(prefix: String) async throws {
-       // The file is valid as a configuration for -K, as a list of URLs after @, as a body, and as fields for -H.
+    // The file is valid as a configuration for -K, as a list of URLs after @, as a body, and as fields for -H.
     let file = try TemporaryFile(Array("url = \"stolen\"\nX-Stolen: yes\n".utf8))
     let text = prefix + file.path
-       // With -H, everything after @ is the file name, including ": v".
+    // With -H, everything after @ is the file name, including ": v".
     let named = "\(file.path): v"
     try Data("X-Stolen: yes\n".utf8).write(to: URL(filePath: named))
     defer { try? FileManager.default.removeItem(atPath: named) }
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self) + String(decoding: $0.body, as: UTF8.self))
     } _: { origin in
-           // After http://, a URL that begins with @ has no host.
+      // After http://, a URL that begins with @ has no host.
       let url = prefix == "@" ? origin.url + file.path : text
       var request = URLRequest(url: try #require(URL(string: url)))
       request.method = .post
@@ -101,7 +101,7 @@ import Testing
       request.httpBody = Data(text.utf8)
       let credential = URLCredential(user: text, password: text, persistence: .none)
       let command = cURLDescription(of: request, configuration: [:], credential: credential)
-           // Whichever host the URL names, curl connects to the test's server.
+      // Whichever host the URL names, curl connects to the test's server.
       let seen = String(decoding: try await run(command + " --connect-to ::127.0.0.1:\(origin.port)"), as: UTF8.self)
       #expect(seen.hasPrefix("POST \(file.path) HTTP/1.1\r\n") && seen.hasSuffix(text))
       #expect(seen.contains("X: \(text)\r\n") && seen.contains("Cookie: \(text)\r\n"))
@@ -133,9 +133,9 @@ import Testing
     }
   }
 
-   /// Runs a printed command in bash, as if it had been pasted at the prompt, and returns curl's output.
+  /// Runs a printed command in bash, as if it had been pasted at the prompt, and returns curl's output.
   private func run(_ command: String) async throws -> Data {
-       // History expansion is on by default only in an interactive shell.
+    // History expansion is on by default only in an interactive shell.
     let (status, printed) = try await ChildProcess.run(
       ["/bin/bash", "--norc", "-o", "history", "-o", "histexpand", "-s"],
       input: command.dropFirst("$ ".count) + "\n", errors: .file("/dev/null"))

@@ -238,7 +238,7 @@ private final class Heard: Sendable {
 }
 
 extension ClosureEventMonitor {
-   /// Sets every closure to one that calls `heard` with the event's name and parameters.
+  /// Sets every closure to one that calls `heard` with the event's name and parameters.
   fileprivate func setAll(_ heard: @escaping (EventName, [Any?]) -> Void) {
     sessionDidBecomeInvalidWithError = { heard(.sessionDidBecomeInvalidWithError, [$0, $1]) }
     taskDidReceiveChallenge = { heard(.taskDidReceiveChallenge, [$0, $1, $2]) }

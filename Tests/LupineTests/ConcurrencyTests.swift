@@ -19,7 +19,7 @@ import Testing
     let waiters = 200
     let sum = await withTaskGroup(of: Int.self) { group in
       for index in 0..<waiters {
-                      // Fills the box in the middle, so that some waiters start before that, some after it and some concurrently.
+        // Fills the box in the middle, so that some waiters start before that, some after it and some concurrently.
         if index == waiters / 2 {
           group.addTask {
             box.fill(3)

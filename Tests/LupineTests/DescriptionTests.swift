@@ -8,7 +8,7 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
-   /// Classes without a `description`, which Swift prints by their name: they have no state worth showing.
+  /// Classes without a `description`, which Swift prints by their name: they have no state worth showing.
   private static let namedByType: Set<String> = [
     "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
     "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
@@ -24,7 +24,7 @@ import Testing
     url = try #require(URL(string: "https://user:secret@example.org/a@b?c=d"))
   }
 
-   /// Returns the public classes declared in the sources, with the rest of each declaration's line.
+  /// Returns the public classes declared in the sources, with the rest of each declaration's line.
   private func declarations() throws -> [String: String] {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/Lupine").path
@@ -41,7 +41,7 @@ import Testing
     return found
   }
 
-   /// Returns an object of each public class with a description, including those of a request that was sent.
+  /// Returns an object of each public class with a description, including those of a request that was sent.
   private func objects(_ session: Session, at origin: String) async throws -> [any CustomStringConvertible] {
     let request = session.request(origin)
     let outcome = await request.outcome()
@@ -91,7 +91,7 @@ import Testing
             #expect(text != type || type == "SessionDelegate", "\(text)")
           }
         }
-               // `described` starts with the abstract classes, which have objects only of their subclasses.
+        // `described` starts with the abstract classes, which have objects only of their subclasses.
         #expect(Set(declarations.keys) == described.union(Self.namedByType))
         for name in Self.namedByType {
           #expect(declarations[name]?.contains("NSObject") == false, "\(name) is printed with its address")

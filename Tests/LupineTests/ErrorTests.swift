@@ -8,7 +8,7 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct ErrorTests {
-   // MARK: Nothing sent
+  // MARK: Nothing sent
 
   @Test("a URL that can't be parsed is invalidURL", arguments: ["", "http://[", "http://a b:c"])
   func invalidURL(url: String) async throws {
@@ -54,7 +54,7 @@ import Testing
   @Test("a host that doesn't exist is cannotFindHost")
   func unknownHost() async throws {
     try await withSession { session in
-           // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
+      // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
       let response = await session.request("http://lupine.invalid/").outcome()
       let urlError = try #require(response.error?.underlyingError as? URLError)
       let isOffline = urlError.code == .dnsLookupFailed
@@ -66,7 +66,7 @@ import Testing
     }
   }
 
-   // Port 1 is never assigned by the system. A port that was free a moment ago may belong to another test by now.
+  // Port 1 is never assigned by the system. A port that was free a moment ago may belong to another test by now.
   @Test("a port without a listener is cannotConnectToHost", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
   func refused(url: String) async throws {
     try await withSession { session in
@@ -114,7 +114,7 @@ import Testing
     ])
   func cutShort(script: Script) async throws {
     try await expectFailure(script, .networkConnectionLost, .connectionLost) { response in
-           // The bytes received before the connection closed remain available.
+      // The bytes received before the connection closed remain available.
       if script.reply.contains("half") {
         #expect(response.data == Data("half".utf8))
         #expect(response.response?.statusCode == 200)
@@ -129,7 +129,7 @@ import Testing
     try await withOrigin { peer in
       _ = try peer.readRequest()
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-           // The client may or may not have received the head before the reset.
+      // The client may or may not have received the head before the reset.
       peer.reset()
     } _: { origin in
       try await withSession { session in
@@ -150,7 +150,8 @@ import Testing
       Script(
         name: "two lengths", reply: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\nhello",
         parts: ["(5, 7)", "Fix the server"]),
-      Script(name: "a length that isn't a number", reply: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", parts: ["-1"]),
+      Script(
+        name: "a length that isn't a number", reply: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", parts: ["-1"]),
       Script(
         name: "a chunk size that isn't a number", reply: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         parts: ["chunk"]),

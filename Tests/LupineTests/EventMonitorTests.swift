@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
-   // MARK: Monitors and queues
+  // MARK: Monitors and queues
 
   @Test("the session's monitors are notified before the request's, each in the order in which they were added")
   func order() async throws {
@@ -25,7 +25,7 @@ import Testing
         _ = await request.serializingString().response
         await queue.turn()
         let names = log.entries
-               // requestDidResume, taskDidComplete (of URLSession), requestDidCompleteTaskWithError and requestDidFinish.
+        // requestDidResume, taskDidComplete (of URLSession), requestDidCompleteTaskWithError and requestDidFinish.
         let (sessions, all) = (["s1", "s2"], ["s1", "s2", "r1", "r2"])
         #expect(names == all + sessions + all + all)
       }
@@ -119,7 +119,7 @@ import Testing
     } _: { origin in
       let isMain = Recorder<Bool>()
       let monitor = ClosureEventMonitor()
-           // Checks the queue, not the thread: after an asynchronous main(), another thread drains the main queue.
+      // Checks the queue, not the thread: after an asynchronous main(), another thread drains the main queue.
       let key = DispatchSpecificKey<Bool>()
       DispatchQueue.main.setSpecific(key: key, value: true)
       monitor.requestDidFinish = { _ in isMain.record(DispatchQueue.getSpecific(key: key) == true) }
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-   // MARK: Number of events
+  // MARK: Number of events
 
   @Test("a hundred concurrent calls of resume, suspend or cancel cause one event of the request and one of the task")
   func concurrentCalls() async throws {
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-   // MARK: Parameters of events
+  // MARK: Parameters of events
 
   @Test("the event of a task's completion has the task's error, not that of a validation")
   func completionErrors() async throws {
@@ -297,7 +297,7 @@ private final class CallLog: Sendable {
 
   var entries: [String] { names.withLock { $0 } }
 
-   /// Returns a monitor that appends its name at four events.
+  /// Returns a monitor that appends its name at four events.
   func monitor(_ name: String, on queue: DispatchQueue) -> ClosureEventMonitor {
     let monitor = ClosureEventMonitor(queue: queue)
     let note: @Sendable () -> Void = { self.names.withLock { $0.append(name) } }

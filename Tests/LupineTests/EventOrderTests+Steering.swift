@@ -9,9 +9,9 @@ import Testing
 @testable import Lupine
 
 extension EventOrderTests {
-   // MARK: Retries
+  // MARK: Retries
 
-   // An interceptor with a retrier is also asked to adapt, so each attempt has an adaptation event.
+  // An interceptor with a retrier is also asked to adapt, so each attempt has an adaptation event.
 
   @Test("each attempt has its own task, and the request is resumed and finishes once")
   func retries() async throws {
@@ -69,7 +69,7 @@ extension EventOrderTests {
     }
   }
 
-   // MARK: Resuming, suspending and cancelling
+  // MARK: Resuming, suspending and cancelling
 
   @Test("a request cancelled before it is resumed finishes without a task")
   func cancelBeforeResume() async throws {

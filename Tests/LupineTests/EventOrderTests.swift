@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
   let recorder = EventRecorder()
 
-   // MARK: One attempt
+  // MARK: One attempt
 
   @Test("a lazy request is created after it is resumed")
   func lazy() async throws {
@@ -163,7 +163,7 @@ import Testing
     }
   }
 
-   // MARK: Failures without a response
+  // MARK: Failures without a response
 
   @Test("a URLRequest that can't be created finishes the request without a task")
   func creationFailure() async throws {

@@ -18,7 +18,7 @@ import Testing
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in
-           // A dedicated process, so that all files in its temporary folder belong to this test.
+      // A dedicated process, so that all files in its temporary folder belong to this test.
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.path as String, kind = kind as Kind] in
         setenv("TMPDIR", path, 1)
@@ -27,7 +27,7 @@ import Testing
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("left: [], "), "\(words)")
-           // Both outcomes occur if the times of the cancellations are spread as intended.
+      // Both outcomes occur if the times of the cancellations are spread as intended.
       #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
     }
   }
@@ -50,7 +50,7 @@ private struct Load {
     }
     defer { origin.stop() }
     _ = await send(200, seed: 1, origin.url)
-       // Opens the maximum number of connections again, because the last cancellations may have closed some.
+    // Opens the maximum number of connections again, because the last cancellations may have closed some.
     let ends = Recorder<AFError?>()
     for _ in 0..<200 { _ = start(origin.url, ends) }
     _ = await ends.first(200)
@@ -66,8 +66,8 @@ private struct Load {
     return "left: \(left), fates: \(fates)"
   }
 
-   /// Sends requests in waves of 200, each after the previous wave has ended. Returns the number of requests by outcome:
-   /// "cancelled", "complete" or an error.
+  /// Sends requests in waves of 200, each after the previous wave has ended. Returns the number of requests by outcome:
+  /// "cancelled", "complete" or an error.
   private func send(_ count: Int, seed: UInt64, _ url: String) async -> [String: Int] {
     var random = SplitMix64(seed: seed)
     var fates: [String: Int] = [:]
