@@ -227,7 +227,7 @@ import Testing
     }
   }
 
-  // MARK: The window
+  // MARK: The refresh window
 
   @Test("the sixth refresh within 30 s is refused, and one after the window has moved on isn't")
   func window() async throws {

@@ -85,7 +85,7 @@ import Testing
           let type = "\(type(of: object))"
           described.insert(type)
           for text in ["\(object)", String(reflecting: object)] {
-            // Foundation's default is `<Class: 0x…>`; a key in base64 may contain "0x" too, but no blank.
+            // Foundation's default is `<Class: 0x…>`; a key in base64 may contain "0x" too, but no space.
             #expect(!text.contains(": 0x") && !text.contains("secret"), "\(text)")
             #expect(!text.isEmpty && !text.hasPrefix("Lupine."), "\(text)")
             #expect(text != type || type == "SessionDelegate", "\(text)")

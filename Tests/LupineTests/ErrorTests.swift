@@ -15,7 +15,7 @@ import Testing
     try await withSession { session in
       let response = await session.request(url).outcome()
       guard case .invalidURL(let spelled) = response.error else {
-        Issue.record("\(response)")
+        Issue.record("unexpected response: \(response)")
         return
       }
       #expect(spelled as? String == url)
@@ -243,7 +243,7 @@ import Testing
         #expect(type.error?.responseContentType == "text/plain")
         let bare = await session.request(origin.url + "/bare").validate(contentType: ["text/plain"]).outcome()
         guard case .responseValidationFailed(.missingContentType) = bare.error else {
-          Issue.record("\(bare)")
+          Issue.record("unexpected response: \(bare)")
           return
         }
         #expect(await session.request(origin.url + "/bare").validate().outcome().error == nil)
@@ -276,7 +276,7 @@ import Testing
     try await withSession { session in
       let response = await session.request(url).serializingDecodable([String: Int].self).response
       guard case .responseSerializationFailed(.decodingFailed(let error)) = response.error else {
-        Issue.record("\(response)")
+        Issue.record("unexpected response: \(response)")
         return
       }
       #expect(error is DecodingError)

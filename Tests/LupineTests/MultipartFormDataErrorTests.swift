@@ -58,7 +58,7 @@ import Testing
     let url = URL(fileURLWithPath: path)
     let reason = try appendReason { $0.append(url, withName: "n") }
     guard case .bodyPartFilenameInvalid(url) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
   }
@@ -69,7 +69,7 @@ import Testing
       let url = folder.appending(path: "missing.txt")
       let reason = try appendReason { $0.append(url, withName: "n") }
       guard case .bodyPartFileNotReachableWithError(url, let error) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect((error as? CocoaError)?.code == .fileReadNoSuchFile)
@@ -83,7 +83,7 @@ import Testing
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
       let reason = try appendReason { $0.append(url, withName: "n") }
       guard case .bodyPartFileIsDirectory(url) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
     }
@@ -94,7 +94,7 @@ import Testing
     let url = URL(fileURLWithPath: "/dev/zero")
     let reason = try appendReason { $0.append(url, withName: "n", fileName: "f", mimeType: "t") }
     guard case .bodyPartFileSizeNotAvailable(url) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
   }
@@ -114,12 +114,12 @@ import Testing
     let append = { (form: MultipartFormData) in form.append(url, withName: "n", fileName: "f", mimeType: "t") }
     let forbidden = try appendReason(fileManager: Forbidding(), append)
     guard case .bodyPartFileNotReachable(url) = forbidden else {
-      Issue.record("\(forbidden as Any)")
+      Issue.record("unexpected reason: \(forbidden as Any)")
       return
     }
     let failed = try appendReason(fileManager: Failing(), append)
     guard case .bodyPartFileSizeQueryFailedWithError(url, let error) = failed else {
-      Issue.record("\(failed as Any)")
+      Issue.record("unexpected reason: \(failed as Any)")
       return
     }
     #expect((error as? CocoaError)?.code == .fileReadNoPermission)
@@ -151,7 +151,7 @@ import Testing
         if inMemory { _ = try form.encode() } else { try form.writeEncodedData(to: folder.appending(path: "form")) }
       }
       guard case .bodyPartInputStreamCreationFailed(url) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
@@ -167,7 +167,7 @@ import Testing
         if inMemory { _ = try form.encode() } else { try form.writeEncodedData(to: folder.appending(path: "form")) }
       }
       guard case .inputStreamReadFailed(let error as AFError.UnexpectedInputStreamLength) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect(error.bytesExpected == 4)
@@ -182,7 +182,7 @@ import Testing
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])
     let reason = reason { _ = try inMemory.encode() }
     guard case .inputStreamReadFailed(let error as AFError.UnexpectedInputStreamLength) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
     #expect(error.bytesExpected == 4)
@@ -214,7 +214,7 @@ import Testing
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])
     _ = try form.encode()
     let reason = reason { _ = try form.encode() }
-    if case .inputStreamReadFailed = reason {} else { Issue.record("\(reason as Any)") }
+    if case .inputStreamReadFailed = reason {} else { Issue.record("unexpected reason: \(reason as Any)") }
   }
 
   @Test("a failing stream's error is thrown, or CocoaError.fileReadUnknown if it has none")
@@ -244,7 +244,10 @@ import Testing
       let url = folder.appending(path: "form")
       try Data("precious".utf8).write(to: url)
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamFileAlreadyExists(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamFileAlreadyExists(url) = reason {
+      } else {
+        Issue.record("unexpected reason: \(reason as Any)")
+      }
       #expect(try Data(contentsOf: url) == Data("precious".utf8))
     }
   }
@@ -255,7 +258,10 @@ import Testing
       let url = folder.appending(path: "form")
       try FileManager.default.createSymbolicLink(atPath: url.path, withDestinationPath: "elsewhere")
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamFileAlreadyExists(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamFileAlreadyExists(url) = reason {
+      } else {
+        Issue.record("unexpected reason: \(reason as Any)")
+      }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["form"])
     }
   }
@@ -266,8 +272,14 @@ import Testing
     let taken = try #require(URL(string: "https://example.org/etc"))
     let freeReason = reason { try MultipartFormData().writeEncodedData(to: free) }
     let takenReason = reason { try MultipartFormData().writeEncodedData(to: taken) }
-    if case .outputStreamURLInvalid(free) = freeReason {} else { Issue.record("\(freeReason as Any)") }
-    if case .outputStreamFileAlreadyExists(taken) = takenReason {} else { Issue.record("\(takenReason as Any)") }
+    if case .outputStreamURLInvalid(free) = freeReason {
+    } else {
+      Issue.record("unexpected reason: \(freeReason as Any)")
+    }
+    if case .outputStreamFileAlreadyExists(taken) = takenReason {
+    } else {
+      Issue.record("unexpected reason: \(takenReason as Any)")
+    }
   }
 
   @Test("a target in a missing directory is outputStreamCreationFailed")
@@ -275,7 +287,7 @@ import Testing
     try withFolder { folder in
       let url = folder.appending(path: "missing/form")
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamCreationFailed(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamCreationFailed(url) = reason {} else { Issue.record("unexpected reason: \(reason as Any)") }
     }
   }
 
@@ -286,7 +298,7 @@ import Testing
     let file = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let reason = reason { try form.write(to: file) }
     guard case .outputStreamWriteFailed(let error) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
     #expect((error as? CocoaError)?.code == .fileWriteOutOfSpace)
