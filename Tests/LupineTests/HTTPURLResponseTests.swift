@@ -153,7 +153,7 @@ struct HTTPURLResponseTests {
     #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)
   }
 
-  @Test("without a name in the head and the path it is unknown, and a path's escaped separators are dropped")
+  @Test("without a name in head and path it is unknown, and of a path only the part after an escaped separator is used")
   func fileNameFromURL() throws {
     #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "unknown")
     #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")

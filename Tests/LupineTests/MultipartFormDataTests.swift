@@ -107,7 +107,7 @@ import Testing
   }
 
   // In a dedicated process, because other tests allocate memory concurrently.
-  @Test("writing a form of 128 MB takes less than 48 MB of memory", .timeLimit(.minutes(10)))
+  @Test("writing a form of 128 MB takes less than 48 MB of additional memory", .timeLimit(.minutes(10)))
   func constantMemory() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       try withFolder { folder in
