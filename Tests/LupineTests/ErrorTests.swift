@@ -165,7 +165,7 @@ import Testing
     try await expectFailure(script, .badServerResponse, .malformedResponse) { _ in }
   }
 
-  @Test("an endless head fails at its limit")
+  @Test("an endless head is badServerResponse at its limit")
   func endlessHead() async throws {
     let left = Gate()
     try await withOrigin { peer in

@@ -49,7 +49,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a retry after a failed serialization finishes and serializes twice")
+  @Test("a request retried after a failed serialization finishes and serializes twice")
   func retriedSerialization() async throws {
     let count = Atomic(0)
     try await withServer { _ in
