@@ -36,14 +36,14 @@ struct ContentCodingTests {
   func unknown(_ value: String) throws {
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
     guard case .unknownCoding(let name) = error?.cause else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected error: \(String(describing: error))")
       return
     }
     #expect(value.hasSuffix(name))
   }
 
   @Test(
-    "a list with an unknown name leaves nothing to undo, unless the limits refuse it",
+    "a list with an unknown name has no codings to decode, and is an error if the limits refuse unknown codings",
     arguments: [
       "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
@@ -54,19 +54,20 @@ struct ContentCodingTests {
       try ContentCoding.decodable(value, limits: CodingLimits(refusesUnknownCodings: true))
     }
     guard case .unknownCoding = error?.cause else {
-      Issue.record("\(String(describing: error))")
+      Issue.record("unexpected error: \(String(describing: error))")
       return
     }
   }
 
-  @Test("known names are to be undone, whether or not unknown ones are refused", arguments: [true, false])
+  @Test(
+    "all known codings of a list are to be decoded, whether or not unknown ones are refused", arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
     #expect(try ContentCoding.decodable("x-gzip, identity,, br", limits: limits) == [.gzip, .brotli])
     #expect(try ContentCoding.decodable("identity", limits: limits) == [])
   }
 
-  @Test("unknown codings count as layers, in whatever order they are named", arguments: ["gzip", "foo", "br"])
+  @Test("unknown codings count toward the limit of layers, whatever the order", arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"
     #expect(try ContentCoding.decodable(five, limits: CodingLimits()) == [])

@@ -151,7 +151,7 @@ struct ContentDecoderTests {
     for cuts in [[], Array(0..<coded.count)] {
       let error = failure { () throws(CodingError) in try decode(coded, [coding], cuts: cuts) }
       guard case .corrupt = error?.cause else {
-        Issue.record("\(String(describing: error))")
+        Issue.record("unexpected error: \(String(describing: error))")
         continue
       }
       #expect(error?.coding == coding)

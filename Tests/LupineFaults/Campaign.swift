@@ -1,4 +1,4 @@
-// Campaign: runs a scenario repeatedly, fails another call in each run, and checks the outcome.
+// Campaign: runs a scenario repeatedly, fails a different call in each run, and checks the outcome.
 
 import CLupineFaults
 import Foundation
@@ -87,7 +87,7 @@ private struct Run {
     do {
       let session = Session(configuration: configuration)
       campaign.scenario.start(session, servers, campaign.folder) { endings.note($0) }
-      guard await settles({ !endings.all.isEmpty }) else { return ["it never ends"] }
+      guard await settles({ !endings.all.isEmpty }) else { return ["the request never ended"] }
       // The loop has no deadline, or only that of an idle connection. It checks such a connection once more when the
       // deadline of its last exchange passes.
       let isAtRest = await settles {
@@ -95,7 +95,7 @@ private struct Run {
         return waiting == -1 || waiting > 1_000_000 || servers.openConnectionCount > 0
           || threadCount(named: "lupine-") == 0
       }
-      if !isAtRest { problems.append("a timer is left, of \(lupine_faults_waiting()) ms") }
+      if !isAtRest { problems.append("a timer of \(lupine_faults_waiting()) ms is left") }
       withExtendedLifetime(session) {}
     }
     if await !settles({ threadCount(named: "lupine-") == 0 }) { problems.append("a thread is left") }
@@ -106,10 +106,10 @@ private struct Run {
       problems.append("left: \(Left(below: campaign.folder)) instead of \(before)")
     }
     let all = endings.all
-    if all.count != 1 { problems.append("it ended \(all.count) times") }
+    if all.count != 1 { problems.append("the request ended \(all.count) times") }
     guard let ending = all.first else { return problems }
     let allowed = Fault.struck(call)?.allowed(in: campaign.scenario) ?? [.complete]
-    if !allowed.contains(ending.kind) { problems.append("it ended as \(ending.kind): \(ending.words)") }
+    if !allowed.contains(ending.kind) { problems.append("the request ended as \(ending.kind): \(ending.words)") }
     return problems
   }
 }

@@ -42,7 +42,7 @@ enum ClockTrial {
     return Session(configuration: configuration)
   }
 
-  /// Receives a response in pieces, and sets the clock forth and back between them.
+  /// Receives a response in pieces, and moves the clock by `jump` seconds and back between them.
   private static func receive(_ url: String, _ jump: Int) async throws -> String? {
     let session = session(timeout: 60)
     defer { lupine_faults_set_clock(0) }

@@ -23,7 +23,7 @@ struct Ending: Sendable {
   let words: String
 
   init(_ error: AFError?, isRight: Bool) {
-    words = error.map { "\($0)" } ?? (isRight ? "complete" : "without an error, but not what was to come")
+    words = error.map { "\($0)" } ?? (isRight ? "complete" : "no error, but an incomplete or wrong response")
     kind =
       switch error {
       case nil: isRight ? .complete : .damaged

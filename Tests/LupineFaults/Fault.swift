@@ -48,7 +48,7 @@ struct Fault: CustomStringConvertible {
   func allowed(in scenario: Scenario) -> Set<Ending.Kind> {
     switch call {
     case "CRYPTO_malloc", "CRYPTO_realloc":
-      // Any statement about a certificate or key may be due to the lack of memory.
+      // OpenSSL may report a failed allocation as an error of a certificate or key.
       [.complete] + [.secureConnectionFailed, .serverCertificateUntrusted, .serverCertificateHasUnknownRoot]
     case "zalloc", "brotli_alloc_func": [.error(.cannotDecodeContentData)]
     case "epoll_create1", "eventfd": [.error(.cannotLoadFromNetwork)]

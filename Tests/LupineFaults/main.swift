@@ -1,10 +1,10 @@
 // LupineFaults: fails the n-th call of each function that a session uses, for n = 1, 2, … and in each way that the call
 // can fail, until a run makes fewer calls. Prints the problems of each run.
 //
-//   LupineFaults calls|openssl|codings SCENARIO [EVERY]
+//   LupineFaults calls|openssl|codings SCENARIO [GROWTH]
 //   LupineFaults clock
 //
-// EVERY is the growth of the steps of n, in hundredths of n. The default of 0 tests every n. The exit status is 1 if a
+// GROWTH is the growth of the steps of n, in hundredths of n. The default of 0 tests every n. The exit status is 1 if a
 // run had a problem. CLupineFaults.h describes how calls fail.
 
 import CLupineFaults
@@ -20,7 +20,7 @@ guard arguments.count >= 3, let kind = FaultKind(rawValue: arguments[1]),
   let scenario = Scenario(rawValue: arguments[2]), let growth = arguments.count > 3 ? Int(arguments[3]) : 0
 else {
   let scenarios = Scenario.allCases.map(\.rawValue).joined(separator: "|")
-  say("usage: LupineFaults calls|openssl|codings \(scenarios) [EVERY] | clock")
+  say("usage: LupineFaults calls|openssl|codings \(scenarios) [GROWTH] | clock")
   exit(2)
 }
 

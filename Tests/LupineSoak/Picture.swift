@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The curves of a soak's samples, as diagrams one below the other.
+/// Diagrams of a soak's samples, arranged vertically.
 struct Picture {
   private struct Diagram {
     let name: String

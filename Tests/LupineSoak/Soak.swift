@@ -49,7 +49,7 @@ final class Soak: Sendable {
     let end = ContinuousClock.now + .seconds(seconds)
     // Without this limit, the process would wait for a lost request forever.
     DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds + Self.graceSeconds)) { [ledger] in
-      print("PROBLEM: these never ended: \(ledger.counts.open)")
+      print("PROBLEM: requests that never ended: \(ledger.counts.open)")
       exit(1)
     }
     await withTaskGroup { group in
@@ -108,7 +108,7 @@ final class Soak: Sendable {
     let step = max(seconds * 1_000_000 / 40, 1_500_000)
     while ContinuousClock.now + .microseconds(step) < end {
       await pause(microseconds: step)
-      do { try servers.restart() } catch { ledger.note(problem: "a server wasn't restarted: \(error)") }
+      do { try servers.restart() } catch { ledger.note(problem: "a server couldn't be restarted: \(error)") }
     }
   }
 }

@@ -99,7 +99,7 @@ enum Traffic: String, CaseIterable {
 
   private func cut(_ session: Session, _ servers: SoakServers) async -> Fate {
     let error = await session.request(servers.plainURL + "/cut").serializingData().response.error
-    guard error != nil else { return .wrong("half a response passed for a whole one") }
+    guard error != nil else { return .wrong("a truncated response was reported as complete") }
     let fate = Self.fate(error, false)
     return fate == .interrupted ? .right : fate
   }

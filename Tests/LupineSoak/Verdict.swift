@@ -15,7 +15,7 @@ struct Verdict: CustomStringConvertible {
     var isTooLarge: Bool { after > allowed }
     var description: String {
       let numbers = [before, after, allowed].map { String(format: "%.1f", $0) }
-      return "\(name): \(numbers[0]), at the end \(numbers[1]); at most \(numbers[2]) are no growth"
+      return "\(name): \(numbers[0]), at the end \(numbers[1]), limit \(numbers[2])"
     }
   }
 
@@ -37,7 +37,7 @@ struct Verdict: CustomStringConvertible {
     var problems = counts.problems + left
     if !counts.open.isEmpty { problems.append("\(counts.open.count) requests never ended: \(counts.open)") }
     let silent = Traffic.allCases.filter { counts.right[$0] == nil }
-    if !silent.isEmpty { problems.append("none of these ended well: \(silent.map(\.rawValue))") }
+    if !silent.isEmpty { problems.append("no request of these kinds succeeded: \(silent.map(\.rawValue))") }
     if !files.isEmpty { problems.append("files are left: \(files)") }
     if restarts == 0 { problems.append("no server was restarted") }
     // Restarts interrupt some requests. A larger number would hide requests lost for another reason.

@@ -1,5 +1,5 @@
-// LupineSoak: sends mixed requests for a given time, restarts their servers meanwhile, and reports whether requests
-// were lost or the process has grown.
+// LupineSoak: sends mixed requests for a given time, restarts their servers during that time, and reports lost requests
+// and growth of the process.
 //
 //   LupineSoak SECONDS PICTURE [SEED]
 //

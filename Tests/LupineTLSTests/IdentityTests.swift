@@ -218,7 +218,7 @@ struct IdentityTests {
         error = #expect(throws: TLSError.self) { try client.read() }
       }
       guard case .alert = error?.code else {
-        Issue.record("\(String(describing: error))")
+        Issue.record("unexpected error: \(String(describing: error))")
         continue
       }
       #expect(error?.message.contains("identity") == true)

@@ -27,7 +27,7 @@ import Testing
   @Test("OpenSSL works until the process has ended, whichever call is its first use", arguments: FirstCall.allCases)
   func lastsToTheEnd(first: FirstCall) async {
     await #expect(processExitsWith: .exitCode(7)) { [first = first as FirstCall] in
-      // This function runs last, because it is registered before any function that OpenSSL may register.
+      // This function is registered before any of OpenSSL's exit handlers, so it runs after them.
       atexit { _exit((try? TLSContext(client: TLSConfiguration())) == nil ? 8 : 7) }
       try first.make()
       exit(0)

@@ -63,7 +63,7 @@ struct SessionStoreTests {
     #expect(client.info.certificateChain.count == 1)
   }
 
-  @Test("a session is never resumed under other settings, or on another port")
+  @Test("a session is never resumed with other settings or on another port")
   func apart() throws {
     let fixture = try Fixture()
     let store = TLSSessionStore()
@@ -75,7 +75,7 @@ struct SessionStoreTests {
     var others = [fixture.trusting]
     let client = try fixture.authority.issue(purpose: .client)
     let identity = try TLSIdentity(certificatePEM: client.certificatePEM, privateKeyPEM: client.privateKeyPEM)
-    // Each of these still lets a client resume the session that `fixture.trusting` has made.
+    // OpenSSL would let a client with any of these changes resume the session of `fixture.trusting`.
     for change in [
       { $0.identity = identity }, { $0.minimumVersion = .v1_3 }, { $0.maximumVersion = .v1_3 },
       { $0.groups = ["P-256"] }, { $0.cipherList = "ECDHE+AESGCM" },
@@ -88,7 +88,7 @@ struct SessionStoreTests {
     }
     for (index, other) in others.enumerated() {
       let info = try fixture.visited(TLSContext(client: other, sessions: store)).client.info
-      #expect(!info.isResumed, "configuration \(index)")
+      #expect(!info.isResumed, "configuration \(index) resumed a session of other settings")
     }
     let context = try TLSContext(client: unverified, sessions: store)
     #expect(try !fixture.visited(context, port: 444).client.info.isResumed)
@@ -99,7 +99,7 @@ struct SessionStoreTests {
     "a session isn't resumed after its lifetime, nor after its certificate has expired",
     arguments: [TLSVersion.v1_2, .v1_3],
     [
-      // OpenSSL's servers say that they remember a session for 2 hours.
+      // OpenSSL's servers announce a session lifetime of 2 hours.
       (ThrowawayAuthority.Validity.valid, 119, 121), (.endingInAnHour, 59, 61),
     ])
   func outdated(version: TLSVersion, lifespan: (ThrowawayAuthority.Validity, lastMinute: Int, endMinute: Int)) throws {
@@ -153,7 +153,7 @@ struct SessionStoreTests {
     #expect(store.count == TLSSessionStore.defaultSessionsPerHostMax)
   }
 
-  @Test("the context of a configuration is made once, for all threads")
+  @Test("the context of a configuration is created once, for all threads")
   func contexts() async throws {
     let fixture = try Fixture()
     let contexts = TLSContexts()

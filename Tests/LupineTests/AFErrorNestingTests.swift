@@ -1,4 +1,4 @@
-// Errors inside errors: each cause and each path is told once, with one remedy.
+// Descriptions of nested errors: each cause and each path appears once, followed by one remedy.
 
 import Foundation
 import LupineOrigin
@@ -14,7 +14,8 @@ import Testing
 
   private static let file = URL(filePath: "/folder/file")
 
-  /// Every case and reason that holds an error, but for `requestRetryFailed`, which holds two.
+  /// Wraps an error in each case and reason that has an underlying error. `requestRetryFailed` is left out because it
+  /// has two.
   private static let wrappers: [@Sendable (any Error) -> AFError] = [
     { .createURLRequestFailed(error: $0) }, { .createUploadableFailed(error: $0) },
     { .downloadedFileMoveFailed(error: $0, source: file, destination: URL(filePath: "/target/file")) },
@@ -35,7 +36,7 @@ import Testing
     { .sessionInvalidated(error: $0) }, { .sessionTaskFailed(error: $0) },
   ]
 
-  @Test("the table holds every case and reason that wraps an error")
+  @Test("the table contains every case and reason that wraps one error")
   func table() {
     let wrapping = AFErrorTests.table.filter { $0.wraps && !$0.error.isRequestRetryError }
     #expect(
@@ -43,14 +44,14 @@ import Testing
     #expect(wrapping.count == Self.wrappers.count)
   }
 
-  @Test("an error inside another one of its kind is told once")
+  @Test("an error wrapped twice in the same case is described once")
   func same() {
     for wrap in Self.wrappers {
       #expect(wrap(wrap(Broken())).localizedDescription == wrap(Broken()).localizedDescription)
     }
   }
 
-  @Test("an error that states a remedy is told with that remedy alone")
+  @Test("the description of a wrapped error that states a remedy ends with that remedy")
   func remedies() {
     let inner: [any Error] = [
       AFError.explicitlyCancelled, AuthenticationError.missingCredential, PropertyListError.unknownFormat,
@@ -67,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a failed retry tells each failure once, however often retriers were asked")
+  @Test("a failed retry describes each failure once, however many retriers have failed")
   func retries() {
     func failed(_ retry: any Error, _ original: any Error) -> String {
       AFError.requestRetryFailed(retryError: retry, originalError: original).localizedDescription
@@ -82,13 +83,13 @@ import Testing
     #expect(failed(original, original) == "The request failed: \(original.localizedDescription)")
     let other = AFError.sessionDeinitialized
     #expect(failed(other, first) == "\(once) \(other.localizedDescription)")
-    // The transfer's own error, without what the request has put around it.
+    // The retrier returned the transfer's error without the AFError that wraps it.
     let timeout = URLError(.timedOut)
     let transfer = AFError.sessionTaskFailed(error: timeout)
     #expect(failed(timeout, transfer) == "The request failed: \(transfer.localizedDescription)")
   }
 
-  @Test("a request whose retrier fails tells its error and the retrier's once, through every serializer")
+  @Test("a request whose retrier fails describes its own and the retrier's error once each")
   func retrier() async throws {
     try await withServer { _ in
       .text("no", status: 418)
@@ -106,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("a failed move tells each path once, with one remedy")
+  @Test("a failed move names each path once and states one remedy")
   func moves() async throws {
     try await withServer { _ in
       .text("here")

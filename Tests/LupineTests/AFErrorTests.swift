@@ -1,4 +1,4 @@
-// AFError: which properties answer for which case, and what its sentences show.
+// AFError: the properties that are set for each case, and the descriptions.
 
 import Foundation
 import LupineEngine
@@ -15,7 +15,8 @@ struct AFErrorTests {
   private static let file = URL(filePath: "/folder/file")
   private static let target = URL(filePath: "/target/file")
 
-  /// One error for each case and reason, the name of its is…Error property, and whether it wraps `Broken`.
+  /// One error for each case and reason, with the name of its is…Error property without "is" and "Error", and whether
+  /// it wraps `Broken`.
   static let table: [(error: AFError, property: String?, wraps: Bool)] = [
     (.createURLRequestFailed(error: Broken()), "createURLRequest", true),
     (.createUploadableFailed(error: Broken()), "createUploadable", true),
@@ -83,7 +84,7 @@ struct AFErrorTests {
     (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), nil, false),
   ]
 
-  @Test("exactly one is…Error property is true for each error that has one")
+  @Test("exactly one is…Error property is true, or none if the case has no such property")
   func cases() {
     for (error, property, _) in Self.table {
       let answers = [
@@ -108,7 +109,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("a wrapped error is found, and its sentence is shown")
+  @Test("underlyingError returns a wrapped error, and the description contains the wrapped error's description")
   func underlying() {
     for (error, _, wraps) in Self.table {
       #expect((error.underlyingError is Broken) == wraps, "\(error)")
@@ -116,7 +117,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("each error has a sentence of its own")
+  @Test("each error has a different description that ends with a period")
   func sentences() {
     let sentences = Self.table.compactMap(\.error.errorDescription)
     #expect(Set(sentences).count == Self.table.count)
@@ -126,7 +127,7 @@ struct AFErrorTests {
   }
 
   @Test(
-    "a sentence shows what it is about",
+    "a description contains the values of its error",
     arguments: [
       (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
       (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
@@ -153,7 +154,8 @@ struct AFErrorTests {
     #expect(error.localizedDescription.contains(text))
   }
 
-  /// What each property but `underlyingError` and the is…Error ones answers, as text; nil ones left out.
+  /// The values of the properties that aren't nil, as text, by name; without `underlyingError` and the is…Error
+  /// properties.
   private static func details(of error: AFError) -> [String: String] {
     let answers: [String: String?] = [
       "acceptableContentTypes": error.acceptableContentTypes?.joined(separator: " "),
@@ -169,7 +171,7 @@ struct AFErrorTests {
     return answers.compactMapValues { $0 }
   }
 
-  @Test("each detail is answered by the errors that have it, and by no other")
+  @Test("each property has a value for the errors with that detail, and is nil for all others")
   func details() {
     for (error, property, _) in Self.table {
       let expected: [String: String] =
@@ -189,7 +191,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("the resume data of a failed download is found in the transfer's error")
+  @Test("downloadResumeData returns the resume data in the transfer's error")
   func resumeData() {
     let data = Data("etag".utf8)
     #expect(URLSessionDownloadTaskResumeData == "NSURLSessionDownloadTaskResumeData")
@@ -200,14 +202,14 @@ struct AFErrorTests {
     #expect(AFError.explicitlyCancelled.downloadResumeData == nil)
   }
 
-  @Test("of a failed retry the retrier's error is the underlying one, and both are told")
+  @Test("the underlying error of a failed retry is the retrier's, and the description contains both")
   func retry() {
     let error = AFError.requestRetryFailed(retryError: Broken(), originalError: URLError(.timedOut))
     #expect(error.underlyingError is Broken)
     #expect(error.localizedDescription.contains(URLError(.timedOut).localizedDescription))
   }
 
-  @Test("the file of a multipart error is named, and can be asked for where there is one")
+  @Test("url returns the file of a multipart error if the description names one, and nil for other errors")
   func multipartFile() {
     for (error, property, _) in Self.table {
       let names = error.localizedDescription.contains("/folder/file")
@@ -220,7 +222,7 @@ struct AFErrorTests {
     #expect(Self.table.count { $0.error.url != nil } == 11)
   }
 
-  @Test("a failed pin is told with its host and the numbers on both sides")
+  @Test("a pinning error names the host, the number of pins and the number of certificates or keys of the server")
   func pinning() throws {
     let authority = try ThrowawayAuthority()
     let trust = try SecTrust.shown(by: authority.issue(names: ["localhost"]), trusting: authority)
@@ -241,7 +243,7 @@ struct AFErrorTests {
     }
   }
 
-  @Test("a length that differs from the announced one is told with both")
+  @Test("the error for a wrong stream length states the announced and the actual length")
   func unexpectedLength() {
     var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and only 4 came."))
@@ -249,7 +251,7 @@ struct AFErrorTests {
     #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and at least 6 came."))
   }
 
-  @Test("any error is cast or replaced")
+  @Test("asAFError returns an AFError as it is, and the alternative for any other error")
   func casting() {
     let wrapped: any Error = AFError.explicitlyCancelled
     #expect(wrapped.asAFError?.isExplicitlyCancelledError == true)

@@ -1,4 +1,5 @@
-// When a credential is applied, when it is refreshed, and who waits for that.
+// AuthenticationInterceptor: applying credentials, refreshing them before a request and after a refusal, and the limit
+// of refreshes within a window.
 
 import Foundation
 import LupineOrigin
@@ -11,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationInterceptorTests {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
-  // MARK: Before a request is sent
+  // MARK: Adapting a request
 
   @Test("a credential that needs no refresh is applied at once")
   func apply() async throws {
@@ -21,7 +22,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 0)
   }
 
-  @Test("without a credential a request fails, and is sent once there is one")
+  @Test("without a credential a request fails, and with one set later it succeeds")
   func missingCredential() async throws {
     let rig = Rig(nil)
     let error = await #expect(throws: AuthenticationError.missingCredential) { try await rig.adapted() }
@@ -31,7 +32,7 @@ import Testing
     #expect(rig.interceptor.credential?.name == "a")
   }
 
-  @Test("all requests wait for the refresh of a credential that requires it, and are answered once, in order")
+  @Test("all requests wait for one refresh of a credential that requires it, and continue once each, in order")
   func proactiveRefresh() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -45,7 +46,7 @@ import Testing
     #expect(rig.interceptor.credential?.name == "b")
   }
 
-  @Test("a refresh that fails fails those that wait with its error, and the next request tries again")
+  @Test("a failed refresh fails the waiting requests with its error, and the next request refreshes again")
   func proactiveRefreshFails() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -66,9 +67,9 @@ import Testing
     #expect(rig.authenticator.refreshCount == 5)
   }
 
-  // MARK: After a request was refused
+  // MARK: Retrying a refused request
 
-  @Test("a request that failed otherwise is left to others, whether it was answered or not")
+  @Test("a request that failed for another reason isn't retried, with or without a response")
   func otherFailures() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(status: 500, token: "a") { session, request in
@@ -79,7 +80,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 0)
   }
 
-  @Test("a request that was refused when there is no credential fails")
+  @Test("a refused request fails if there is no credential")
   func refusedWithoutCredential() async throws {
     let rig = Rig(nil)
     try await withRefused(token: "a") { session, request in
@@ -87,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("a request that was refused with an older credential is retried without a refresh")
+  @Test("a request refused with an older credential is retried without a refresh")
   func staleCredential() async throws {
     let rig = Rig(Token("b"))
     try await withRefused(token: "a") { session, request in
@@ -96,7 +97,7 @@ import Testing
     #expect(rig.authenticator.refreshCount == 0)
   }
 
-  @Test("all that were refused wait for one refresh, and are retried in order")
+  @Test("all refused requests wait for one refresh and are retried in order")
   func refusal() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -111,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("requests are sent with the credential as it is while it is refreshed for those that were refused")
+  @Test("new requests use the current credential while it is being refreshed for refused requests")
   func adaptingDuringRefresh() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("both kinds wait for the same refresh, and are answered in order")
+  @Test("new and refused requests wait for the same refresh and continue in order")
   func bothKinds() async throws {
     let expired = Atomic(false)
     let rig = Rig(Token("a") { expired.load(ordering: .relaxed) })
@@ -143,9 +144,9 @@ import Testing
     }
   }
 
-  // MARK: After a refresh has failed
+  // MARK: Failed refreshes
 
-  @Test("after a failed refresh further refusals fail at once, until a request has been sent")
+  @Test("after a failed refresh, refused requests fail at once until another request has been adapted")
   func failureBlocks() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -166,12 +167,12 @@ import Testing
     }
   }
 
-  @Test("after a failed refresh another credential ends the failure")
+  @Test("setting a credential allows a refresh again after a failed one")
   func failureEndsWithCredential() async throws {
     let rig = Rig(Token("a"), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
     try await withRefused(token: "a") { session, request in
       #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
-      // One that is equal: the server may take it now.
+      // An equal credential counts as new, because the server may accept it by now.
       rig.interceptor.credential = Token("a")
       #expect(await rig.interceptor.decision(on: request, for: session) == "no: no refresh")
       #expect(rig.authenticator.refreshCount == 2)
@@ -181,7 +182,7 @@ import Testing
     }
   }
 
-  @Test("a failed refresh after a refusal doesn't keep a credential that has expired since from being refreshed")
+  @Test("a failed refresh after a refusal doesn't prevent refreshing the credential when it has expired")
   func failureLetsProactiveRefreshBe() async throws {
     let expired = Atomic(false)
     let rig = Rig(Token("a") { expired.load(ordering: .relaxed) })
@@ -197,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("a failed refresh before a request was sent doesn't keep a refused one from having its own")
+  @Test("a failed refresh before sending doesn't prevent one for a refused request")
   func proactiveFailureLetsRefusalBe() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     try await withRefused(token: "a") { session, request in
@@ -211,7 +212,7 @@ import Testing
     }
   }
 
-  @Test("a refresh that failed after its credential was replaced doesn't block the new one")
+  @Test("a refresh that fails after its credential was replaced doesn't block refreshing the new one")
   func failureOfAnOldCredential() async throws {
     let rig = Rig(Token("a"))
     try await withRefused(token: "a") { session, request in
@@ -227,9 +228,9 @@ import Testing
     }
   }
 
-  // MARK: The window
+  // MARK: The refresh window
 
-  @Test("the sixth refresh within 30 s is refused, and one after that isn't")
+  @Test("the sixth refresh within 30 s is refused, and one after the window has moved on isn't")
   func window() async throws {
     let rig = Rig(Token("a", requiresRefresh: true), refresh: .atOnce { _ in .failure(Mishap("no refresh")) })
     for second in 0..<5 {
@@ -241,14 +242,14 @@ import Testing
       let error = await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
       #expect(error?.localizedDescription.contains("too often") == true)
     }
-    // The first has gone out of the window, the second not yet.
+    // The first refresh, at 0 s, has left the window. The second, at 1 s, hasn't.
     rig.setTime(30.5)
     await #expect(throws: Mishap("no refresh")) { try await rig.adapted() }
     await #expect(throws: AuthenticationError.excessiveRefresh) { try await rig.adapted() }
     #expect(rig.authenticator.refreshCount == 6)
   }
 
-  @Test("refusals count in the window too")
+  @Test("refreshes after refusals count toward the window")
   func windowOfRefusals() async throws {
     let rig = Rig(
       Token("a"), refresh: .atOnce { .success($0) }, window: .init(interval: 10, maximumAttempts: 2))
@@ -261,7 +262,7 @@ import Testing
     }
   }
 
-  @Test("a window's defaults are five refreshes in 30 s, and no window is no limit")
+  @Test("the default window allows five refreshes in 30 s, and without a window there is no limit")
   func windowDefaults() async throws {
     #expect(Interceptor.RefreshWindow().interval == 30 && Interceptor.RefreshWindow().maximumAttempts == 5)
     let rig = Rig(
@@ -270,10 +271,10 @@ import Testing
     #expect(rig.authenticator.refreshCount == 20)
   }
 
-  @Test("unless it is told otherwise, an interceptor has the default window, on a clock that goes")
+  @Test("the public initializer uses the default window and the real clock")
   func publicInitialiser() async throws {
     var duration = Duration.zero
-    // Among other tests six of them may take longer than the window is wide.
+    // On a busy machine six refreshes may take longer than the window; try again then.
     repeat {
       let authenticator = TokenAuthenticator(.atOnce { _ in .failure(Mishap("no refresh")) })
       let interceptor = AuthenticationInterceptor(

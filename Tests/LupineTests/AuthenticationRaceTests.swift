@@ -1,4 +1,5 @@
-// Authenticators that answer at once, twice, or from within, and requests from many threads.
+// AuthenticationInterceptor: authenticators that complete synchronously, twice, or call the interceptor back, and
+// requests from many threads.
 
 import Foundation
 import LupineOrigin
@@ -9,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AuthenticationRaceTests {
-  @Test("an authenticator and its credential may ask the interceptor whenever they are called")
+  @Test("an authenticator and its credential may read the interceptor's credential during each call")
   func callsFromWithin() async throws {
     let rig = Mutex<Rig?>(nil)
     let names = Recorder<String?>()
@@ -25,17 +26,17 @@ import Testing
       }, onCall: look)
     rig.withLock { $0 = made }
     #expect(try await made.adapted() == "Bearer b")
-    // requiresRefresh, refresh, apply.
+    // Recorded by requiresRefresh, refresh and apply.
     #expect(await names.first(3) == ["a", "a", "b"])
     try await withRefused(token: "b") { session, request in
       #expect(await made.interceptor.decision(on: request, for: session) == "retry")
-      // didRequest, isRequest, refresh.
+      // Recorded by didRequest, isRequest and refresh.
       #expect(await names.first(3) == ["b", "b", "b"])
     }
     rig.withLock { $0 = nil }
   }
 
-  @Test("of two answers to a refresh the first counts, also while the next refresh runs")
+  @Test("only the first completion of a refresh counts, even while the next refresh is in progress")
   func answeringTwice() async throws {
     let rig = Rig(Token("a", requiresRefresh: true))
     let answers = Recorder<String>()
@@ -54,7 +55,7 @@ import Testing
     #expect(await answers.next() == "Bearer b")
   }
 
-  @Test("a credential that is replaced while a request is looked at makes for a plain retry")
+  @Test("a credential replaced while a refused request is being examined causes no refresh")
   func replacedMeanwhile() async throws {
     for replacement in [Token("b"), nil] {
       let rig = Mutex<Rig?>(nil)
@@ -69,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a credential that is replaced while it is asked makes for no refresh")
+  @Test("a credential replaced by its own requiresRefresh isn't refreshed")
   func replacedWhileAsked() async throws {
     let rig = Mutex<Rig?>(nil)
     let made = Rig(
@@ -83,7 +84,7 @@ import Testing
     rig.withLock { $0 = nil }
   }
 
-  @Test("of many threads' requests each is answered once, by one refresh at a time")
+  @Test("requests from many threads complete once each, with one refresh at a time")
   func manyThreads() async throws {
     let running = Atomic(0)
     let runningMax = Atomic(0)
@@ -95,12 +96,12 @@ import Testing
         runningMax.max(count, ordering: .relaxed)
         let number = generation.add(1, ordering: .relaxed).newValue
         running.subtract(1, ordering: .relaxed)
-        // Every other one fails, every fourth has to be refreshed again.
+        // Every second refresh fails. Every fourth returns a credential that requires another refresh.
         if number % 2 == 0 { return .failure(Mishap("no refresh")) }
         return .success(Token("\(number)", requiresRefresh: number % 4 == 1))
       }, window: nil)
     try await withRefused(token: "0") { session, request in
-      // A continuation that is resumed twice traps, one that isn't keeps the group from ending.
+      // A continuation resumed twice traps. One never resumed keeps the group from ending.
       await withTaskGroup(of: Void.self) { group in
         for number in 0..<400 {
           group.addTask {

@@ -1,4 +1,4 @@
-// Awaiting a response: what cancelling the awaiting task does, and what a DataTask does to its request.
+// Awaiting a response: cancellation of the awaiting task, and DataTask's control of its request.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AwaitingTests {
-  @Test("cancelling the awaiting task cancels the request, unless that was turned off", arguments: [true, false])
+  @Test(
+    "cancelling the awaiting task cancels the request, unless automaticallyCancelling is false",
+    arguments: [true, false])
   func awaitingTask(isAutomatic: Bool) async throws {
     let (arrived, reply) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -33,7 +35,7 @@ import Testing
           #expect(await waiting.value.value == "late")
           #expect(request.isFinished)
         }
-        // Awaited again, and behind the end.
+        // Awaited again, after the request has ended.
         #expect(await data.response.value == (isAutomatic ? nil : "late"))
         #expect(await (try? data.value) == (isAutomatic ? nil : "late"))
       }
@@ -55,7 +57,7 @@ import Testing
         task.cancel()
         #expect(request.isCancelled)
         do {
-          Issue.record("a value: \(try await task.value)")
+          Issue.record("a cancelled request has a value: \(try await task.value)")
         } catch {
           #expect(error.asAFError?.isExplicitlyCancelledError == true)
         }
@@ -63,7 +65,7 @@ import Testing
     }
   }
 
-  @Test("awaiting in a task that is cancelled already cancels the request")
+  @Test("awaiting in a task that is already cancelled cancels the request")
   func cancelledBefore() async throws {
     try await withServer { _ in
       .hold

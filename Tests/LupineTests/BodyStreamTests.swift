@@ -1,4 +1,4 @@
-// A body from an InputStream: sent whole and once, with a length or chunked, and its errors as errors.
+// BodyStream: request bodies from an InputStream, sent completely and once, with a length or chunked, and the errors.
 
 import Foundation
 import LupineEngine
@@ -18,7 +18,8 @@ import Testing
     return request
   }
 
-  /// Sends a request's body, and returns how the server saw its framing and whether it is `expected`.
+  /// Sends a request's body. Returns the framing that the server received (the Content-Length, or the transfer coding)
+  /// and whether the body equals `expected`, separated by a space.
   private func send(_ request: URLRequest, expecting expected: Data) async throws -> String {
     try await withServer { request in
       let framing = request.fields.first("Content-Length") ?? request.fields.first("Transfer-Encoding") ?? "none"
@@ -30,7 +31,7 @@ import Testing
     }
   }
 
-  @Test("bytes are sent as they are, and no body as none")
+  @Test("bytes are sent unchanged, and a missing body as an empty one")
   func bytes() async throws {
     var request = try request(nil)
     #expect(try await send(request, expecting: Data()) == "0 true")
@@ -38,27 +39,27 @@ import Testing
     #expect(try await send(request, expecting: Pattern.data(10)) == "10 true")
   }
 
-  @Test("a stream is sent chunked, whatever its size", arguments: [0, 1, 65_536, 65_537, 1_000_000])
+  @Test("a stream of any size without a Content-Length is sent chunked", arguments: [0, 1, 65_536, 65_537, 1_000_000])
   func chunked(byteCount: Int) async throws {
     let data = Pattern.data(byteCount)
     let stream = InputStream(data: data)
     #expect(try await send(try request(stream), expecting: data) == "chunked true")
   }
 
-  @Test("a stream whose length the request tells is sent with it")
+  @Test("a stream is sent with the request's Content-Length")
   func length() async throws {
     let data = Pattern.data(100_000)
     let stream = InputStream(data: data)
     #expect(try await send(try request(stream, length: "100000"), expecting: data) == "100000 true")
   }
 
-  @Test("what isn't a length is none", arguments: ["+5", "-5", "5 ", "", "99999999999999999999"])
+  @Test("a malformed Content-Length is ignored", arguments: ["+5", "-5", "5 ", "", "99999999999999999999"])
   func malformedLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
     #expect(try await send(try request(stream, length: length), expecting: Pattern.data(5)) == "chunked true")
   }
 
-  @Test("more or fewer bytes than the request tells are an error", arguments: ["4", "6"])
+  @Test("a stream with more or fewer bytes than the request's Content-Length is an error", arguments: ["4", "6"])
   func wrongLength(length: String) async throws {
     let stream = InputStream(data: Pattern.data(5))
     let error = await #expect(throws: EngineError.self) {
@@ -67,7 +68,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a file's stream is read to its end, also from where its owner has left it")
+  @Test("a file's stream is sent from its current position to its end")
   func file() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -90,7 +91,7 @@ import Testing
     #expect(error?.code == .bodyUnreadable)
   }
 
-  @Test("a second reading from the start ends the first, and never goes on where that one has stopped")
+  @Test("a second reading starts from the beginning and ends the first, or is an error if the stream can't reopen")
   func secondReading() async throws {
     let once = BodyStream.box(PatternStream(1000))
     var first = try await once.open()
@@ -108,7 +109,7 @@ import Testing
     #expect(fresh.byteCount == 1000)
   }
 
-  @Test("a stream has one box at a time, and none stays")
+  @Test("a stream has one box at a time, which is released with its last user")
   func boxes() throws {
     let stream = PatternStream(1)
     weak var box: BodyStream?
@@ -121,13 +122,13 @@ import Testing
     #expect(BodyStream.box(stream) == BodyStream.box(stream))
   }
 
-  @Test("a stream that was sent isn't sent again as an empty body")
+  @Test("sending a stream again is an error, not an empty body")
   func exhausted() async throws {
     let request = try request(InputStream(data: Pattern.data(5)))
     #expect(try await send(request, expecting: Pattern.data(5)) == "chunked true")
     let error = await #expect(throws: EngineError.self) { try await send(request, expecting: Data()) }
     guard case .producer(let cause) = error?.cause else {
-      Issue.record("another error: \(String(describing: error))")
+      Issue.record("unexpected error: \(String(describing: error))")
       return
     }
     #expect((cause as? URLError)?.code == .requestBodyStreamExhausted)

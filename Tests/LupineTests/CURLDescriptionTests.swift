@@ -1,4 +1,4 @@
-// The curl command of a request: its form, and what bash makes of it.
+// cURLDescription: the format of a request's curl command, and the arguments that bash passes from it to curl.
 
 import Foundation
 import LupineTestSupport
@@ -18,7 +18,7 @@ import Testing
     return request
   }
 
-  @Test("the options stand on a line each, the URL last")
+  @Test("each option is on its own line, and the URL is last")
   func format() throws {
     let request = try request(
       "https://example.org/a?b=c&d", method: .post, headers: ["X-Own": "a \"b\"", "Accept": "*/*"],
@@ -36,7 +36,7 @@ import Testing
         """#)
   }
 
-  @Test("the credential that a server may ask for stands behind -u, unless it can't be shown")
+  @Test("the credential follows -u, unless its user name contains a colon")
   func credential() throws {
     let request = try request(headers: ["X": "y"])
     let credential = URLCredential(user: "u", password: "p:$x", persistence: .none)
@@ -54,14 +54,14 @@ import Testing
     #expect(!cURLDescription(of: request, configuration: [:], credential: colon).contains("-u"))
   }
 
-  @Test("a request without a URL has no command")
+  @Test("a request without a URL has a message instead of a command")
   func noURL() throws {
     var request = try request()
     request.url = nil
     #expect(cURLDescription(of: request, configuration: [:]).hasPrefix("The request has no URL"))
   }
 
-  @Test("HEAD doesn't wait for content, brackets in the URL are no pattern, an empty field is sent")
+  @Test("HEAD adds --head, brackets in the URL add --globoff, and an empty field ends with a semicolon")
   func curlSpecialties() async throws {
     let head = try await words(of: request(method: .head))
     #expect(head == ["-v", "-X", "HEAD", "--head", "https://example.org/"].map { Data($0.utf8) })
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "a URL is no option and no file's name to curl, whatever it begins with",
+    "curl takes a URL neither as an option nor as a file name, however it begins",
     arguments: [
       ("-K/tmp/evil", ["--url", "-K/tmp/evil"]), ("--config=/tmp/evil", ["--url", "--config=/tmp/evil"]),
       ("-", ["--url", "-"]), ("@/tmp/evil", ["http://@/tmp/evil"]), ("example.org/-x", ["example.org/-x"]),
@@ -83,7 +83,7 @@ import Testing
     #expect(words == (["-v", "-X", "GET"] + last).map { Data($0.utf8) })
   }
 
-  @Test("a field whose name curl would take for a file's is left out")
+  @Test("a field whose name begins with @ is left out, because curl would read a file")
   func hostileFieldName() async throws {
     let words = try await words(of: request(headers: ["@/tmp/evil": "x", "@": "", "X": "@/tmp/evil", "-K": "y"]))
     #expect(
@@ -91,13 +91,13 @@ import Testing
   }
 
   @Test(
-    "a method, a user and a cookie are no options and no files' names to curl",
+    "curl takes a method, a user name and a cookie neither as options nor as file names",
     arguments: ["-K/tmp/evil", "@/tmp/evil"])
   func hostileArguments(text: String) throws {
     let description = try cURLDescription(
       of: request(method: HTTPMethod(rawValue: text)), configuration: [:],
       credential: URLCredential(user: text, password: text, persistence: .none), cookies: "\(text)=\(text)")
-    // Each is the value of the option in front of it, which takes it as it is.
+    // Each follows an option that takes its next word as a value unchanged.
     #expect(
       description == """
         $ curl -v \\
@@ -110,7 +110,7 @@ import Testing
     #expect(nameless.contains("-H \"Cookie: \(text)\"") && !nameless.contains("-b"))
   }
 
-  @Test("cookies stand behind -b, unless curl would ignore it or take it for a file's name")
+  @Test("cookies follow -b, unless curl would ignore them or read a file")
   func cookies() throws {
     let request = try request(headers: ["X": "y"])
     #expect(
@@ -135,7 +135,7 @@ import Testing
     "<(id)", ";id", "&", "|", "#", "$'\\x41'", "a\u{301}", "\t'!\\", "\\!", "$",
   ]
 
-  @Test("bash hands a body's text over unchanged", arguments: texts)
+  @Test("bash passes a body's text unchanged", arguments: texts)
   func bodyText(text: String) async throws {
     let words = try await words(of: request(method: .post, body: Data(text.utf8)))
     #expect(words[3] == Data((text.hasPrefix("@") ? "--data-raw" : "-d").utf8))
@@ -143,14 +143,14 @@ import Testing
     #expect(words.count == 6)
   }
 
-  @Test("bash hands a field's value and a method over unchanged", arguments: texts)
+  @Test("bash passes a field's value and a method unchanged", arguments: texts)
   func fieldAndMethod(text: String) async throws {
     let words = try await words(of: request(method: HTTPMethod(rawValue: text), headers: ["X": text]))
     #expect(words == ["-v", "-X", text, "-H", "X: \(text)", "https://example.org/"].map { Data($0.utf8) })
   }
 
   @Test(
-    "bytes that are no text reach curl unchanged",
+    "bytes that aren't valid text reach curl unchanged",
     arguments: [
       [0xFF], [0x00], [0xFF, 0x00, 0x41], [0x40, 0xFF], [0x40, 0x00], [0x2D, 0x00], [0xFE, 0x34, 0x35], [0x00, 0x31],
       [0xFF, 0x0A], [0xC3], Array(1...255), Array(0...255),
@@ -166,7 +166,9 @@ import Testing
     #expect(words[4] == Data(bytes))
   }
 
-  @Test("a body too long for an argument is written by printf", arguments: [131_071, 131_072, 300_000])
+  @Test(
+    "a body of 128 KiB or more reaches curl from printf, because it is too long for an argument",
+    arguments: [131_071, 131_072, 300_000])
   func longBody(count: Int) async throws {
     let body = Data(repeating: UInt8(ascii: "%"), count: count)
     let words = try await words(of: request(method: .post, body: body))
@@ -174,9 +176,9 @@ import Testing
     #expect(words[4] == body)
   }
 
-  /// What curl would see: the words of the command, with a process substitution's content in place of its name.
+  /// Returns the arguments that bash passes to curl, with a process substitution's content in place of its name.
   ///
-  /// A shell function stands in for curl and writes each word as a line of hex digits.
+  /// A shell function replaces curl and writes each argument as a line of hex digits.
   private func words(of request: URLRequest) async throws -> [Data] {
     let command = cURLDescription(of: request, configuration: [:]).dropFirst(2)
     let function = """

@@ -1,4 +1,4 @@
-// The printed command, run by bash with the real curl: httpbin has to see the same request.
+// cURLDescription: commands run by bash with the real curl; httpbin has to receive the same request as from Lupine.
 
 import Foundation
 import LupineEngine
@@ -21,7 +21,7 @@ import Testing
   private static let typed: HTTPHeaders = ["Content-Type": "text/plain; charset=utf-8"]
 
   @Test(
-    "curl sends what Lupine sends",
+    "curl sends the same request as Lupine",
     arguments: [
       Case(method: .get, query: "", headers: [:], body: nil),
       Case(
@@ -50,7 +50,7 @@ import Testing
       let curls = try JSONDecoder().decode(Anything.self, from: output)
       #expect(curls.method == ours.method && curls.url == ours.url && curls.args == ours.args)
       #expect(curls.form == ours.form && curls.data == ours.data)
-      // The only field that curl adds of its own accord.
+      // The only field that curl adds.
       var fields = curls.headers
       if ours.headers["Accept"] == nil { #expect(fields.removeValue(forKey: "Accept") == "*/*") }
       #expect(fields == ours.headers)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "curl sends the cookies that Lupine sends, with a field of the request's own and without", arguments: [true, false])
+    "curl sends the same cookies as Lupine, with and without a Cookie field in the request", arguments: [true, false])
   func sameCookies(hasOwn: Bool) async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -71,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("curl shows the credential that Lupine shows")
+  @Test("curl presents the same credential as Lupine")
   func sameCredential() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -84,17 +84,17 @@ import Testing
 
   @Test("no text of a request makes curl read a file", arguments: ["-K", "@"])
   func readsNoFile(prefix: String) async throws {
-    // A configuration to -K, a list of URLs behind an @, a body, and fields to -H.
+    // The file is valid as a configuration for -K, as a list of URLs after @, as a body, and as fields for -H.
     let file = try TemporaryFile(Array("url = \"stolen\"\nX-Stolen: yes\n".utf8))
     let text = prefix + file.path
-    // With -H, the name of a file goes on to the end of the line.
+    // With -H, everything after @ is the file name, including ": v".
     let named = "\(file.path): v"
     try Data("X-Stolen: yes\n".utf8).write(to: URL(filePath: named))
     defer { try? FileManager.default.removeItem(atPath: named) }
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self) + String(decoding: $0.body, as: UTF8.self))
     } _: { origin in
-      // Behind http://, a URL that begins with an @ has no host.
+      // After http://, a URL that begins with @ has no host.
       let url = prefix == "@" ? origin.url + file.path : text
       var request = URLRequest(url: try #require(URL(string: url)))
       request.method = .post
@@ -102,7 +102,7 @@ import Testing
       request.httpBody = Data(text.utf8)
       let credential = URLCredential(user: text, password: text, persistence: .none)
       let command = cURLDescription(of: request, configuration: [:], credential: credential)
-      // Wherever the URL leads, it is the server that hears of it.
+      // Whichever host the URL names, curl connects to the test's server.
       let seen = String(decoding: try await run(command + " --connect-to ::127.0.0.1:\(origin.port)"), as: UTF8.self)
       #expect(seen.hasPrefix("POST \(file.path) HTTP/1.1\r\n") && seen.hasSuffix(text))
       #expect(seen.contains("X: \(text)\r\n") && seen.contains("Cookie: \(text)\r\n"))
@@ -111,7 +111,7 @@ import Testing
     }
   }
 
-  @Test("the command is told when the request is built, with the session's fields")
+  @Test("the command is delivered after the request has been built, with the session's fields")
   func toldWhenBuilt() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -134,9 +134,9 @@ import Testing
     }
   }
 
-  /// Runs a printed command in bash, as if it had been pasted behind the prompt, and returns what curl writes.
+  /// Runs a printed command in bash, as if it had been pasted at the prompt, and returns curl's output.
   private func run(_ command: String) async throws -> Data {
-    // What only a shell with a prompt does of its own accord.
+    // History expansion is on by default only in an interactive shell.
     let (status, printed) = try await ChildProcess.run(
       ["/bin/bash", "--norc", "-o", "history", "-o", "histexpand", "-s"],
       input: command.dropFirst("$ ".count) + "\n", errors: .file("/dev/null"))

@@ -1,4 +1,4 @@
-// Cache policies where nothing is stored.
+// Cache policies of a session without a cache.
 
 import Foundation
 import LupineEngine
@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct CachePolicyTests {
   @Test(
-    "what may be loaded is loaded",
+    "a policy that permits loading sends the request without cache fields",
     arguments: [
       .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData,
     ] as [URLRequest.CachePolicy])
@@ -19,7 +19,7 @@ import Testing
     #expect(try await cacheFields(of: policy) == "none none")
   }
 
-  @Test("caches on the way are asked for nothing stored, unless the request has fields of its own")
+  @Test("reloadIgnoringLocalAndRemoteCacheData adds no-cache fields, unless the request has its own")
   func ignoresRemote() async throws {
     #expect(try await cacheFields(of: .reloadIgnoringLocalAndRemoteCacheData) == "no-cache no-cache")
     #expect(
@@ -27,7 +27,7 @@ import Testing
         == "max-age=0 no-cache")
   }
 
-  @Test("what must not be loaded is an error without a response, and nothing is sent")
+  @Test("returnCacheDataDontLoad is an error without a response, and nothing is sent")
   func dontLoad() async throws {
     try await withServer { _ in
       .text("here")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("the session's policy counts where the request has none")
+  @Test("the session's policy applies to a request without one")
   func ofTheSession() async throws {
     let configuration = URLSessionConfiguration.forTests
     configuration.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData
@@ -50,7 +50,7 @@ import Testing
   }
 
   @Test(
-    "a handler is asked about what a cache might store, and about nothing else",
+    "a cached-response handler is called only for responses that a cache may store",
     arguments: [
       (200, nil, true), (206, "private, max-age=60", true), (200, "x-no-store=1", true),
       (200, "private, No-Store", false),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a policy leaves the timeout to the session, and a timeout comes along only if it is given")
+  @Test("a request with a policy has no timeout unless one is given")
   func timeouts() throws {
     let url = try #require(URL(string: "http://localhost"))
     #expect(URLRequest(url: url, cachePolicy: .returnCacheDataElseLoad).explicitTimeoutInterval == nil)

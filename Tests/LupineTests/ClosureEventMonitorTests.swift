@@ -1,4 +1,4 @@
-// A closure monitor as a table: each event calls its own closure, with what the event carries.
+// ClosureEventMonitor: each event calls its closure with the event's parameters.
 
 import Foundation
 import Synchronization
@@ -150,7 +150,7 @@ import Testing
     ]
   }
 
-  @Test("each event calls its own closure with the event's parameters, and no other")
+  @Test("each event calls only its own closure, with the event's parameters")
   func table() {
     let fixture = EventFixture()
     let monitor = ClosureEventMonitor()
@@ -164,7 +164,7 @@ import Testing
     #expect(Set(Self.rows.map(\.name)).count == EventName.allCases.count - 3)
   }
 
-  @Test("events whose closure isn't set are passed over")
+  @Test("events without a closure are ignored")
   func nothingSet() {
     let monitor = ClosureEventMonitor()
     let fixture = EventFixture()
@@ -178,7 +178,7 @@ import Testing
     #expect(heard.take().isEmpty && monitor.requestDidFinish == nil)
   }
 
-  @Test("a subclass overrides events and closures")
+  @Test("a subclass can override events and closures")
   func subclass() {
     final class Counting: ClosureEventMonitor, @unchecked Sendable {
       let count = Mutex(0)
@@ -203,7 +203,7 @@ import Testing
     #expect(heard.take().count == 1)
   }
 
-  @Test("a closure may set another one while it is called")
+  @Test("a closure can set another closure while it is being called")
   func reentrance() {
     let monitor = ClosureEventMonitor()
     let fixture = EventFixture()
@@ -217,7 +217,7 @@ import Testing
   }
 }
 
-/// The events that closures were called for, as text.
+/// Records the events for which closures were called, as text.
 private final class Heard: Sendable {
   private let texts = Mutex<[String]>([])
 
@@ -239,7 +239,7 @@ private final class Heard: Sendable {
 }
 
 extension ClosureEventMonitor {
-  /// Sets every closure to one that passes its name and its parameters on.
+  /// Sets every closure to one that calls `heard` with the event's name and parameters.
   fileprivate func setAll(_ heard: @escaping (EventName, [Any?]) -> Void) {
     sessionDidBecomeInvalidWithError = { heard(.sessionDidBecomeInvalidWithError, [$0, $1]) }
     taskDidReceiveChallenge = { heard(.taskDidReceiveChallenge, [$0, $1, $2]) }

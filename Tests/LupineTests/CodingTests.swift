@@ -1,4 +1,4 @@
-// Content codings from end to end: decoded as they come, refused when broken, and stopped when they explode.
+// Content codings through a session: decoding, errors for broken content, and limits for decompression bombs.
 
 import Foundation
 import LupineEngine
@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct CodingTests {
   private static let text = String((1...3000).flatMap { "line \($0): lupins fix nitrogen\n" })
 
-  @Test("nginx's gzip and brotli decode", arguments: ["gzip", "br", "identity"])
+  @Test("gzip and brotli from nginx are decoded", arguments: ["gzip", "br", "identity"])
   func nginx(coding: String) async throws {
     let url = try await TestServers.nginx + "/text.txt"
     try await withSession { session in
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("httpbin's deflate, gzip and brotli decode", arguments: ["deflate", "gzip", "brotli"])
+  @Test("deflate, gzip and brotli from httpbin are decoded", arguments: ["deflate", "gzip", "brotli"])
   func httpbin(coding: String) async throws {
     struct Coded: Decodable, Sendable {
       var method: String
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("a broken coding is cannotDecodeContentData", arguments: try brokenBodies)
+  @Test("content that can't be decoded is cannotDecodeContentData", arguments: try brokenBodies)
   func broken(body: Body) async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Encoding": body.coding], .bytes(body.bytes))
@@ -101,7 +101,7 @@ import Testing
     }
   }
 
-  @Test("an unknown coding is cannotDecodeContentData if the engine refuses those", arguments: unknownCodings)
+  @Test("an unknown coding is cannotDecodeContentData if the engine refuses unknown codings", arguments: unknownCodings)
   func unknownRefused(coding: String) async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Encoding": coding], .bytes(Array("plain".utf8)))
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("a bomb of gzip in gzip is stopped before it fills the memory")
+  @Test("a bomb of gzip within gzip is stopped before it fills the memory")
   func bomb() async throws {
     let once = try Self.gzip([UInt8](repeating: 0, count: 64 << 20))
     let twice = try Self.gzip(once)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("HEAD, 204 and an empty body with a coding are no error")
+  @Test("a coding without content is no error, for HEAD, 204 and an empty body")
   func nothingToDecode() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200, fields: ["Content-Encoding": "gzip"])

@@ -1,4 +1,4 @@
-// The box that hands one response to everybody who awaits it.
+// ResponseBox: delivers one response to all waiters.
 
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct ConcurrencyTests {
-  @Test("a value that was set before it is awaited arrives, every time")
+  @Test("a value set before it is awaited is returned each time")
   func setBefore() async {
     let box = ResponseBox<Int>()
     box.fill(7)
@@ -14,13 +14,13 @@ import Testing
     #expect(await box.value(cancelling: nil) == 7)
   }
 
-  @Test("everybody who waits gets the value, whenever they start to wait")
+  @Test("every waiter gets the value, whenever it starts to wait")
   func manyWaiters() async {
     let box = ResponseBox<Int>()
     let waiters = 200
     let sum = await withTaskGroup(of: Int.self) { group in
       for index in 0..<waiters {
-        // Set in the middle, so that some wait before it, some behind and some at the same time.
+        // Fills the box in the middle, so that some waiters start before that, some after it and some concurrently.
         if index == waiters / 2 {
           group.addTask {
             box.fill(3)

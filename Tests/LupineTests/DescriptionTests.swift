@@ -1,4 +1,4 @@
-// What public classes print: something useful, no address, no password.
+// Descriptions of public classes: useful text without addresses and passwords.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DescriptionTests {
-  /// Classes without a description of their own, which Swift prints by their name: what they do is all that they are.
+  /// Classes without a `description`, which Swift prints by their name: they have no state worth showing.
   private static let namedByType: Set<String> = [
     "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
     "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
@@ -25,7 +25,7 @@ import Testing
     url = try #require(URL(string: "https://user:secret@example.org/a@b?c=d"))
   }
 
-  /// The public classes that the sources declare, with the rest of each declaration's line.
+  /// Returns the public classes declared in the sources, with the rest of each declaration's line.
   private func declarations() throws -> [String: String] {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources/Lupine").path
@@ -42,7 +42,7 @@ import Testing
     return found
   }
 
-  /// An object of each public class with a description, those of a request that was sent among them.
+  /// Returns an object of each public class with a description, including those of a request that was sent.
   private func objects(_ session: Session, at origin: String) async throws -> [any CustomStringConvertible] {
     let request = session.request(origin)
     let outcome = await request.outcome()
@@ -86,13 +86,13 @@ import Testing
           let type = "\(type(of: object))"
           described.insert(type)
           for text in ["\(object)", String(reflecting: object)] {
-            // Foundation's default is `<Class: 0x…>`; a key in base64 may contain "0x" too, but no blank.
+            // Foundation's default is `<Class: 0x…>`; a key in base64 may contain "0x" too, but no space.
             #expect(!text.contains(": 0x") && !text.contains("secret"), "\(text)")
             #expect(!text.isEmpty && !text.hasPrefix("Lupine."), "\(text)")
             #expect(text != type || type == "SessionDelegate", "\(text)")
           }
         }
-        // Of an abstract class there are only its subclasses' objects.
+        // `described` starts with the abstract classes, which have objects only of their subclasses.
         #expect(Set(declarations.keys) == described.union(Self.namedByType))
         for name in Self.namedByType {
           #expect(declarations[name]?.contains("NSObject") == false, "\(name) is printed with its address")
@@ -131,7 +131,7 @@ import Testing
     #expect(URLRequest(url: url).description == printed)
   }
 
-  @Test("an error tells a URL without its user information")
+  @Test("an error contains a URL without its user information")
   func errors() async throws {
     let other = try #require(URL(string: "ftp://user:secret@example.org/"))
     let unsupported = await AF.request(other).outcome().error
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("metrics print each request with its connection, its phases and its bytes")
+  @Test("metrics print each request's connection, phases and bytes")
   func metrics() throws {
     @Sendable func date(_ seconds: Double) -> Date { Date(timeIntervalSinceReferenceDate: seconds) }
     let transaction = URLSessionTaskTransactionMetrics(
@@ -194,7 +194,7 @@ import Testing
     #expect(metrics.description == "URLSessionTaskMetrics: 1 request, 0 redirects, 5.00 s\n\(text)")
   }
 
-  @Test("storages and forms print how much they hold")
+  @Test("storages and forms print the number and size of their contents")
   func storages() throws {
     let cookies = HTTPCookieStorage()
     cookies.setCookie(
@@ -219,7 +219,7 @@ import Testing
   }
 
   @Test(
-    "a debug description shows bodies of text up to 100,000 bytes, and of others the size",
+    "a debug description contains text bodies up to 100,000 bytes, and only the size of others",
     arguments: [
       ("text/html", 100_000, true), ("text/html", 100_001, false), ("application/json", 3_000, true),
       ("application/problem+JSON; charset=utf-8", 10, true), ("application/atom+xml", 10, true),
@@ -245,7 +245,7 @@ import Testing
     #expect(download.contains("request body: \(size)") && download.contains(text) == isShown)
   }
 
-  @Test("a debug description shows of credentials the scheme alone")
+  @Test("a debug description contains only the scheme of a credential")
   func credentials() {
     var request = URLRequest(url: url)
     request.headers = [.authorization(username: "user", password: "secret"), .init(name: "a", value: "b")]

@@ -1,4 +1,4 @@
-// Bodies that were written to files: as the files' URLs, and read by the serializers of data.
+// Serialization of downloads: URLResponseSerializer returns the file's URL, and data serializers read the file.
 
 import Foundation
 import Testing
@@ -15,14 +15,14 @@ import Testing
     try serializer.serializeDownload(request: nil, response: nil, fileURL: file, error: error)
   }
 
-  @Test("a file's URL is handed over, whether or not the file is there")
+  @Test("a file's URL is returned, whether or not the file exists")
   func fileURL() throws {
     let file = URL(filePath: "/missing/file")
     #expect(try url(.url, file) == file)
     #expect(try url(URLResponseSerializer(), file) == file)
   }
 
-  @Test("each serializer of data reads the file")
+  @Test("each data serializer reads the file")
   func serializers() throws {
     try withFolder { folder in
       let file = folder.appending(path: "body")
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("an empty file is an empty body")
+  @Test("an empty file is treated as an empty body")
   func emptyFile() throws {
     try withFolder { folder in
       let file = folder.appending(path: "body")
@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test("an earlier error comes first, then that there is no file")
+  @Test("an earlier error is rethrown, and without one a missing file URL is inputFileNil")
   func errors() {
     let serializer = StringResponseSerializer()
     let missing = URL(filePath: "/missing/file")
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test("a file that can't be read is named")
+  @Test("a file that can't be read is inputFileReadFailed with its URL")
   func unreadable() {
     let missing = URL(filePath: "/missing/file")
     #expect {

@@ -1,4 +1,4 @@
-// Every row of the Errors article that a server on loopback can provoke, and replies that no proper server sends.
+// Errors: each row of the Errors article that a server on loopback can cause, and malformed replies.
 
 import Foundation
 import LupineEngine
@@ -9,14 +9,14 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ErrorTests {
-  // MARK: Before anything is sent
+  // MARK: Nothing sent
 
   @Test("a URL that can't be parsed is invalidURL", arguments: ["", "http://[", "http://a b:c"])
   func invalidURL(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
       guard case .invalidURL(let spelled) = response.error else {
-        Issue.record("\(response)")
+        Issue.record("unexpected response: \(response)")
         return
       }
       #expect(spelled as? String == url)
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a field that would break the head is badURL, and nothing is sent")
+  @Test("a field with a line break is badURL, and nothing is sent")
   func invalidField() async throws {
     try await withServer { _ in
       Reply()
@@ -52,10 +52,10 @@ import Testing
 
   // MARK: No connection
 
-  @Test("a host that doesn't exist")
+  @Test("a host that doesn't exist is cannotFindHost")
   func unknownHost() async throws {
     try await withSession { session in
-      // RFC 6761 §6.4: "invalid" never exists. Without a name server the answer is another one.
+      // "invalid" never exists (RFC 6761 §6.4). Without a name server, the error is dnsLookupFailed.
       let response = await session.request("http://lupine.invalid/").outcome()
       let urlError = try #require(response.error?.underlyingError as? URLError)
       let isOffline = urlError.code == .dnsLookupFailed
@@ -67,8 +67,8 @@ import Testing
     }
   }
 
-  // Port 1, which the system gives to nobody; one that was free a moment ago may be another test's by now.
-  @Test("nobody listens", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
+  // Port 1 is never assigned by the system. A port that was free a moment ago may belong to another test by now.
+  @Test("a port without a listener is cannotConnectToHost", arguments: ["http://127.0.0.1:1", "http://[::1]:1"])
   func refused(url: String) async throws {
     try await withSession { session in
       let response = await session.request(url).outcome()
@@ -87,7 +87,7 @@ import Testing
     var testDescription: String { name }
   }
 
-  @Test("nginx closes without a reply")
+  @Test("a connection that nginx closes without a reply is networkConnectionLost")
   func noReply() async throws {
     let url = try await TestServers.nginx + "/empty"
     try await withSession { session in
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "a reply that is cut short is networkConnectionLost",
+    "a truncated reply is networkConnectionLost",
     arguments: [
       Script(name: "in the status line", reply: "HTTP/1.1 2", parts: ["head"]),
       Script(name: "in the head", reply: "HTTP/1.1 200 OK\r\nContent-Le", parts: ["head"]),
@@ -115,7 +115,7 @@ import Testing
     ])
   func cutShort(script: Script) async throws {
     try await expectFailure(script, .networkConnectionLost, .connectionLost) { response in
-      // What came stays to be looked at.
+      // The bytes received before the connection closed remain available.
       if script.reply.contains("half") {
         #expect(response.data == Data("half".utf8))
         #expect(response.response?.statusCode == 200)
@@ -125,12 +125,12 @@ import Testing
     }
   }
 
-  @Test("a reset is networkConnectionLost, with the system's word for it")
+  @Test("a connection reset is networkConnectionLost")
   func reset() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf")
-      // The client has the head before the connection goes.
+      // The client may or may not have received the head before the reset.
       peer.reset()
     } _: { origin in
       try await withSession { session in
@@ -143,7 +143,7 @@ import Testing
   // MARK: Replies that aren't HTTP
 
   @Test(
-    "a reply that breaks HTTP is badServerResponse",
+    "a malformed reply is badServerResponse",
     arguments: [
       Script(name: "another protocol", reply: "220 mail.example ESMTP ready\r\n", parts: ["isn't HTTP", "Check"]),
       Script(name: "HTTP/2", reply: "HTTP/2.0 200 OK\r\n\r\n", parts: ["version"]),
@@ -151,21 +151,22 @@ import Testing
       Script(
         name: "two lengths", reply: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\nhello",
         parts: ["(5, 7)", "Fix the server"]),
-      Script(name: "a length that is no number", reply: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", parts: ["-1"]),
       Script(
-        name: "a chunk size that is no number", reply: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+        name: "a length that isn't a number", reply: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", parts: ["-1"]),
+      Script(
+        name: "a chunk size that isn't a number", reply: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
         parts: ["chunk"]),
       Script(
         name: "an unknown transfer coding", reply: "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n",
         parts: ["gzip"]),
-      Script(name: "a field name with a blank", reply: "HTTP/1.1 200 OK\r\nA : b\r\n\r\n", parts: ["colon"]),
+      Script(name: "a field name with a space", reply: "HTTP/1.1 200 OK\r\nA : b\r\n\r\n", parts: ["colon"]),
       Script(name: "a NUL in a field", reply: "HTTP/1.1 200 OK\r\nA: \0\r\n\r\n", parts: ["byte"]),
     ])
   func notHTTP(script: Script) async throws {
     try await expectFailure(script, .badServerResponse, .malformedResponse) { _ in }
   }
 
-  @Test("a head without an end is given up at its limit")
+  @Test("an endless head is badServerResponse at its limit")
   func endlessHead() async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -182,7 +183,7 @@ import Testing
     }
   }
 
-  @Test("what follows a complete reply is dropped, and the connection with it")
+  @Test("bytes after a complete reply are discarded, and the connection is closed")
   func twoReplies() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
     try await withOrigin { peer in
@@ -223,7 +224,7 @@ import Testing
 
   // MARK: After a complete reply
 
-  @Test("validation refuses by status, then by content type, then by the caller's own rule")
+  @Test("validation fails for the status, the content type, or the caller's rule, and stops at the first failure")
   func validation() async throws {
     struct Own: Error {}
     try await withServer { request in
@@ -243,7 +244,7 @@ import Testing
         #expect(type.error?.responseContentType == "text/plain")
         let bare = await session.request(origin.url + "/bare").validate(contentType: ["text/plain"]).outcome()
         guard case .responseValidationFailed(.missingContentType) = bare.error else {
-          Issue.record("\(bare)")
+          Issue.record("unexpected response: \(bare)")
           return
         }
         #expect(await session.request(origin.url + "/bare").validate().outcome().error == nil)
@@ -270,13 +271,13 @@ import Testing
     }
   }
 
-  @Test("a body that doesn't decode keeps the response and the data")
+  @Test("a response that can't be decoded keeps its head and its data")
   func decoding() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
       let response = await session.request(url).serializingDecodable([String: Int].self).response
       guard case .responseSerializationFailed(.decodingFailed(let error)) = response.error else {
-        Issue.record("\(response)")
+        Issue.record("unexpected response: \(response)")
         return
       }
       #expect(error is DecodingError)

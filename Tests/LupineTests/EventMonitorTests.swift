@@ -1,4 +1,4 @@
-// Several monitors: whom they hear of, where, and in which order; and how often things happen.
+// EventMonitor: which monitors are notified of which events, on which queue, in which order and how often.
 
 import Foundation
 import LupineEngine
@@ -10,9 +10,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct EventMonitorTests {
-  // MARK: Whom and where
+  // MARK: Monitors and queues
 
-  @Test("the session's monitors are told before the request's, and those in the order in which they were added")
+  @Test("the session's monitors are notified before the request's, each in the order in which they were added")
   func order() async throws {
     try await withServer { _ in
       .text("here")
@@ -26,7 +26,7 @@ import Testing
         _ = await request.serializingString().response
         await queue.turn()
         let names = log.entries
-        // Resumption, URLSession's completion of the task, the request's, and the end.
+        // requestDidResume, taskDidComplete (of URLSession), requestDidCompleteTaskWithError and requestDidFinish.
         let (sessions, all) = (["s1", "s2"], ["s1", "s2", "r1", "r2"])
         #expect(names == all + sessions + all + all)
       }
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test(
-    "a request of any kind has no URLSession events for its own monitors, whether or not the session has monitors",
+    "a request's monitors receive no URLSession events, whatever its kind, with and without session monitors",
     arguments: [true, false])
   func everyKind(isMonitored: Bool) async throws {
     try await withServer { request in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("a request's monitor hears of this request alone, a session's of all its requests")
+  @Test("a request's monitor receives events of this request only, a session's monitor those of all requests")
   func twoRequests() async throws {
     try await withServer { _ in
       .text("here")
@@ -113,14 +113,14 @@ import Testing
     }
   }
 
-  @Test("a monitor is called on the main queue unless it says otherwise")
+  @Test("a monitor is called on the main queue by default")
   func defaultQueue() async throws {
     try await withServer { _ in
       .text("here")
     } _: { origin in
       let isMain = Recorder<Bool>()
       let monitor = ClosureEventMonitor()
-      // Not the main thread: behind an asynchronous main() another one works the main queue off.
+      // Checks the queue, not the thread: after an asynchronous main(), another thread drains the main queue.
       let key = DispatchSpecificKey<Bool>()
       DispatchQueue.main.setSpecific(key: key, value: true)
       monitor.requestDidFinish = { _ in isMain.record(DispatchQueue.getSpecific(key: key) == true) }
@@ -134,7 +134,7 @@ import Testing
     #expect(ClosureEventMonitor().queue.label == DispatchQueue.main.label)
   }
 
-  @Test("a session without requests tells its monitors that it was invalidated")
+  @Test("a session without requests notifies its monitors of its invalidation")
   func invalidation() async throws {
     let names = Recorder<EventName>()
     let monitor = ClosureEventMonitor(queue: .global())
@@ -147,7 +147,7 @@ import Testing
     }
   }
 
-  @Test("a request without monitors has none; the session's are the first of a request's")
+  @Test("a request's eventMonitor is nil without monitors, and lists the session's monitors first")
   func monitorsOfARequest() async throws {
     let (one, two) = (EventRecorder(), EventRecorder())
     try await withMonitoredSession([]) { session in
@@ -162,9 +162,9 @@ import Testing
     }
   }
 
-  // MARK: How often
+  // MARK: Number of events
 
-  @Test("a hundred calls at once of resume, of suspend and of cancel are one event each, and one of the task")
+  @Test("a hundred concurrent calls of resume, suspend or cancel cause one event of the request and one of the task")
   func concurrentCalls() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -191,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("however many threads resume and suspend, monitors hear of the transitions as they were made")
+  @Test("events of concurrent resumes and suspensions have the order of the transitions")
   func alternation() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -217,7 +217,7 @@ import Testing
     }
   }
 
-  @Test("each of 500 small bodies comes in one piece, might be stored, and is measured once")
+  @Test("each of 500 requests with a small body causes each event once")
   func smallBodies() async throws {
     try await withServer { _ in
       .text("here")
@@ -234,9 +234,9 @@ import Testing
     }
   }
 
-  // MARK: What the events carry
+  // MARK: Parameters of events
 
-  @Test("the task's completion carries the task's own error, whatever validations say")
+  @Test("the event of a task's completion has the task's error, not that of a validation")
   func completionErrors() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/bad" ? 404 : 200)
@@ -256,7 +256,7 @@ import Testing
     }
   }
 
-  @Test("events carry what they are about: requests, responses, bodies, measurements")
+  @Test("events have the requests, responses, bodies and metrics as parameters")
   func contents() async throws {
     try await withServer { _ in
       .text("here")
@@ -292,13 +292,13 @@ import Testing
   }
 }
 
-/// What several monitors write into one list.
+/// Collects the names of the monitors that were called, in order.
 private final class CallLog: Sendable {
   private let names = Mutex<[String]>([])
 
   var entries: [String] { names.withLock { $0 } }
 
-  /// A monitor that writes its name at four events.
+  /// Returns a monitor that appends its name at four events.
   func monitor(_ name: String, on queue: DispatchQueue) -> ClosureEventMonitor {
     let monitor = ClosureEventMonitor(queue: queue)
     let note: @Sendable () -> Void = { self.names.withLock { $0.append(name) } }

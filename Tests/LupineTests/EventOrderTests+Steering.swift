@@ -1,4 +1,4 @@
-// The order of events where requests are retried, suspended and cancelled.
+// The order of events of data requests that are retried, suspended, resumed and cancelled.
 
 import Foundation
 import LupineEngine
@@ -10,11 +10,11 @@ import Testing
 @testable import LupineURLSession
 
 extension EventOrderTests {
-  // MARK: Several rounds
+  // MARK: Retries
 
-  // Whoever retries might adapt as well, so that each round has an adaptation.
+  // An interceptor with a retrier is also asked to adapt, so each attempt has an adaptation event.
 
-  @Test("each round has a task of its own; the request is resumed and finishes once")
+  @Test("each attempt has its own task, and the request is resumed and finishes once")
   func retries() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -36,7 +36,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a build that fails and is retried: the request is made again")
+  @Test("a retry after a URLRequest couldn't be created creates it again")
   func retriedBuild() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("").retry(
@@ -50,7 +50,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a response that can't be serialised and is retried: both rounds finish, both are serialised")
+  @Test("a request retried after a failed serialization finishes and serializes twice")
   func retriedSerialization() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -70,9 +70,9 @@ extension EventOrderTests {
     }
   }
 
-  // MARK: Steering
+  // MARK: Resuming, suspending and cancelling
 
-  @Test("a request that is cancelled before it is resumed")
+  @Test("a request cancelled before it is resumed finishes without a task")
   func cancelBeforeResume() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -81,7 +81,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is cancelled while its task runs: the task is measured before it completes")
+  @Test("a request cancelled while its task is running gathers metrics before its task completes")
   func cancelWhileRunning() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -102,7 +102,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a task that was made but never resumed, and is cancelled with its request")
+  @Test("a task that was never resumed is cancelled with its request")
   func cancelOfUnresumedTask() async throws {
     try await withMonitoredSession([recorder], setup: .eager) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -115,7 +115,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("an eager request that is resumed while its task is made: the request, and then its task")
+  @Test("an eager request resumed while its task is being created resumes before its task")
   func resumedWhileTaskIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -132,7 +132,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is resumed and suspended before it is made: the request's events come before its task's")
+  @Test("a request resumed and suspended before its task exists has each of its events before the task's")
   func steeredBeforeItIsMade() async throws {
     try await withServer { _ in
       .text("here")
@@ -152,7 +152,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is cancelled when its task has completed: the request alone is cancelled")
+  @Test("a request cancelled after its task has completed doesn't cancel the task")
   func cancelAfterCompletion() async throws {
     try await withServer { _ in
       .text("here")
@@ -171,7 +171,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a finished request can't be steered")
+  @Test("a finished request ignores cancel, suspend and resume")
   func steeringAfterTheEnd() async throws {
     try await withServer { _ in
       .text("here")
@@ -185,7 +185,7 @@ extension EventOrderTests {
     }
   }
 
-  @Test("a request that is suspended and resumed, and its task with it")
+  @Test("a request that is suspended and resumed suspends and resumes its task")
   func suspension() async throws {
     let (arrived, mayAnswer) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -212,7 +212,7 @@ extension EventOrderTests {
   }
 }
 
-/// Cancels the request whose response it is given.
+/// A serializer that cancels its request while it serializes the response.
 private struct Cancelling: DataResponseSerializerProtocol {
   let request: Request
 

@@ -1,4 +1,4 @@
-// The events of data requests in the order in which monitors hear of them, whole.
+// The complete events of data requests, in the order in which monitors receive them.
 
 import Foundation
 import LupineEngine
@@ -12,9 +12,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct EventOrderTests {
   let recorder = EventRecorder()
 
-  // MARK: One round
+  // MARK: One attempt
 
-  @Test("a request that is made when it is resumed")
+  @Test("a lazy request is created after it is resumed")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -25,7 +25,7 @@ import Testing
     }
   }
 
-  @Test("a request that is made at once, and resumed when it has its task")
+  @Test("an eager request is created at once and resumed after its task exists")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(
-    "a request that is built and serialised on queues of their own", arguments: [Session.RequestSetup.lazy, .eager])
+    "custom queues for building and serializing don't change the order", arguments: [Session.RequestSetup.lazy, .eager])
   func otherQueues(setup: Session.RequestSetup) async throws {
     try await withServer { _ in
       .text("here")
@@ -61,7 +61,7 @@ import Testing
     }
   }
 
-  @Test("adapters of the session and of the request make one adaptation")
+  @Test("adapters of the session and of the request cause one adaptation event")
   func adapters() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test("a response without a body has no event for data")
+  @Test("a response without a body causes no event of received data")
   func head() async throws {
     try await withServer { _ in
       .text("here")
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("each redirect is an event of the same task, which is measured once")
+  @Test("each redirect is an event of the same task, which gathers metrics once")
   func redirects() async throws {
     try await withServer { request in
       switch request.path {
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("validations come before the task's completion, the first that refuses being the last")
+  @Test("validations run before the task's completion, up to the first failure")
   func validation() async throws {
     try await withServer { request in
       .text("here", status: request.path == "/good" ? 200 : 404)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("each response handler has its event, of the body as it came or of what was made of it")
+  @Test("each response handler causes one event, for the raw or the serialized response")
   func handlers() async throws {
     try await withServer { _ in
       .text("here")
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("a handler for a finished request has its event, and nothing else happens")
+  @Test("a handler added to a finished request causes its event and no other")
   func lateHandler() async throws {
     try await withServer { _ in
       .text("here")
@@ -164,9 +164,9 @@ import Testing
     }
   }
 
-  // MARK: Before there is a task
+  // MARK: Failures without a response
 
-  @Test("a URLRequest that can't be made")
+  @Test("a URLRequest that can't be created finishes the request without a task")
   func creationFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       await recorder.expect(
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("an adapter that fails")
+  @Test("a failing adapter finishes the request without a task")
   func adapterFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       let request = session.request("http://127.0.0.1:1")
@@ -189,7 +189,7 @@ import Testing
     }
   }
 
-  @Test("a server that can't be reached: no response, no data, but measurements")
+  @Test("an unreachable server causes no events of a response or data, but one of metrics")
   func connectionFailure() async throws {
     try await withMonitoredSession([recorder]) { session in
       await recorder.expect(

@@ -1,4 +1,5 @@
-// Ten thousand requests of each kind, a tenth of them cancelled at random moments: nothing is left of them.
+// Leaks: 10,000 requests of each kind, a tenth of them cancelled at random times, leave no requests, tasks, files or
+// descriptors behind.
 
 import Foundation
 import Glibc
@@ -14,11 +15,11 @@ import Testing
   enum Kind: String, CaseIterable, Codable, Sendable { case data, download, upload, multipart, stream }
 
   @Test(
-    "after ten thousand requests of a kind, a tenth of them cancelled, nothing is left",
+    "after ten thousand requests of a kind, a tenth of them cancelled, nothing is left behind",
     arguments: Kind.allCases.filter { $0.rawValue == testsArgument ?? $0.rawValue })
   func nothingIsLeft(kind: Kind) async throws {
     try await withFolder { folder in
-      // A process of its own, whose temporary files are then its own.
+      // A dedicated process, so that all files in its temporary folder belong to this test.
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.path as String, kind = kind as Kind] in
         setenv("TMPDIR", path, 1)
@@ -27,13 +28,13 @@ import Testing
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("left: [], "), "\(words)")
-      // Otherwise the moments weren't random.
+      // Both outcomes occur if the times of the cancellations are spread as intended.
       #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
     }
   }
 }
 
-/// Requests of one kind, in waves, and what is left of them.
+/// Sends requests of one kind, in waves, and reports what is left behind.
 private struct Load {
   private let kind: EveryKindTests.Kind
   private let folder: URL
@@ -50,7 +51,7 @@ private struct Load {
     }
     defer { origin.stop() }
     _ = await send(200, seed: 1, origin.url)
-    // As many connections as there can be: some may have gone with requests that were cancelled last.
+    // Opens the maximum number of connections again, because the last cancellations may have closed some.
     let ends = Recorder<AFError?>()
     for _ in 0..<200 { _ = start(origin.url, ends) }
     _ = await ends.first(200)
@@ -66,7 +67,8 @@ private struct Load {
     return "left: \(left), fates: \(fates)"
   }
 
-  /// Sends in waves of 200, each behind the end of the one before; returns how many ended in which way.
+  /// Sends requests in waves of 200, each after the previous wave has ended. Returns the number of requests by outcome:
+  /// "cancelled", "complete" or an error.
   private func send(_ count: Int, seed: UInt64, _ url: String) async -> [String: Int] {
     var random = SplitMix64(seed: seed)
     var fates: [String: Int] = [:]

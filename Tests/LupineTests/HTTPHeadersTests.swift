@@ -1,4 +1,4 @@
-// HTTPHeader and HTTPHeaders: order, case, literals, and the default fields.
+// HTTPHeader and HTTPHeaders: the order of fields, case-insensitive names, literals and the default fields.
 
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import LupineURLSession
 
 struct HTTPHeadersTests {
-  @Test("a name in another case replaces spelling and value in place")
+  @Test("adding a name in another case replaces name and value in place")
   func updateInPlace() {
     var headers = HTTPHeaders([HTTPHeader(name: "a", value: "1"), HTTPHeader(name: "b", value: "2")])
     headers.add(name: "A", value: "3")
@@ -17,7 +17,7 @@ struct HTTPHeadersTests {
     #expect(headers.description == "A: 3\nB: 4\nc: 5")
   }
 
-  @Test("literals keep their order, and the last of a repeated name wins in the first one's place")
+  @Test("literals keep their order, and a repeated name has the last value at the first position")
   func literals() {
     let dictionary: HTTPHeaders = ["z": "1", "a": "2", "Z": "3"]
     let array: HTTPHeaders = [.init(name: "Z", value: "3"), .init(name: "a", value: "2")]
@@ -25,18 +25,18 @@ struct HTTPHeadersTests {
     #expect(dictionary.dictionary == ["Z": "3", "a": "2"])
   }
 
-  @Test("a dictionary's fields are sorted by name, so that requests come out the same each time")
+  @Test("fields from a dictionary are sorted by name, so that requests are reproducible")
   func fromDictionary() {
     #expect(HTTPHeaders(["c": "3", "a": "1", "b": "2"]).map(\.name) == ["a", "b", "c"])
     #expect(HTTPHeaders(["b": "2", "B": "1"]).count == 1)
   }
 
-  @Test("lookup and removal ignore ASCII case, and only that")
+  @Test("lookup and removal ignore only the case of ASCII letters")
   func lookup() {
     var headers: HTTPHeaders = ["Content-Type": "text/plain", "X[": "1"]
     #expect(headers["content-TYPE"] == "text/plain")
     #expect(headers.value(for: "CONTENT-type") == "text/plain")
-    // "[" and "{" differ by the bit that tells cases apart, and are no letters.
+    // "[" and "{" differ in the same bit as the cases of a letter, but aren't letters.
     #expect(headers["X{"] == nil)
     headers.remove(name: "CONTENT-TYPE")
     headers.remove(name: "absent")
@@ -47,7 +47,7 @@ struct HTTPHeadersTests {
     #expect(headers[0] == HTTPHeader(name: "New", value: "1"))
   }
 
-  @Test("sorting is by name without regard to case")
+  @Test("sorting is by name, ignoring case")
   func sorting() {
     let headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3"]
     #expect(headers.sorted().map(\.name) == ["A", "b", "C"])
@@ -55,7 +55,7 @@ struct HTTPHeadersTests {
   }
 
   @Test(
-    "a shorthand makes its field",
+    "each static factory returns its field",
     arguments: [
       (HTTPHeader.accept("a"), "Accept: a"),
       (.acceptCharset("a"), "Accept-Charset: a"),
@@ -77,7 +77,7 @@ struct HTTPHeadersTests {
     #expect(header.description == line)
   }
 
-  @Test("the default fields are the codings, the languages and the program")
+  @Test("the default fields are Accept-Encoding, Accept-Language and User-Agent")
   func defaults() {
     #expect(HTTPHeaders.default.map(\.name) == ["Accept-Encoding", "Accept-Language", "User-Agent"])
     #expect(HTTPHeader.defaultAcceptEncoding.value == "br;q=1.0, gzip;q=0.9, deflate;q=0.8")
@@ -86,7 +86,7 @@ struct HTTPHeadersTests {
   }
 
   @Test(
-    "the environment's languages become tags",
+    "the environment's locales become language tags",
     arguments: [
       ([:], ["en"]),
       (["LANG": "de_CH.UTF-8"], ["de-CH"]),
@@ -107,13 +107,13 @@ struct HTTPHeadersTests {
     #expect(HTTPHeader.acceptedLanguages(environment: environment) == tags)
   }
 
-  @Test("quality falls by a tenth with each language")
+  @Test("the quality value decreases by 0.1 with each language")
   func languageQuality() {
     #expect(HTTPHeader.qualityEncoded(["de-CH", "fr", "en"]) == "de-CH;q=1.0, fr;q=0.9, en;q=0.8")
     #expect(HTTPHeader.qualityEncoded(Array("abcdef").map(String.init)).hasSuffix("f;q=0.5"))
   }
 
-  @Test("the user agent names program, bundle and kernel, and nothing in it can break the field")
+  @Test("User-Agent names program, bundle and kernel, and replaces characters that would break the field")
   func userAgent() {
     let system = OperatingSystemVersion(majorVersion: 6, minorVersion: 8, patchVersion: 1)
     let bundle = [

@@ -1,4 +1,4 @@
-// URLResponse, HTTPURLResponse and the metrics that hold them.
+// URLResponse, HTTPURLResponse, and the metrics that contain responses.
 
 import Foundation
 import LupineEngine
@@ -23,7 +23,7 @@ struct HTTPURLResponseTests {
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
 
-  @Test("in the dictionary a name in small letters stands with capitals, unless it begins with x-")
+  @Test("allHeaderFields capitalizes lowercase names, unless they begin with x-")
   func spelling() {
     let response = response([
       ("content-type", "a"), ("ETag", "b"), ("x-request-id", "c"), ("www-authenticate", "d"), ("-a--b", "e"),
@@ -37,7 +37,7 @@ struct HTTPURLResponseTests {
     #expect(response.headers.first?.name == "content-type")
   }
 
-  @Test("the public initializer takes a dictionary, and no status code past three digits")
+  @Test("the public initializer accepts a dictionary and only status codes from 0 to 999")
   func initialize() throws {
     let made = try #require(
       HTTPURLResponse(url: Self.url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["a": "1"]))
@@ -48,7 +48,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse(url: Self.url, statusCode: -1, httpVersion: nil, headerFields: nil) == nil)
   }
 
-  @Test("a plain response gives back what it was made with")
+  @Test("a plain response returns its initializer's values")
   func plain() {
     let made = URLResponse(url: Self.url, mimeType: "a/b", expectedContentLength: 7, textEncodingName: "utf-8")
     #expect(made.url == Self.url)
@@ -78,13 +78,13 @@ struct HTTPURLResponseTests {
     #expect(response.textEncodingName == charset)
   }
 
-  @Test("of two Content-Type fields the last one counts")
+  @Test("the last of two Content-Type fields is used")
   func repeatedContentType() {
     #expect(response([("Content-Type", "a/b"), ("content-type", "c/d")]).mimeType == "c/d")
   }
 
   @Test(
-    "the content's length is known only if it is that of what is handed over",
+    "expectedContentLength is the delivered content's length, or -1 if it isn't known",
     arguments: [
       ([], -1),
       ([("content-length", "12")], 12),
@@ -129,7 +129,7 @@ struct HTTPURLResponseTests {
       ("attachment; filename=\"x/\"", "last.txt"),
       ("attachment; filename=\"\"", "last.txt"),
       ("attachment; filename=\"a\\", "last.txt"),
-      // A combining mark behind a delimiter doesn't hide it.
+      // A combining mark after a delimiter doesn't hide the delimiter.
       ("attachment; filename=\"\u{30C}a;b.txt\"; x=y", "\u{30C}a;b.txt"),
       ("attachment; filename=\"a\\\"\u{30C}.txt\"", "a\"\u{30C}.txt"),
       ("attachment;\u{301}; filename=a.txt;\u{301}", "a.txt"),
@@ -139,7 +139,7 @@ struct HTTPURLResponseTests {
     #expect(response([("Content-Disposition", disposition)]).suggestedFilename == name)
   }
 
-  @Test("without a name in head or path the file is unknown, and a path's escaped separators are not obeyed")
+  @Test("without a name in head and path it is unknown, and of a path only the part after an escaped separator is used")
   func fileNameFromURL() throws {
     #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "unknown")
     #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
@@ -153,13 +153,13 @@ struct HTTPURLResponseTests {
     #expect(kept.string.hasSuffix("é.tar"))
     let dotless = try #require(FileName(suggested: "a." + String(repeating: "b", count: 300)))
     #expect(dotless.string.utf8.count == 255)
-    // The cut leaves no blank at the end, and no name that is none.
+    // Truncating leaves no space at the end and no invalid name such as "..".
     #expect(FileName(suggested: String(repeating: "a", count: 254) + " b")?.string.utf8.count == 254)
     #expect(FileName(suggested: ".." + String(repeating: " ", count: 300) + "x")?.string == nil)
   }
 
   @Test(
-    "a status code has words, an unknown one those of its class",
+    "a status code has a description, an unknown one that of its class",
     arguments: [
       (200, "no error"), (404, "not found"), (199, "informational"), (299, "success"), (399, "redirected"),
       (499, "client error"), (599, "server error"), (-1, "unknown status"),
@@ -168,7 +168,7 @@ struct HTTPURLResponseTests {
     #expect(HTTPURLResponse.localizedString(forStatusCode: code) == text)
   }
 
-  @Test("a transaction without a response was loaded from nowhere that is known")
+  @Test("a transaction without a response has an unknown fetch type")
   func fetchType() {
     let request = URLRequest(url: Self.url)
     let failed = URLSessionTaskTransactionMetrics(request: request)

@@ -1,4 +1,4 @@
-// What a proxy says to CONNECT is for nobody but the engine: no cookie, field or byte of it reaches the jar or the caller.
+// Responses to CONNECT: no cookie, field or byte of them reaches the cookie jar or the caller.
 
 import Foundation
 import LupineEngine
@@ -11,7 +11,8 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct HostileProxyTests {
   private static let cookie = "Set-Cookie: proxy=evil; Domain=localhost; Path=/\r\nSet-Cookie: p=e\r\nX-Proxy: evil\r\n"
 
-  /// Calls `body` with a session whose proxy answers CONNECT with `answer`, and is the origin behind that, if there is TLS.
+  /// Calls `body` with a session whose proxy answers CONNECT with `answer`. If the client then starts TLS, the proxy
+  /// acts as the origin.
   private func withProxy(
     answering answer: String, _ body: (Session, HTTPCookieStorage, OriginServer) async throws -> Void
   ) async throws {
@@ -52,7 +53,7 @@ import Testing
   }
 
   @Test(
-    "a CONNECT response that refuses, or has bytes behind it, is an error of which nothing else is kept",
+    "a CONNECT response that refuses, or is followed by bytes, is an error, and nothing else of it is kept",
     arguments: [
       "HTTP/1.1 403 Forbidden\r\n\(cookie)Content-Length: 4\r\n\r\nevil",
       "HTTP/1.1 407 Auth\r\n\(cookie)Proxy-Authenticate: Basic\r\nWWW-Authenticate: Basic\r\nContent-Length: 4\r\n\r\nevil",

@@ -1,4 +1,4 @@
-// Chains of adapters and retriers: who is asked, in which order, and what ends a chain.
+// Interceptor: chains of adapters and retriers, the order of their calls, and the end of a chain.
 
 import Foundation
 import Synchronization
@@ -17,7 +17,7 @@ import Testing
     urlRequest = try URLRequest(url: "http://localhost/", method: .get)
   }
 
-  /// An adapter that appends its name to the field Trail.
+  /// Returns an adapter that appends `name` to the field Trail.
   private func marking(_ name: String) -> Adapter {
     Adapter { request, _, completion in
       var request = request
@@ -32,7 +32,7 @@ import Testing
 
   // MARK: Adapters
 
-  @Test("each adapter gets what the one before it made, and the interceptors come after the adapters")
+  @Test("each adapter gets the previous adapter's request, and interceptors run after adapters")
   func adaptersInOrder() async throws {
     let chain = Interceptor(adapters: [marking("a"), marking("b")], interceptors: [marking("c"), marking("d")])
     #expect(chain.adapters.count == 4 && chain.retriers.count == 2)
@@ -41,7 +41,7 @@ import Testing
     #expect(try trail(await chain.adapted(urlRequest, using: state)) == "a,b,c,d")
   }
 
-  @Test("the first adapter that fails ends the chain, with its own error")
+  @Test("the first failing adapter ends the chain with its error")
   func failingAdapter() async {
     let asked = Atomic(0)
     let failing = Adapter { _, _, completion in completion(.failure(Mishap("refused"))) }
@@ -55,13 +55,13 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == 0)
   }
 
-  @Test("a chain without members leaves a request as it is, and doesn't retry it")
+  @Test("an empty chain leaves a request unchanged and doesn't retry it")
   func emptyChain() async throws {
     #expect(try await Interceptor().adapted(urlRequest, for: session).get() == urlRequest)
     #expect(await Interceptor().decision(on: request, for: session) == "no")
   }
 
-  @Test("an interceptor that implements nothing leaves a request as it is, and doesn't retry it")
+  @Test("an interceptor that implements no method leaves a request unchanged and doesn't retry it")
   func defaults() async throws {
     struct Bystander: RequestInterceptor {}
     let state = RequestAdapterState(requestID: request.id, session: session)
@@ -105,7 +105,7 @@ import Testing
     #expect(try trail(result) == "\(request.id.uuidString),\(ObjectIdentifier(session))")
   }
 
-  @Test("a subclass's methods are the ones that are called")
+  @Test("a subclass's overrides are called")
   func subclasses() async throws {
     final class Refusing: Adapter, @unchecked Sendable {
       override func adapt(
@@ -133,7 +133,7 @@ import Testing
   // MARK: Retriers
 
   @Test(
-    "the first retrier that doesn't say doNotRetry decides",
+    "the first result other than doNotRetry decides",
     arguments: [
       (RetryResult.retry, "retry"), (.retryWithDelay(0.25), "retry after 0.25"),
       (.doNotRetryWithError(Mishap("given up")), "no: given up"), (.doNotRetry, "no: the last one"),
@@ -152,14 +152,14 @@ import Testing
     #expect(asked.withLock { $0 } == (decision == "no: the last one" ? ["a", "b", "c"] : ["a", "b"]))
   }
 
-  @Test("a request that no retrier wants to retry isn't retried")
+  @Test("a request isn't retried if all retriers return doNotRetry")
   func nobodyRetries() async {
     let indifferent = Retrier { _, _, _, completion in completion(.doNotRetry) }
     let chain = Interceptor(retriers: [indifferent, indifferent])
     #expect(await chain.decision(on: request, for: session) == "no")
   }
 
-  @Test("a retrier learns the request, the session and the error")
+  @Test("a retrier receives the request, the session and the error")
   func whatARetrierLearns() async {
     let retrier = Retrier { request, session, error, completion in
       completion(.doNotRetryWithError(Mishap("\(request.id) \(ObjectIdentifier(session)) \(error)")))
@@ -168,7 +168,7 @@ import Testing
     #expect(decision == "no: \(request.id) \(ObjectIdentifier(session)) cause")
   }
 
-  @Test("a result says whether to retry, when, and with which error to fail")
+  @Test("a RetryResult has the properties retryRequired, delay and error of its case")
   func results() {
     #expect(RetryResult.retry.retryRequired && RetryResult.retry.delay == nil && RetryResult.retry.error == nil)
     let delayed = RetryResult.retryWithDelay(2)
@@ -180,7 +180,7 @@ import Testing
 
   // MARK: Faulty and long chains
 
-  @Test("a hundred thousand members that answer at once need no stack")
+  @Test("a chain of a hundred thousand synchronous members doesn't grow the stack")
   func longChain() async throws {
     let count = 100_000
     let counting = Adapter { request, _, completion in
@@ -203,7 +203,7 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == count)
   }
 
-  @Test("members may answer at once, later, or from another thread, mixed")
+  @Test("a chain may mix members that complete synchronously and from another queue")
   func mixedChain() async throws {
     let queue = DispatchQueue(label: "adapters")
     let names = (0..<200).map { "\($0)" }
@@ -221,7 +221,7 @@ import Testing
   enum Repetition: CaseIterable { case bothAtOnce, onceAtOnceAndOnceLater, bothLater }
 
   @Test(
-    "of an adapter that answers twice the first answer counts, and the chain goes on once",
+    "an adapter that completes twice continues the chain once, with its first result",
     arguments: Repetition.allCases)
   func answeringTwice(_ repetition: Repetition) async throws {
     let queue = DispatchQueue(label: "adapter")
@@ -254,9 +254,9 @@ import Testing
     #expect(asked.load(ordering: .relaxed) == 1)
   }
 
-  // MARK: Short names
+  // MARK: Static factories
 
-  @Test("interceptors are made by their short names")
+  @Test("the static factories return working adapters, retriers and interceptors")
   func shortNames() async throws {
     func adapted(by adapter: any RequestInterceptor) async throws -> String? {
       try trail(await adapter.adapted(urlRequest, for: session))

@@ -1,4 +1,5 @@
-// JSON without a type. The API is deprecated, so it is called through a protocol, which is not.
+// JSONResponseSerializer, for untyped JSON. Its API is deprecated, so the tests call it through a protocol that isn't,
+// which avoids warnings.
 
 import Foundation
 import LupineOrigin
@@ -14,7 +15,7 @@ import Testing
     try api.read(Data(text.utf8), request: nil, response: nil, options: options)
   }
 
-  @Test("objects keep their structure, their numbers and their truth values")
+  @Test("objects keep their structure, their numbers and their Boolean values")
   func values() throws {
     let object = try #require(json(#"{"a":[1,2.5,true,null,"x",{"b":{}}]}"#) as? [String: Any])
     let array = try #require(object["a"] as? [Any])
@@ -28,7 +29,7 @@ import Testing
     #expect(((array[5] as? [String: Any])?["b"] as? [String: Any])?.isEmpty == true)
   }
 
-  @Test("a single value is JSON unless the options say otherwise")
+  @Test("a single value is valid JSON unless the options exclude fragments")
   func fragments() throws {
     #expect(try json("3") as? Int == 3)
     #expect(try json("null") is NSNull)
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "what isn't JSON is an error, however deep it nests",
+    "invalid JSON is an error, however deep it is nested",
     arguments: [
       "{", "x", "[1e999]", String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 9_999),
     ])
@@ -48,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("an allowed empty body is a null, another one an error")
+  @Test("an empty body is NSNull where it is allowed, and an error otherwise")
   func empty() throws {
     let head = try URLRequest(url: "https://h/", method: .head)
     #expect(try api.read(nil, request: head, response: nil, options: []) is NSNull)
@@ -59,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("responseJSON and a handler with the serializer deliver what the server sent")
+  @Test("responseJSON and a handler with the serializer deliver the server's JSON")
   func request() async throws {
     try await withServer { _ in
       .json(["x": 1])

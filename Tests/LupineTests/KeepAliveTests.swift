@@ -1,4 +1,4 @@
-// Connections that are used again, and what happens if the server has closed one meanwhile.
+// Keep-alive: reuse of connections, and replays when the server has closed an idle connection.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct KeepAliveTests {
-  @Test("requests in a row use one connection, unless either side closes it")
+  @Test("consecutive requests use one connection, unless either side closes it")
   func reuse() async throws {
     try await withServer { request in
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("here")
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("nginx's Connection: close is heard")
+  @Test("Connection: close from nginx ends the connection's reuse")
   func nginxClose() async throws {
     let base = try await TestServers.nginx
     try await withSession { session in
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("a kept connection that the server closed without a word fails no request", arguments: [HTTPMethod.get, .post])
+  @Test("an idle connection that the server has closed fails no request", arguments: [HTTPMethod.get, .post])
   func closedBetween(method: HTTPMethod) async throws {
     let closed = Recorder<Void>()
     try await withOrigin { peer in
@@ -50,7 +50,7 @@ import Testing
         for round in 1...20 {
           #expect(await session.request(origin.url, method: method).outcome().error == nil)
           _ = await closed.next()
-          // Another origin's request lets the loop see the end of the first connection.
+          // During a request to another origin, the loop notices that the first connection was closed.
           let other = try await TestServers.nginx
           #expect(await session.request(other + "/hello").outcome().error == nil)
           #expect(origin.connectionCount == round)
@@ -59,7 +59,8 @@ import Testing
     }
   }
 
-  /// Answers the first request of its first connection, and closes when the second has come. Other connections serve.
+  /// Answers the first request on the first connection and closes that connection after its second request. Serves all
+  /// requests on other connections.
   private static func closesOnSecond(_ peer: Peer) throws {
     guard peer.connectionIndex == 0 else { return try peer.serve { _ in .text("again") } }
     _ = try peer.readRequest()
@@ -68,7 +69,9 @@ import Testing
     peer.close()
   }
 
-  @Test("a GET that a kept connection swallowed is sent again", arguments: [HTTPMethod.get, .put, .delete, .head])
+  @Test(
+    "an idempotent request without a reply on a reused connection is replayed",
+    arguments: [HTTPMethod.get, .put, .delete, .head])
   func replay(method: HTTPMethod) async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
       try await withSession { session in
@@ -85,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("suspending and resuming before the reply doesn't count as a reply")
+  @Test("suspending and resuming before the reply doesn't prevent the replay")
   func replayAfterSuspension() async throws {
     let (arrived, steered) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -106,7 +109,7 @@ import Testing
           async let response = request.outcome()
           await arrived.wait()
           request.suspend().resume()
-          // Another request of the same loop, which has heard of both when it answers.
+          // When this request on the same loop is answered, the loop has processed both calls.
           #expect(await session.request(other.url).outcome().error == nil)
           steered.open()
           let replayed = await response
@@ -116,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a POST that a kept connection swallowed may have been processed, and is not sent again")
+  @Test("a POST without a reply on a reused connection isn't replayed, because it may have been processed")
   func noReplay() async throws {
     try await withOrigin(Self.closesOnSecond) { origin in
       try await withSession { session in
@@ -130,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("a GET whose reply had begun is not sent again")
+  @Test("a GET isn't replayed after a part of its reply has arrived")
   func noReplayAfterBytes() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -148,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("no more connections than allowed, and those who wait are served in order")
+  @Test("no more connections are opened than allowed, and all waiting requests succeed")
   func limit() async throws {
     try await withServer { request in
       .text(request.path)
@@ -164,7 +167,7 @@ import Testing
     }
   }
 
-  @Test("a server that answers before it has read the body is heard")
+  @Test("a response that arrives before the body is sent is delivered")
   func earlyAnswer() async throws {
     try await withOrigin { peer in
       _ = try peer.readHead()

@@ -1,4 +1,4 @@
-// That nothing stays: no request, no descriptor, no thread.
+// Leaks: ended requests leave no objects, descriptors or threads behind.
 
 import Foundation
 import LupineEngine
@@ -11,11 +11,11 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LeakTests {
-  // In a process of its own, since other tests open descriptors at the same time.
-  @Test("after 500 requests of every fate no request is alive, and every descriptor and thread is gone")
+  // In a dedicated process, because other tests open descriptors concurrently.
+  @Test("after 500 requests with every outcome, all requests, descriptors and threads are released")
   func everythingGoes() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-      // The first run opens what a process keeps: the runtime's own descriptors, the resolver's library.
+      // The first run opens what a process keeps: the runtime's descriptors and the resolver's library.
       try await Load.run(count: 20)
       var left: [String] = []
       if await !settles({ threadCount(named: "lupine-loop") == 0 }) { left.append("threads of the first run") }
@@ -32,7 +32,7 @@ import Testing
     #expect(words.contains("left: []\n"), "\(words)")
   }
 
-  @Test("a request that nobody resumes goes with its last reference, its handlers with it")
+  @Test("a request that is never resumed is released with its last reference, as are its handlers")
   func neverResumed() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let weakly = Weak(session.request("http://127.0.0.1:1").response { _ in })
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test("a response that is kept keeps neither its request nor what was uploaded")
+  @Test("a response retains neither its request nor the uploaded data")
   func keptResponse() async throws {
     try await withServer { _ in
       .text("here")
@@ -56,7 +56,7 @@ import Testing
             bytes.deallocate()
             isFreed.store(true, ordering: .relaxed)
           }
-          // SAFETY: the data alone has the bytes, and frees them.
+          // SAFETY: only `data` refers to the bytes, and its deallocator frees them.
           let data = Data(
             bytesNoCopy: try #require(bytes.baseAddress), count: bytes.count, deallocator: .custom(free))
           let request = session.upload(data, to: origin.url)
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("a suspended request goes with its session")
+  @Test("a suspended request is released with its session")
   func suspended() async throws {
     try await withServer { _ in
       .text("here")
@@ -103,7 +103,7 @@ private struct Weak: Sendable {
   }
 }
 
-/// Requests that end in every way, and what is left of them.
+/// Sends requests with every outcome, and lists the open descriptors.
 private enum Load {
   @discardableResult
   static func run(count: Int) async throws -> [Weak] {
@@ -128,7 +128,7 @@ private enum Load {
       case 5: request.suspend().resume()
       default: break
       }
-      // In waves, so that connections are used again, and requests wait for one.
+      // In waves, so that connections are reused and requests wait for connections.
       if index % 50 == 49 {
         for task in tasks { _ = await task.response }
         tasks = []
@@ -136,7 +136,7 @@ private enum Load {
     }
     for task in tasks { _ = await task.response }
     tasks = []
-    // The last ones are under way when the session goes.
+    // The last requests are in flight when the session is released.
     let last = (0..<5).compactMap { _ in session?.request(plain.url + "/hold").serializingData() }
     session = nil
     for task in last { #expect(await task.response.error?.isSessionDeinitializedError == true) }
@@ -165,7 +165,8 @@ private enum Load {
     }
   }
 
-  /// What the descriptors lead to that an engine opens. Others come when the runtime or a sanitizer needs them.
+  /// The targets of the open descriptors of the kinds that an engine opens. The runtime or a sanitizer may open other
+  /// kinds at any time.
   static var descriptors: [String] {
     names(in: "/proc/self/fd").compactMap { number in
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")

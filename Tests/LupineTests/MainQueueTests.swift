@@ -1,4 +1,4 @@
-// Handlers on the main queue, where they are called by default, however a program's main thread waits for them.
+// Handlers on the main queue, the default: they are called in each kind of program.
 
 import Foundation
 import Glibc
@@ -12,7 +12,7 @@ import Testing
   private static let expected = ["head 200", "response here", "piece here", "end"]
 
   @Test(
-    "they come in programs whose main thread is in dispatchMain or runs its loop",
+    "handlers are called in programs whose main thread is in dispatchMain or runs a RunLoop",
     arguments: ["dispatchMain", "RunLoop"])
   func programs(way: String) async throws {
     try await withServer { _ in
@@ -24,8 +24,8 @@ import Testing
     }
   }
 
-  // The main thread of the tests' own program awaits their end.
-  @Test("they come in a program whose main is asynchronous")
+  // In the tests' own program, an asynchronous main awaits the end of the tests.
+  @Test("handlers are called in a program whose main is asynchronous")
   func asynchronousMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("awaiting needs no main queue")
+  @Test("awaiting a response or a stream works while the main queue is blocked")
   func blockedMain() async throws {
     try await withServer { _ in
       .text("here")

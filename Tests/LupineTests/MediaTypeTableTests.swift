@@ -1,4 +1,4 @@
-// Which media type a file has by its extension.
+// MediaTypeTable: the media type for a file extension.
 
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MediaTypeTableTests {
-  @Test("a system's table is read: comments, blanks, types without extensions, the first of two types")
+  @Test("parsing skips comments, accepts any whitespace, and keeps the first of two types")
   func parsing() {
     let table = MediaTypeTable(
       mimeTypes: """
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test(
-    "without a system's table the usual extensions are known",
+    "without a system table, common extensions are known",
     arguments: [
       ("jpeg", "image/jpeg"), ("JPG", "image/jpeg"), ("png", "image/png"), ("json", "application/json"),
       ("txt", "text/plain"), ("mp4", "video/mp4"), ("pdf", "application/pdf"), ("unheard", "application/octet-stream"),
@@ -37,14 +37,14 @@ import Testing
     #expect(MediaTypeTable(mimeTypes: "").type(forExtension: fileExtension) == type)
   }
 
-  @Test("the system's table comes before the built-in one, which fills its gaps")
+  @Test("the system table has precedence over the built-in table")
   func precedence() {
     let table = MediaTypeTable(mimeTypes: "image/own png")
     #expect(table.type(forExtension: "png") == "image/own")
     #expect(table.type(forExtension: "gif") == "image/gif")
   }
 
-  @Test("every built-in entry is a media type for an extension in small letters")
+  @Test("every built-in entry has a lowercase extension and a valid media type")
   func entries() {
     #expect(MediaTypeTable.builtIn.count > 150)
     for (fileExtension, type) in MediaTypeTable.builtIn {
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("this system's table or the built-in one knows pictures", arguments: ["jpeg", "png", "gif"])
+  @Test("image extensions are known on this system", arguments: ["jpeg", "png", "gif"])
   func system(fileExtension: String) {
     #expect(MediaTypeTable.system.type(forExtension: fileExtension) == "image/\(fileExtension)")
   }

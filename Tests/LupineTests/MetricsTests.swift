@@ -1,4 +1,4 @@
-// What a task measured: its phases in their order, its connection, its bytes.
+// Metrics of a task: the order of phases, the connection, and byte counts.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct MetricsTests {
-  @Test("a request through a proxy says so, and another one doesn't")
+  @Test("isProxyConnection is true for a request through a proxy and false for a direct one")
   func proxy() async throws {
     try await withServer { _ in
       .text("here")
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("the phases of a request with a lookup and TLS come in order, within the task's interval")
+  @Test("the phases of a request with a lookup and TLS are in order, within the task's interval")
   func phases() async throws {
     let url = try await TestServers.TLS.good.url + "/text.txt"
     try await withSession {
@@ -50,7 +50,7 @@ import Testing
       #expect(known == known.sorted())
       #expect(metrics.taskInterval.start == known.first)
       #expect(metrics.taskInterval.end >= known[known.count - 1])
-      // The clock that the phases are taken from and the wall clock may be set apart by a step of time.
+      // The wall clock may be adjusted during the test, unlike the monotonic clock that measures the phases.
       #expect(metrics.taskInterval.start.timeIntervalSince(before) > -1)
       #expect(metrics.taskInterval.end.timeIntervalSince(after) < 1)
       #expect(metrics.taskInterval.duration > 0)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("what Linux doesn't know of a network isn't claimed")
+  @Test("properties of the network that Linux doesn't report have neutral values")
   func network() async throws {
     try await withServer { _ in
       .text("here")
@@ -83,19 +83,19 @@ import Testing
     }
   }
 
-  @Test("the numbers are those that Foundation and the wire have")
+  @Test("raw values equal Foundation's and those of the TLS protocol")
   func numbers() {
     let protocols: [URLSessionTaskMetrics.DomainResolutionProtocol] = [.unknown, .udp, .tcp, .tls, .https]
     #expect(protocols.map(\.rawValue) == [0, 1, 2, 3, 4])
     let types = (0...4).map { URLSessionTaskMetrics.ResourceFetchType(rawValue: $0) }
     #expect(types[0] == .unknown && types[1] == .networkLoad && types[3] == .localCache)
     #expect(types[2] != nil && types[4] == nil)
-    // RFC 8446 §4.2.1; DTLS counts downwards (RFC 6347 §4.1).
+    // RFC 8446 §4.2.1; DTLS versions count downward (RFC 6347 §4.1).
     let versions: [tls_protocol_version_t] = [.TLSv10, .TLSv11, .TLSv12, .TLSv13, .DTLSv10, .DTLSv12]
     #expect(versions.map(\.rawValue) == [0x0301, 0x0302, 0x0303, 0x0304, 0xFEFF, 0xFEFD])
   }
 
-  @Test("TLS 1.2 and its cipher suite are told")
+  @Test("TLS 1.2 and its cipher suite are reported")
   func oldTLS() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -109,7 +109,7 @@ import Testing
     }
   }
 
-  @Test("the second request reuses the connection, and has no lookup and no connect of its own")
+  @Test("a request on a reused connection has no dates for lookup, connect and TLS")
   func reuse() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("the bytes are counted, as they go and as they are meant")
+  @Test("heads and bodies are counted in bytes, a response's body before and after decoding")
   func bytes() async throws {
     try await withServer { request in
       .json(["head": .number(request.rawHead.count), "body": .number(request.body.count)], coding: .gzip)

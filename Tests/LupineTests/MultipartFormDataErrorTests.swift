@@ -1,4 +1,4 @@
-// What a multipart form refuses, when it says so, and what it leaves behind.
+// MultipartFormData: the errors of appending, reading and writing, and that a failed form leaves no file.
 
 import Foundation
 import Testing
@@ -9,17 +9,18 @@ import Testing
 @Suite struct MultipartFormDataErrorTests {
   private typealias Reason = AFError.MultipartEncodingFailureReason
 
-  /// The reason for which `body` fails to encode a form.
+  /// Returns the reason of the multipart error that `body` throws.
   private func reason(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) -> Reason? {
     let error = #expect(throws: AFError.self, sourceLocation: sourceLocation) { try body() }
     guard case .multipartEncodingFailed(let reason) = error else {
-      Issue.record("another error: \(String(describing: error))", sourceLocation: sourceLocation)
+      Issue.record("unexpected error: \(String(describing: error))", sourceLocation: sourceLocation)
       return nil
     }
     return reason
   }
 
-  /// The reason for which a form with what `build` appends fails to encode, in memory as in a file that isn't made.
+  /// Returns the reason for which a form with the parts that `build` appends fails to encode. Expects the same reason
+  /// in memory and in a file, and that the file isn't created.
   private func appendReason(
     fileManager: FileManager = .default, sourceLocation: SourceLocation = #_sourceLocation,
     _ build: (MultipartFormData) throws -> Void
@@ -38,36 +39,38 @@ import Testing
 
   // MARK: Appending
 
-  @Test("a URL of something else than a file is refused")
+  @Test("a URL that isn't a file URL is refused")
   func remoteURL() throws {
     let url = try #require(URL(string: "https://example.org/image.jpeg"))
     for build in [
       { $0.append(url, withName: "n") }, { $0.append(url, withName: "n", fileName: "f", mimeType: "t") },
     ] as [(MultipartFormData) -> Void] {
       guard case .bodyPartURLInvalid(url) = try appendReason(build) else {
-        Issue.record("the URL was taken")
+        Issue.record("the URL was accepted")
         return
       }
     }
   }
 
-  @Test("without a name and an extension no type is made up", arguments: ["/etc/passwd", "/etc/.profile", "/etc/x."])
+  @Test(
+    "a file without a name or an extension is refused, because its media type isn't known",
+    arguments: ["/etc/passwd", "/etc/.profile", "/etc/x."])
   func noExtension(path: String) throws {
     let url = URL(fileURLWithPath: path)
     let reason = try appendReason { $0.append(url, withName: "n") }
     guard case .bodyPartFilenameInvalid(url) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
   }
 
-  @Test("a file that isn't there is refused, with the system's error")
+  @Test("a missing file is refused with the system's error")
   func missingFile() throws {
     try withFolder { folder in
       let url = folder.appending(path: "missing.txt")
       let reason = try appendReason { $0.append(url, withName: "n") }
       guard case .bodyPartFileNotReachableWithError(url, let error) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect((error as? CocoaError)?.code == .fileReadNoSuchFile)
@@ -81,23 +84,23 @@ import Testing
       try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
       let reason = try appendReason { $0.append(url, withName: "n") }
       guard case .bodyPartFileIsDirectory(url) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
     }
   }
 
-  @Test("what has no size beforehand is refused", .timeLimit(.minutes(10)))
+  @Test("a device, which has no size, is refused", .timeLimit(.minutes(10)))
   func device() throws {
     let url = URL(fileURLWithPath: "/dev/zero")
     let reason = try appendReason { $0.append(url, withName: "n", fileName: "f", mimeType: "t") }
     guard case .bodyPartFileSizeNotAvailable(url) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
   }
 
-  @Test("the file manager is asked whether a file may be read and how long it is")
+  @Test("the file manager decides whether a file is readable and which size it has")
   func fileManager() throws {
     final class Forbidding: FileManager, @unchecked Sendable {
       override func isReadableFile(atPath path: String) -> Bool { false }
@@ -112,18 +115,18 @@ import Testing
     let append = { (form: MultipartFormData) in form.append(url, withName: "n", fileName: "f", mimeType: "t") }
     let forbidden = try appendReason(fileManager: Forbidding(), append)
     guard case .bodyPartFileNotReachable(url) = forbidden else {
-      Issue.record("\(forbidden as Any)")
+      Issue.record("unexpected reason: \(forbidden as Any)")
       return
     }
     let failed = try appendReason(fileManager: Failing(), append)
     guard case .bodyPartFileSizeQueryFailedWithError(url, let error) = failed else {
-      Issue.record("\(failed as Any)")
+      Issue.record("unexpected reason: \(failed as Any)")
       return
     }
     #expect((error as? CocoaError)?.code == .fileReadNoPermission)
   }
 
-  @Test("of the appends that fail the first is told, whatever comes after it")
+  @Test("encoding throws the first error of several failed appends")
   func firstError() throws {
     let first = URL(fileURLWithPath: "/missing/first.txt")
     let reason = try appendReason { form in
@@ -137,7 +140,7 @@ import Testing
 
   // MARK: Reading
 
-  @Test("a file that has gone since it was appended is told", arguments: [true, false])
+  @Test("a file removed after it was appended is an error", arguments: [true, false])
   func goneFile(inMemory: Bool) throws {
     try withFolder { folder in
       let url = folder.appending(path: "f.txt")
@@ -149,14 +152,14 @@ import Testing
         if inMemory { _ = try form.encode() } else { try form.writeEncodedData(to: folder.appending(path: "form")) }
       }
       guard case .bodyPartInputStreamCreationFailed(url) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }
   }
 
-  @Test("a stream that is shorter than announced is refused", arguments: [true, false])
+  @Test("a stream shorter than its declared length is an error", arguments: [true, false])
   func shortStream(inMemory: Bool) throws {
     try withFolder { folder throws in
       let form = MultipartFormData()
@@ -165,7 +168,7 @@ import Testing
         if inMemory { _ = try form.encode() } else { try form.writeEncodedData(to: folder.appending(path: "form")) }
       }
       guard case .inputStreamReadFailed(let error as AFError.UnexpectedInputStreamLength) = reason else {
-        Issue.record("\(reason as Any)")
+        Issue.record("unexpected reason: \(reason as Any)")
         return
       }
       #expect(error.bytesExpected == 4)
@@ -174,13 +177,13 @@ import Testing
     }
   }
 
-  @Test("a stream that is longer than announced is refused in memory, and cut off in a file")
+  @Test("a stream longer than its declared length is an error in memory, and is truncated in a file")
   func longStream() throws {
     let inMemory = MultipartFormData(boundary: "B")
     inMemory.append(InputStream(data: Data("abcdef".utf8)), withLength: 4, headers: [:])
     let reason = reason { _ = try inMemory.encode() }
     guard case .inputStreamReadFailed(let error as AFError.UnexpectedInputStreamLength) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
     #expect(error.bytesExpected == 4)
@@ -196,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("an endless stream is given up in memory", .timeLimit(.minutes(10)))
+  @Test("an endless stream is an error in memory", .timeLimit(.minutes(10)))
   func endlessStream() throws {
     let form = MultipartFormData()
     let stream = try #require(InputStream(fileAtPath: "/dev/zero"))
@@ -206,16 +209,16 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test("a stream that was read already is told, not taken as empty")
+  @Test("a stream that was already read is an error, not an empty part")
   func readStream() throws {
     let form = MultipartFormData()
     form.append(InputStream(data: Data("abc".utf8)), withLength: 3, headers: [:])
     _ = try form.encode()
     let reason = reason { _ = try form.encode() }
-    if case .inputStreamReadFailed = reason {} else { Issue.record("\(reason as Any)") }
+    if case .inputStreamReadFailed = reason {} else { Issue.record("unexpected reason: \(reason as Any)") }
   }
 
-  @Test("a stream's own error is passed on, and one without an error has a stand-in")
+  @Test("a failing stream's error is thrown, or CocoaError.fileReadUnknown if it has none")
   func failingStream() throws {
     final class Mute: InputStream {
       override var streamStatus: Stream.Status { .open }
@@ -236,55 +239,67 @@ import Testing
 
   // MARK: Writing
 
-  @Test("a file that is there already is left alone")
+  @Test("an existing file isn't overwritten")
   func existingTarget() throws {
     try withFolder { folder in
       let url = folder.appending(path: "form")
       try Data("precious".utf8).write(to: url)
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamFileAlreadyExists(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamFileAlreadyExists(url) = reason {
+      } else {
+        Issue.record("unexpected reason: \(reason as Any)")
+      }
       #expect(try Data(contentsOf: url) == Data("precious".utf8))
     }
   }
 
-  @Test("a link to nowhere counts as a file that is there")
+  @Test("a dangling link counts as an existing file")
   func danglingLink() throws {
     try withFolder { folder in
       let url = folder.appending(path: "form")
       try FileManager.default.createSymbolicLink(atPath: url.path, withDestinationPath: "elsewhere")
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamFileAlreadyExists(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamFileAlreadyExists(url) = reason {
+      } else {
+        Issue.record("unexpected reason: \(reason as Any)")
+      }
       #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["form"])
     }
   }
 
-  @Test("only a file's URL is written to, after it was looked whether its path is taken")
+  @Test("only a file URL can be written to, and an existing path is reported before that")
   func remoteTarget() throws {
     let free = try #require(URL(string: "https://example.org/no/such/path"))
     let taken = try #require(URL(string: "https://example.org/etc"))
     let freeReason = reason { try MultipartFormData().writeEncodedData(to: free) }
     let takenReason = reason { try MultipartFormData().writeEncodedData(to: taken) }
-    if case .outputStreamURLInvalid(free) = freeReason {} else { Issue.record("\(freeReason as Any)") }
-    if case .outputStreamFileAlreadyExists(taken) = takenReason {} else { Issue.record("\(takenReason as Any)") }
+    if case .outputStreamURLInvalid(free) = freeReason {
+    } else {
+      Issue.record("unexpected reason: \(freeReason as Any)")
+    }
+    if case .outputStreamFileAlreadyExists(taken) = takenReason {
+    } else {
+      Issue.record("unexpected reason: \(takenReason as Any)")
+    }
   }
 
-  @Test("a target whose directory is missing can't be made")
+  @Test("a target in a missing directory is outputStreamCreationFailed")
   func missingDirectory() throws {
     try withFolder { folder in
       let url = folder.appending(path: "missing/form")
       let reason = reason { try MultipartFormData().writeEncodedData(to: url) }
-      if case .outputStreamCreationFailed(url) = reason {} else { Issue.record("\(reason as Any)") }
+      if case .outputStreamCreationFailed(url) = reason {} else { Issue.record("unexpected reason: \(reason as Any)") }
     }
   }
 
-  @Test("a disk without space is told")
+  @Test("a full disk is outputStreamWriteFailed")
   func fullDisk() throws {
     let form = MultipartFormData()
     form.append(Data("1".utf8), withName: "n")
     let file = try #require(FileHandle(forWritingAtPath: "/dev/full"))
     let reason = reason { try form.write(to: file) }
     guard case .outputStreamWriteFailed(let error) = reason else {
-      Issue.record("\(reason as Any)")
+      Issue.record("unexpected reason: \(reason as Any)")
       return
     }
     #expect((error as? CocoaError)?.code == .fileWriteOutOfSpace)

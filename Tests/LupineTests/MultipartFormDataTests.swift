@@ -1,4 +1,4 @@
-// Multipart forms, byte by byte: data, files and streams, in memory and in a file.
+// MultipartFormData: the exact bytes of forms with data, files and streams, in memory and in a file, and properties.
 
 import Foundation
 import Testing
@@ -7,7 +7,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct MultipartFormDataTests {
-  /// The bytes of the form in memory, which have to be those that are written to a file.
+  /// Returns the bytes of a form encoded in memory. Expects the same bytes when it is written to a file.
   private static func encoded(_ build: (MultipartFormData) throws -> Void) throws -> String {
     try withFolder { folder in
       let inMemory = MultipartFormData(boundary: "B")
@@ -25,13 +25,13 @@ import Testing
 
   // MARK: Bytes
 
-  @Test("a part of data is delimited, announced and ended")
+  @Test("a data part has a delimiter, Content-Disposition and a closing delimiter")
   func onePart() throws {
     let text = try Self.encoded { $0.append(Data("value".utf8), withName: "field") }
     #expect(text == "--B\r\nContent-Disposition: form-data; name=\"field\"\r\n\r\nvalue\r\n--B--\r\n")
   }
 
-  @Test("a file name and a media type are announced if they are given")
+  @Test("a file name and a media type are written if they are given")
   func partHeaders() throws {
     let text = try Self.encoded { form in
       form.append(Data("1".utf8), withName: "a", fileName: "f.txt")
@@ -45,7 +45,7 @@ import Testing
         + "\r\n--B--\r\n")
   }
 
-  @Test("a file is announced by its name and its extension's type, or as is asked for")
+  @Test("a file part has the file's name and its extension's type, or the given ones")
   func files() throws {
     try withFolder { folder in
       let file = folder.appending(path: "a b.JPEG")
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("a stream is announced as a file, or by headers of its own in their order")
+  @Test("a stream part has a file name and a type, or the given fields in order")
   func streams() throws {
     let text = try Self.encoded { form in
       form.append(
@@ -85,7 +85,7 @@ import Testing
     #expect(MultipartFormData().contentLength == 0)
   }
 
-  @Test("long parts come whole, whatever the sizes of the pieces", arguments: [65_535, 65_536, 65_537, 1_000_003])
+  @Test("long parts are complete, whatever the buffer size", arguments: [65_535, 65_536, 65_537, 1_000_003])
   func longParts(byteCount: Int) throws {
     let bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 31) })
     try withFolder { folder in
@@ -107,8 +107,8 @@ import Testing
     }
   }
 
-  // In a process of its own, since other tests take memory at the same time.
-  @Test("a form of 128 MB takes no more memory than a short one when it is written", .timeLimit(.minutes(10)))
+  // In a dedicated process, because other tests allocate memory concurrently.
+  @Test("writing a form of 128 MB takes less than 48 MB of additional memory", .timeLimit(.minutes(10)))
   func constantMemory() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       try withFolder { folder in
@@ -137,7 +137,7 @@ import Testing
     #expect(try form.encode() == form.encode())
   }
 
-  @Test("an open stream is read on from where it is")
+  @Test("an open stream is read from its current position")
   func openStream() throws {
     let stream = InputStream(data: Data("abcde".utf8))
     stream.open()
@@ -149,9 +149,9 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  // MARK: What is told of a form
+  // MARK: Properties
 
-  @Test("the boundary is random unless it is given, and stands in the content type")
+  @Test("the boundary is random unless it is given, and is part of the content type")
   func boundary() throws {
     let form = MultipartFormData()
     #expect(try form.boundary.wholeMatch(of: Regex("alamofire\\.boundary\\.[0-9a-f]{16}")) != nil)
@@ -165,7 +165,7 @@ import Testing
     #expect(own.boundary == "own")
   }
 
-  @Test("the content length is that of the bodies, and stops at the greatest number")
+  @Test("the content length is the sum of the bodies' lengths, and saturates at UInt64.max")
   func contentLength() throws {
     try withFolder { folder in
       let file = folder.appending(path: "f.txt")
@@ -180,12 +180,12 @@ import Testing
     }
   }
 
-  @Test("uploads are to encode up to 10 MB in memory")
+  @Test("the default threshold for encoding in memory is 10 MB")
   func threshold() {
     #expect(MultipartFormData.encodingMemoryThreshold == 10_000_000)
   }
 
-  @Test("the file that a form is written to is the user's alone")
+  @Test("a form's file has permissions 0600")
   func permissions() throws {
     try withFolder { folder in
       let file = folder.appending(path: "form")
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  @Test("a symbolic link stands for its file")
+  @Test("a symbolic link is uploaded as its target, with the link's name")
   func link() throws {
     try withFolder { folder in
       try Data("a longer text than the link's".utf8).write(to: folder.appending(path: "f"))
@@ -209,7 +209,7 @@ import Testing
   }
 }
 
-/// The most memory that this process has had at once.
+/// Returns the peak resident memory of this process, in bytes.
 private func residentBytesMax() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -1,4 +1,4 @@
-// What a redirector answers.
+// Redirector: the request returned for each behavior.
 
 import Foundation
 import LupineOrigin
@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectHandlerTests {
-  /// What the handler answers about a redirect of a real task.
+  /// Calls the handler for a redirect of a real task. Returns its answer with the task and the response.
   private func answer(
     of handler: any RedirectHandler, to proposed: URLRequest
   ) async throws -> (answer: URLRequest?, task: URLSessionTask, response: HTTPURLResponse) {
@@ -29,21 +29,21 @@ import Testing
 
   private let proposed = URLRequest(url: URL(filePath: "/next"))
 
-  @Test("following answers with the request that was proposed")
+  @Test("follow returns the proposed request")
   func follow() async throws {
     #expect(try await answer(of: Redirector(behavior: .follow), to: proposed).answer == proposed)
     #expect(try await answer(of: .follow, to: proposed).answer == proposed)
     #expect(try await answer(of: Redirector.follow, to: proposed).answer == proposed)
   }
 
-  @Test("not following answers with no request")
+  @Test("doNotFollow returns no request")
   func doNotFollow() async throws {
     #expect(try await answer(of: Redirector(behavior: .doNotFollow), to: proposed).answer == nil)
     #expect(try await answer(of: .doNotFollow, to: proposed).answer == nil)
     #expect(try await answer(of: Redirector.doNotFollow, to: proposed).answer == nil)
   }
 
-  @Test("modifying answers with what the closure makes, of method and URL too")
+  @Test("modify returns the closure's request, with a changed method and URL")
   func modify() async throws {
     let seen = Recorder<(URLSessionTask, HTTPURLResponse)>()
     let outcome = try await answer(
@@ -60,7 +60,7 @@ import Testing
     #expect(try await answer(of: .modify { _, _, _ in nil }, to: proposed).answer == nil)
   }
 
-  @Test("a handler whose completion isn't Sendable is one")
+  @Test("a handler's completion needn't be Sendable")
   func plainCompletion() async throws {
     struct Forwarding: RedirectHandler {
       let inner: any RedirectHandler

@@ -1,4 +1,4 @@
-// Redirects as they are followed: how far, with which method and body, and what another origin doesn't get to see.
+// Redirects: the limit, the method and the body of the next request, and the fields that another origin doesn't get.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectTests {
-  @Test("three hops end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
+  @Test("three redirects end at the last URL", arguments: ["relative-redirect", "absolute-redirect", "redirect"])
   func hops(path: String) async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("twenty hops are followed, and one more is httpTooManyRedirects")
+  @Test("twenty redirects are followed, and one more is httpTooManyRedirects")
   func limit() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -67,7 +67,7 @@ import Testing
   }
 
   @Test(
-    "the status decides about method and body",
+    "the status decides whether method and body are kept",
     arguments: [
       Hop(status: 301, method: .post, methodAfter: .get, isBodyKept: false),
       Hop(status: 302, method: .post, methodAfter: .get, isBodyKept: false),
@@ -99,7 +99,8 @@ import Testing
   }
 
   @Test(
-    "a 307's body goes to another origin only if the redirect handler lets it", arguments: [307, 308], [true, false])
+    "the body of a 307 or 308 is sent to another origin only if the redirect handler permits it",
+    arguments: [307, 308], [true, false])
   func bodyElsewhere(status: Int, isLet: Bool) async throws {
     try await withServer {
       .text("\($0.method) \(String(decoding: $0.body, as: UTF8.self))")
@@ -124,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("HEAD stays HEAD")
+  @Test("a redirected HEAD stays HEAD")
   func head() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -137,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("the same origin keeps Authorization and Cookie")
+  @Test("a redirect within the origin keeps Authorization and Cookie")
   func sameOrigin() async throws {
     try await withServer { request in
       request.path == "/" ? redirect(to: "/there") : .text(String(decoding: request.rawHead, as: UTF8.self))
@@ -150,11 +151,11 @@ import Testing
   }
 
   @Test(
-    "another origin sees neither Authorization nor Cookie, whoever set them, and never again",
+    "another origin gets neither Authorization nor Cookie, whether session or request set them, nor do later origins",
     arguments: [true, false], [true, false])
   func otherOrigin(isSessions: Bool, isOtherHost: Bool) async throws {
     try await withServer { request in
-      // The way back to the first origin must not bring the secrets back either.
+      // The last origin returns the head that it received.
       .text(String(decoding: request.rawHead, as: UTF8.self))
     } _: { last in
       try await withServer { _ in
@@ -175,7 +176,7 @@ import Testing
             #expect(head.contains("X-Own: kept"))
             let performed = try #require(request.performedRequests.last)
             #expect(performed.headers["Authorization"] == nil && performed.headers["Cookie"] == nil)
-            // What was asked for is told as it was.
+            // The request's own URLRequest keeps its fields.
             #expect(request.request?.headers["Authorization"] == (isSessions ? nil : "Basic c2VjcmV0"))
           }
         }
@@ -183,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("the way back to the first origin doesn't bring the secrets back")
+  @Test("a redirect back to the first origin doesn't restore Authorization and Cookie")
   func thereAndBack() async throws {
     try await withServer { request in
       request.query("to").map { redirect(to: $0) } ?? .text(String(decoding: request.rawHead, as: UTF8.self))
@@ -202,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("user information in the URL is for its own origin")
+  @Test("user information in the URL is sent only to its origin")
   func userInfo() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -219,7 +220,7 @@ import Testing
     }
   }
 
-  @Test("https to http is redirectToNonExistentLocation, and the target hears nothing")
+  @Test("a redirect from https to http is redirectToNonExistentLocation, and the target gets no connection")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -240,7 +241,9 @@ import Testing
     }
   }
 
-  @Test("a redirect to nowhere is badServerResponse", arguments: ["ftp://127.0.0.1/", "http://[/", "http://a:99999/"])
+  @Test(
+    "a redirect to an unsupported scheme or an invalid URL is badServerResponse",
+    arguments: ["ftp://127.0.0.1/", "http://[/", "http://a:99999/"])
   func nowhere(location: String) async throws {
     try await withServer { _ in
       Reply(status: 302, fields: ["Location": location])
@@ -252,7 +255,7 @@ import Testing
     }
   }
 
-  @Test("a redirect without Location, and a status that isn't one, are responses", arguments: [300, 302, 304, 305])
+  @Test("a redirect without Location and other 3xx statuses are responses", arguments: [300, 302, 304, 305])
   func notFollowed(status: Int) async throws {
     try await withServer { _ in
       Reply(status: status, fields: status == 302 ? [:] : ["Location": "/there"])
@@ -265,7 +268,7 @@ import Testing
     }
   }
 
-  @Test("the body of a redirect isn't handed over, nor counted as progress")
+  @Test("the body of a redirect is neither delivered nor counted as progress")
   func bodyOfRedirect() async throws {
     try await withServer { request in
       request.path == "/"
@@ -281,7 +284,7 @@ import Testing
     }
   }
 
-  @Test("cancelling during the second hop cancels the request")
+  @Test("cancelling after a redirect cancels the request")
   func cancelLater() async throws {
     let arrived = Gate()
     try await withServer { request in

@@ -1,4 +1,4 @@
-// The list of those that are under way, against a set; and who is in which session's.
+// Registry: insertion and removal, compared with a Set, and the requests in a session's registry.
 
 import LupineOrigin
 import Testing
@@ -11,7 +11,7 @@ import Testing
     let place = RegistryPlace()
   }
 
-  @Test("it has whom a set has, whoever comes and goes, at once or twice")
+  @Test("contains the same members as a Set after random insertions and removals, including repeated ones")
   func comingAndGoing() {
     var generator = SystemRandomNumberGenerator()
     let members = (0..<40).map { _ in Member() }
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("whoever is in another registry isn't in this one, though the place is taken")
+  @Test("doesn't contain a member of another registry with the same index")
   func another() {
     let (one, other) = (Member(), Member())
     var (registry, another) = (Registry<Member>(), Registry<Member>())
@@ -40,7 +40,7 @@ import Testing
     #expect(registry.members.count == 1 && another.contains(other))
   }
 
-  @Test("a request that another session is told of is let go of by its own, and never kept by the other")
+  @Test("a request passed to another session is released by its own session and never retained by the other")
   func anotherSession() async throws {
     try await withServer { _ in
       Reply()

@@ -1,4 +1,4 @@
-// The bodies that the compressor makes, and the requests that it leaves alone.
+// DeflateRequestCompressor: compressed bodies, and requests that stay unchanged.
 
 import Foundation
 import LupineEngine
@@ -17,7 +17,7 @@ import Testing
     return request
   }
 
-  /// Adler-32 (RFC 1950 §9), the long way.
+  /// Computes Adler-32 (RFC 1950 §9) byte by byte.
   private func adler32(_ data: Data) -> [UInt8] {
     var low: UInt32 = 1
     var high: UInt32 = 0
@@ -28,13 +28,13 @@ import Testing
     return [UInt8(high >> 8), UInt8(high & 0xFF), UInt8(low >> 8), UInt8(low & 0xFF)]
   }
 
-  /// Decodes as strictly as a server would.
+  /// Decodes a zlib stream and checks its checksum, like a strict server.
   private func inflated(_ data: Data) throws -> Data {
     Data(try ContentDecoder.decode([UInt8](data), [.deflate]))
   }
 
   @Test(
-    "a body becomes a zlib stream: 78 5E, deflate, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
+    "a body becomes a zlib stream: 78 5E, deflate data, Adler-32", arguments: [0, 1, 100, 65_536, 1_000_000])
   func zlibStream(byteCount: Int) async throws {
     let body = Pattern.data(byteCount)
     let adapted = try await DeflateRequestCompressor().adapted(try request(body), for: session).get()
@@ -46,7 +46,7 @@ import Testing
     #expect(adapted.headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request without a body stays as it is, whatever its fields say")
+  @Test("a request without a body stays unchanged, with and without a Content-Encoding")
   func noBody() async throws {
     for headers in [[:], ["Content-Encoding": "br"]] as [HTTPHeaders] {
       let plain = try request(nil, headers)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("a body that isn't to be compressed stays as it is")
+  @Test("a body that the closure rejects stays unchanged")
   func choice() async throws {
     let compressor = DeflateRequestCompressor { $0.count > 10 }
     let small = try request(Data(repeating: 7, count: 10))
@@ -63,7 +63,7 @@ import Testing
     #expect(try await compressor.adapted(large, for: session).get().headers["Content-Encoding"] == "deflate")
   }
 
-  @Test("a request with a Content-Encoding fails by default, in any case of the name")
+  @Test("a request with a Content-Encoding fails by default, whatever the case of the name")
   func duplicateField() async throws {
     let coded = try request(Data([1]), ["content-encoding": "br"])
     let result = await DeflateRequestCompressor().adapted(coded, for: session)
@@ -71,7 +71,9 @@ import Testing
     #expect(error?.localizedDescription.contains("Content-Encoding") == true)
   }
 
-  @Test("a request with a Content-Encoding can be left as it is, or compressed under a new one")
+  @Test(
+    "skip leaves a request with a Content-Encoding unchanged, and replace compresses it"
+  )
   func duplicateFieldAllowed() async throws {
     let coded = try request(Data([1]), ["Content-Encoding": "br"])
     let skipping = DeflateRequestCompressor(duplicateHeaderBehavior: .skip)
@@ -82,7 +84,7 @@ import Testing
     #expect(try inflated(try #require(replaced.httpBody)) == Data([1]))
   }
 
-  @Test("a compressor is made by its short name")
+  @Test("the static factories return working compressors")
   func shortNames() async throws {
     func made(_ compressor: any RequestInterceptor) async throws -> URLRequest {
       try await compressor.adapted(try request(Data([1]), ["Content-Encoding": "br"]), for: session).get()
@@ -94,7 +96,7 @@ import Testing
     #expect(refused.httpBody == Data([1]))
   }
 
-  @Test("a server gets the compressed body with its own length")
+  @Test("a server receives the compressed body and its Content-Length")
   func server() async throws {
     let received = Recorder<ReceivedRequest>()
     try await withServer { request in

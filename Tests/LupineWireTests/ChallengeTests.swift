@@ -50,7 +50,7 @@ struct ChallengeTests {
     let challenges = Challenge.parse("One \(parameters), Two realm=x")
     #expect(challenges.map(\.scheme) == ["One", "Two"])
     guard case .parameters(let parameters) = challenges[0].content else {
-      Issue.record("no parameters")
+      Issue.record("the challenge has no parameters")
       return
     }
     #expect(parameters.map(\.name) == (0..<Limits.challengeParametersMax).map { "p\($0)" })

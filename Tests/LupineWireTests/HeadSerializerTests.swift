@@ -94,7 +94,7 @@ struct HeadSerializerTests {
   }
 
   @Test(
-    "a line written by name and value is held to the same rules, wherever in it the character stands",
+    "a field line written by name and value has the same rules, at any position of the character",
     arguments: ["b%", "%b", "b%c", "\tb%c", "b\tc%d", "b\t%"])
   func lines(value: String) {
     for (byte, text) in Self.ascii {

@@ -12,7 +12,8 @@ struct MutationTests {
 
   // Each seed makes 2,500 inputs.
   @Test(
-    "mutated responses read the same whole, byte by byte and in random pieces", arguments: 1...8 as ClosedRange<UInt64>
+    "mutated responses have the same outcome whole, byte by byte and in random pieces",
+    arguments: 1...8 as ClosedRange<UInt64>
   )
   func splitsAgree(seed: UInt64) {
     var random = SplitMix64(seed: seed)

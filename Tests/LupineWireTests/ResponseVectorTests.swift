@@ -5,19 +5,19 @@ import Testing
 
 @Suite("Response vectors")
 struct ResponseVectorTests {
-  @Test("a response vector, fed in one piece", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when fed in one piece", arguments: ResponseVector.all)
   func whole(_ vector: ResponseVector) {
     let transcript = vector.transcript([vector.bytes[...]])
     vector.check(transcript)
     if case .failure(let error) = vector.outcome { #expect(transcript.error == error) }
   }
 
-  @Test("a response vector, fed byte by byte", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when fed byte by byte", arguments: ResponseVector.all)
   func byteByByte(_ vector: ResponseVector) {
     vector.check(vector.transcript(vector.bytes.singly))
   }
 
-  @Test("a response vector, split in two at every position", arguments: ResponseVector.all)
+  @Test("each response vector has its outcome when split in two at any position", arguments: ResponseVector.all)
   func everySplit(_ vector: ResponseVector) {
     // The few vectors above 512 bytes repeat one line or letter; about 64 splits suffice for these.
     let step = vector.bytes.count > 512 ? 1 + vector.bytes.count / 64 : 1
@@ -27,7 +27,7 @@ struct ResponseVectorTests {
   }
 
   @Test(
-    "a response vector with another response after it makes the connection unusable",
+    "another response after a response vector makes the connection unusable",
     arguments: ResponseVector.all.filter(\.endsWithoutClose))
   func anotherBehind(_ vector: ResponseVector) {
     let another = "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc".latin1

@@ -12,7 +12,7 @@ extension ResponseVector {
     .good("HEAD with a length", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", method: "HEAD"),
     .good("HEAD with chunked", "HTTP/1.1 200 OK\r\n\(chunked)\r\n", method: "HEAD"),
     .good("HEAD without framing", "HTTP/1.1 200 OK\r\n\r\n", method: "HEAD", fields: []),
-    .good("HEAD with a length that is no number", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", method: "HEAD"),
+    .good("HEAD with a length that isn't a number", "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n", method: "HEAD"),
     .good("HEAD with an unknown coding", "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n\r\n", method: "HEAD"),
     .good("HEAD and Connection: close", "HTTP/1.1 200 OK\r\n\(close)\r\n", method: "HEAD", close: .serverAskedForClose),
     .good(

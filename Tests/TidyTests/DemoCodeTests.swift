@@ -1,9 +1,9 @@
-// DemoCodeTests: the code that the demo shows is the code that it runs.
+// DemoCodeTests: the demo displays the code that it runs.
 
 import Testing
 
 @Suite struct DemoCodeTests {
-  /// A step in Tour.swift: the lines that it shows, and the lines of its closure.
+  /// A step in Tour.swift: the displayed lines, and the lines of its closure.
   private struct ShownStep {
     var shown: [String] = []
     var run: [String] = []
@@ -30,7 +30,7 @@ import Testing
     return steps
   }
 
-  @Test("the code of each step begins with the lines that the demo shows")
+  @Test("the code of each step begins with the lines that the demo displays")
   func shownCodeRuns() throws {
     let file = try #require(SourceTree.sources.first { $0.path == "Sources/LupineDemo/Tour.swift" })
     let steps = Self.steps(in: file)

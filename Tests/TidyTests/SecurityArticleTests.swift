@@ -1,4 +1,4 @@
-// SecurityArticleTests: the tests and limits that Security.md names exist.
+// SecurityArticleTests: the tests and limits named in Security.md exist, and each promise has a mutation.
 
 import Foundation
 import Testing
@@ -11,7 +11,7 @@ import Testing
 
   private static let article = SourceTree.root.appending(path: "Sources/Lupine/Lupine.docc/Security.md")
 
-  /// The rows of all tables, without the heads.
+  /// Returns the rows of all tables, without the header rows.
   private static func rows() throws -> [Row] {
     var heading = ""
     var rows: [Row] = []
@@ -38,26 +38,26 @@ import Testing
     return try? String(contentsOf: SourceTree.root.appending(path: "Tests/\(file)"), encoding: .utf8)
   }
 
-  @Test("each promise quotes tests, and each of these exists")
+  @Test("each promise quotes at least one test, and each quoted test exists")
   func promises() throws {
     let promises = try Self.rows().filter { $0.heading != "Limits" }
     #expect(promises.count > 30)
     for row in promises {
       let tests = Self.tests(in: try #require(row.cells.last))
-      #expect(!tests.isEmpty, "no test holds: \(row.cells[0])")
+      #expect(!tests.isEmpty, "the promise quotes no test: \(row.cells[0])")
       for test in tests {
-        let text = try #require(try Self.text(of: test.file), "there is no file \(test.file) among the tests")
+        let text = try #require(try Self.text(of: test.file), "no test file has the name \(test.file)")
         #expect(text.contains("\"\(test.words)"), "\(test.file) has no test \"\(test.words)\"")
       }
     }
   }
 
-  /// Words of promises that no edit of the sources can break on its own, and the reason.
+  /// Quotes from promises that no edit of the sources can break, each with the reason.
   private static let promisesWithoutMutation = [
-    "Transfers are whole through loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tries it"
+    "Transfers are whole through loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tests it"
   ]
 
-  @Test("each promise has a mutation that breaks it, and each mutation breaks one promise")
+  @Test("each promise has a mutation that breaks it, and each mutation names one promise")
   func mutations() throws {
     let folder = SourceTree.root.appending(path: "Tests/Mutants")
     let tables = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -69,10 +69,10 @@ import Testing
     let promises = try Self.rows().filter { $0.heading != "Limits" }.map { $0.cells[0] }
     let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
     for promise in promises {
-      #expect(words.contains { promise.contains($0) }, "nothing in Tests/Mutants breaks: \(promise)")
+      #expect(words.contains { promise.contains($0) }, "no mutation in Tests/Mutants breaks the promise: \(promise)")
     }
     for words in words {
-      #expect(promises.count { $0.contains(words) } == 1, "not the words of one promise: \(words)")
+      #expect(promises.count { $0.contains(words) } == 1, "not a quote from exactly one promise: \(words)")
     }
   }
 
@@ -85,7 +85,7 @@ import Testing
       let isDeclared = SourceTree.sources.contains { file in
         file.lines.contains { $0.contains("var \(name)") || $0.contains("let \(name)") }
       }
-      #expect(isDeclared, "nothing is called \(name)")
+      #expect(isDeclared, "the sources declare no property \(name)")
     }
   }
 }

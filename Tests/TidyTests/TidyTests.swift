@@ -1,4 +1,4 @@
-// TidyTests: rules for the package: allowed imports, the length of files, and places for unchecked and unsafe code.
+// TidyTests: rules for the package: allowed imports, the length of files, and the files with unchecked or unsafe code.
 
 import Foundation
 import Testing
@@ -57,7 +57,7 @@ import Testing
   )
   func length(_ file: SourceFile) {
     let isTable = file.path.contains("Vectors")
-    #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines: two things?")
+    #expect(file.lines.count <= (isTable ? 600 : 400), "\(file.path) has \(file.lines.count) lines; split it")
   }
 
   @Test("a file starts with a comment", arguments: SourceTree.sources + SourceTree.tests)
@@ -104,7 +104,8 @@ import Testing
       ])
   }
 
-  @Test("unsafe code is in the allowed targets only, and has a SAFETY comment", arguments: SourceTree.sources)
+  @Test(
+    "unsafe code is only in the allowed targets and files, which have SAFETY comments", arguments: SourceTree.sources)
   func unsafe(_ file: SourceFile) {
     let words = ["withUnsafe", "UnsafePointer", "UnsafeMutable", "UnsafeRaw", "Unmanaged", "nonisolated(unsafe)"]
     let uses = words.flatMap(file.lineNumbers(of:))
@@ -115,13 +116,13 @@ import Testing
       // InputStream declares methods with pointers.
       || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"
     #expect(isFenced, "\(file.path):\(uses[0])")
-    #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) doesn't say why it is safe")
+    #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) has unsafe code without a SAFETY comment")
   }
 
   @Test("tests wait for events instead of sleeping", arguments: SourceTree.tests.filter { $0.target != "TidyTests" })
   func noSleeps(_ file: SourceFile) {
     for word in ["Task.sleep", "Thread.sleep", "usleep(", "nanosleep("] {
-      #expect(file.lineNumbers(of: word).isEmpty, "\(file.path) sleeps")
+      #expect(file.lineNumbers(of: word).isEmpty, "\(file.path) calls \(word)")
     }
   }
 

@@ -1,5 +1,5 @@
-// Code from before Swift 6, in its language mode: closures that change what they capture.
-// Nobody runs it; it has to compile, without a warning.
+// Code written before Swift 6, in Swift 5's language mode: closures that modify captured variables.
+// Never run; it has to compile without warnings.
 
 import Alamofire
 import Foundation

@@ -1,5 +1,5 @@
-// Delegates and handlers from before Swift 6: their completion handlers aren't @Sendable, and their state isn't protected.
-// Never run; it has to compile, without a warning.
+// Delegates and handlers written before Swift 6: completion handlers aren't @Sendable, and state isn't protected.
+// Never run; it has to compile without warnings.
 
 import Alamofire
 import Foundation
@@ -47,7 +47,7 @@ class LoggingSessionDelegate: SessionDelegate, @unchecked Sendable {
   }
 }
 
-// As on Apple's systems, neither final nor Sendable by itself.
+// As in code for Apple's systems, neither final nor declared Sendable.
 class CountingDelegate: NSObject, URLSessionDataDelegate {
   var bytes = 0
   var pending: ((URLRequest?) -> Void)?

@@ -1,5 +1,5 @@
-// Responses whose values aren't Sendable, in Swift 5's language mode and in Swift 6's.
-// Never run; it has to compile, without a warning.
+// Responses whose values aren't Sendable, in the language modes of Swift 5 and Swift 6.
+// Never run; it has to compile without warnings.
 
 import Alamofire
 import Foundation
@@ -38,7 +38,7 @@ func decoded(_ response: AFDownloadResponse<Data>) -> DownloadResponse<User, any
 
 func show(_ response: AFDataResponse<Any>) { debugPrint(response) }
 
-// Deprecated, as the handlers are that it calls: the compiler doesn't warn of them here.
+// Deprecated, so that the compiler doesn't warn of the deprecated methods that it calls.
 @available(*, deprecated)
 func untyped(at url: String, completionHandler: @escaping @Sendable (AFDataResponse<Any>) -> Void) {
   AF.request(url).responseJSON { (response: AFDataResponse<Any>) in print(response) }

@@ -1,4 +1,4 @@
-// OAuth 2: a token that expires, and is refreshed once for all requests that need it.
+// OAuth 2: an expired token is refreshed once for all requests that need it.
 
 import Alamofire
 import Foundation
@@ -7,7 +7,7 @@ struct OAuthCredential: AuthenticationCredential {
   let accessToken: String
   let expiration: Date
 
-  // A minute early, so that it doesn't expire on its way.
+  // A minute early, so that it doesn't expire while the request is in flight.
   var requiresRefresh: Bool { Date(timeIntervalSinceNow: 60) > expiration }
 }
 

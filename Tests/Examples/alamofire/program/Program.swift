@@ -1,4 +1,4 @@
-// One step after the other; each prints what came of it.
+// A program written for Alamofire: sequential steps, each of which prints its result.
 
 import Alamofire
 import Foundation
@@ -15,7 +15,7 @@ enum Program {
     try await stream()
   }
 
-  /// Requests that are made by a router.
+  /// Sends requests created by a router.
   static func route() async throws {
     let found = try await AF.request(Router.search(query: "blue sky", page: 2)).validate()
       .serializingDecodable(Echo.self).value
@@ -26,7 +26,7 @@ enum Program {
     print("router: created \(created.json == user ? "Ada" : "nobody")")
   }
 
-  /// Several handlers on one request, with closures as in a program that has a main loop.
+  /// Adds several handlers to one request, with closures as in a program with a main run loop.
   static func chain() async {
     await withCheckedContinuation { continuation in
       AF.request(Router.base + "/encoding/utf8")
@@ -40,7 +40,7 @@ enum Program {
     }
   }
 
-  /// An expired token, and ten requests that need another one.
+  /// Sends ten concurrent requests with an expired token.
   static func authenticate() async throws {
     let authenticator = OAuthAuthenticator()
     let expired = OAuthCredential(accessToken: "stale", expiration: Date(timeIntervalSince1970: 0))
@@ -60,7 +60,7 @@ enum Program {
     print("oauth: tokens \(tokens.sorted()), refreshed \(authenticator.refreshCount) time")
   }
 
-  /// A policy that sends a request again.
+  /// Retries a request with a policy.
   static func retry() async throws {
     let request = AF.request(
       Router.base + "/status/503", interceptor: .retryPolicy(retryLimit: 2, exponentialBackoffScale: 0.01))
@@ -68,7 +68,7 @@ enum Program {
     print("retry: status \(response.response?.statusCode ?? 0), sent \(request.tasks.count) times")
   }
 
-  /// To disk, with progress and a destination.
+  /// Downloads to a destination, with progress.
   static func download() async throws {
     let target = FileManager.default.temporaryDirectory.appendingPathComponent("alamofire-program-\(UUID())/bytes.bin")
     let progress = Highest()
@@ -80,14 +80,14 @@ enum Program {
       .downloadProgress(queue: queue) { progress.note($0.fractionCompleted) }
       .validate()
       .serializingDownloadedFileURL().response
-    // Behind the last call.
+    // Waits for the last call of the progress handler.
     queue.sync {}
     let count = try Data(contentsOf: response.result.get()).count
     print("download: \(count) bytes at the destination: \(response.fileURL == target), progress \(progress.value)")
     try FileManager.default.removeItem(at: target.deletingLastPathComponent())
   }
 
-  /// A form with a file in it.
+  /// Uploads a form with a file.
   static func upload() async throws {
     let echo = try await AF.upload(
       multipartFormData: { form in
@@ -101,7 +101,7 @@ enum Program {
     print("upload: form \(echo.form?["first"] ?? "nothing"), file \(echo.files?["second"] ?? "nothing")")
   }
 
-  /// A body that is read while it comes.
+  /// Reads a body while it is being received.
   static func stream() async throws {
     struct Line: Decodable, Sendable {
       let id: Int
@@ -121,7 +121,7 @@ enum Program {
   }
 }
 
-/// The highest value that was noted.
+/// Records the highest of several values.
 final class Highest: @unchecked Sendable {
   private let lock = NSLock()
   private var highest = 0.0

@@ -1,4 +1,4 @@
-// The program's routes, each of which becomes a URLRequest.
+// Router: the program's routes, each of which is converted to a URLRequest.
 
 import Alamofire
 import Foundation
@@ -49,7 +49,7 @@ struct User: Codable, Sendable, Equatable {
   let born: Int
 }
 
-/// What httpbin says of a request.
+/// httpbin's description of a request.
 struct Echo: Decodable, Sendable {
   let url: String
   let args: [String: String]?

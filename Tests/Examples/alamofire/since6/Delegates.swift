@@ -1,5 +1,5 @@
-// The same delegates in Swift 6's language mode, with the completion handlers that it asks for.
-// Never run; it has to compile, without a warning.
+// The same delegates in Swift 6's language mode, with the completion handlers that it requires.
+// Never run; it has to compile without warnings.
 
 import Alamofire
 import Foundation
@@ -34,7 +34,7 @@ class LoggingSessionDelegate: SessionDelegate, @unchecked Sendable {
   }
 }
 
-// Its completion handler needn't be @Sendable unless it is handed on.
+// A completion handler needn't be @Sendable unless it is passed to other code.
 final class RefusingDelegate: NSObject, URLSessionDataDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
