@@ -1,4 +1,4 @@
-// Requests from end to end: what is sent, and what becomes of the response.
+// SessionTests: requests from end to end: the bytes sent, and the response delivered.
 
 import Foundation
 import LupineEngine
@@ -24,7 +24,7 @@ import Testing
 
   // MARK: Responses
 
-  @Test("a JSON document decodes, by closure on the caller's queue and by await")
+  @Test("a JSON document is decoded and delivered on the handler's queue and by await")
   func decodable() async throws {
     let url = try await TestServers.nginx + "/json"
     try await withSession { session in
@@ -55,7 +55,7 @@ import Testing
     #expect(isMain)
   }
 
-  @Test("text and bytes, over IPv4 and IPv6")
+  @Test("text and bytes are received over IPv4 and over IPv6")
   func textAndBytes() async throws {
     for base in [try await TestServers.nginx, try await TestServers.nginx6] {
       try await withSession { session in
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("the text is read in the charset that the response names, else in ISO Latin-1")
+  @Test("text is decoded with the response's charset, or as ISO Latin-1 without one")
   func charsets() async throws {
     let bodies: [String: ([UInt8], String)] = [
       "/utf8": (Array("naïve €".utf8), "text/plain; charset=utf-8"),
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is nil, and an error unless status or method allow it")
+  @Test("an empty body is nil, and an error unless the status code or the method allows it")
   func emptyBodies() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -115,10 +115,10 @@ import Testing
     }
   }
 
-  // MARK: What is sent
+  // MARK: Requests
 
   @Test(
-    "GET, HEAD and DELETE put the parameters into the query, others into the body",
+    "GET and DELETE put the parameters into the query, other methods into the body",
     arguments: [
       (HTTPMethod.get, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
     ])
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("the bodies of a form and of JSON are exactly these")
+  @Test("a form and JSON are sent byte for byte as expected")
   func bodies() async throws {
     try await withServer { request in
       .text(
@@ -158,7 +158,7 @@ import Testing
     }
   }
 
-  @Test("the head on the wire: Host, the request's fields, then the session's, each once")
+  @Test("the head has Host, then the request's fields, then the session's, each once")
   func head() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -213,7 +213,7 @@ import Testing
 
   // MARK: Queues
 
-  @Test("building, validating, serialising and completing run on their queues", arguments: [false, true])
+  @Test("building, validating, serializing and completing run on their queues", arguments: [false, true])
   func queues(isRootConcurrent: Bool) async throws {
     let url = try await TestServers.nginx + "/small.txt"
     let key = DispatchSpecificKey<String>()
@@ -262,7 +262,7 @@ import Testing
   }
 }
 
-/// The main queue, which on Linux needs not run on the main thread.
+/// Recognizes the main queue by a key, because on Linux it needn't run on the main thread.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -273,7 +273,7 @@ private enum MainQueue {
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// A serializer that tells when it runs.
+/// A serializer that calls a closure when it runs.
 private struct Spy: DataResponseSerializerProtocol {
   let tell: @Sendable () -> Void
 
