@@ -31,7 +31,8 @@ import Testing
   ) {
     let error = #expect(throws: AFError.self, sourceLocation: sourceLocation) { try body() }
     guard case .responseSerializationFailed(let reason) = error else {
-      Issue.record("another error: \(String(describing: error))", sourceLocation: sourceLocation)
+      Issue.record(
+        "The error isn't responseSerializationFailed: \(String(describing: error))", sourceLocation: sourceLocation)
       return
     }
     #expect(matches(reason), sourceLocation: sourceLocation)

@@ -120,7 +120,7 @@ import Testing
         let request = session.request(origin.url) { $0.timeoutInterval = 0.001 }
         let error = try #require(await request.outcome().error)
         guard case .sessionTaskFailed(let inner) = error else {
-          Issue.record("another case: \(error)")
+          Issue.record("The error isn't sessionTaskFailed: \(error)")
           return
         }
         #expect((inner as? URLError)?.code == .timedOut)

@@ -311,7 +311,7 @@ import Testing
     }
   }
 
-  @Test("with a manager but without TLS verification requests fail, because no evaluator would be called")
+  @Test("with a manager but without TLS verification nothing is sent, because no evaluator would be called")
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
       .text("never")

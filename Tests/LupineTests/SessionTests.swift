@@ -96,7 +96,7 @@ import Testing
 
       let missing = await session.request(base + "/status/200").serializingData().response
       guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = missing.error else {
-        Issue.record("an empty 200: \(missing)")
+        Issue.record("An empty 200 has another outcome: \(missing)")
         return
       }
       let none = session.request(base + "/status/204")
@@ -105,7 +105,7 @@ import Testing
       #expect(await none.serializingDecodable(Empty.self).result.success == Empty.value)
       let invalid = await none.serializingDecodable(Document.self).response
       guard case .responseSerializationFailed(.invalidEmptyResponse(let type)) = invalid.error else {
-        Issue.record("a Document of nothing: \(invalid)")
+        Issue.record("A Document decoded from an empty 204 has another outcome: \(invalid)")
         return
       }
       #expect(type.contains("Document"))

@@ -136,7 +136,7 @@ struct URLRequestTests {
     copy.httpBody = Data("ab".utf8)
     let error = #expect(throws: AFError.self) { try copy.validate() }
     guard case .urlRequestValidationFailed(.bodyDataInGETRequest(let body)) = error else {
-      Issue.record("another error: \(String(describing: error))")
+      Issue.record("The error isn't bodyDataInGETRequest: \(String(describing: error))")
       return
     }
     #expect(body == copy.httpBody)
