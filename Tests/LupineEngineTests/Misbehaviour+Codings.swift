@@ -75,10 +75,10 @@ extension Misbehaviour {
       untouched("names a coding of 5000 letters", String(repeating: "x", count: 5000), zipped),
       untouched("names a known and an unknown coding", "gzip, unheard-of", zipped),
       untouched("names an unknown and a known coding", "unheard-of, gzip", zipped),
-      untouched("names an unknown coding of nothing", "unheard-of", []),
+      untouched("labels an empty body with an unknown coding", "unheard-of", []),
       refusing("names zstd", "zstd", told: #""zstd""#),
-      refusing("names an unknown coding above a known one", "gzip, foo", told: #""foo""#),
-      refusing("names an unknown coding below a known one", "foo, gzip", told: #""foo""#),
+      refusing("names an unknown coding after a known one", "gzip, foo", told: #""foo""#),
+      refusing("names an unknown coding before a known one", "foo, gzip", told: #""foo""#),
       refusing("names a coding with terminal control characters", terminal, told: "unknown"),
       failing("names six codings", "gzip, gzip, gzip, gzip, gzip, gzip", zipped),
       failing("names six codings, the last one unknown", "gzip, gzip, gzip, gzip, gzip, unheard-of", zipped),
@@ -86,12 +86,12 @@ extension Misbehaviour {
       failing("names brotli twice", "br, br", encode(brotli, .brotli)),
     ]
 
-  /// A body with an unknown coding, which the engine delivers as received.
+  /// Creates a peer that sends a body with an unknown coding, which the engine delivers as received.
   private static func untouched(_ name: String, _ coding: String, _ body: [UInt8]) -> Misbehaviour {
     reply(name, coded(coding, body), then: .serves, .kept(String(decoding: body, as: UTF8.self)))
   }
 
-  /// The same for an engine that refuses unknown codings.
+  /// Creates a peer that sends a body with an unknown coding to an engine that refuses such codings.
   private static func refusing(_ name: String, _ coding: String, told: String) -> Misbehaviour {
     var misbehaviour = failing("\(name), which the engine refuses", coding, zipped)
     misbehaviour.told = told
@@ -145,7 +145,7 @@ extension Misbehaviour {
     decoding("sends deflate without its zlib wrapper", "deflate", Array(deflated.dropFirst(2).dropLast(4))),
     decoding("sends two gzip members", "gzip", twoMembers),
     decoding("applies five codings", "gzip, gzip, x-gzip, GZIP, gzip", five),
-    decoding("names identity beside gzip", "identity, , gzip", zipped),
+    decoding("names identity and gzip", "identity, , gzip", zipped),
     decoding("applies two codings", "gzip, br", encode(zipped, .brotli)),
     decoding("names gzip on two lines", "gzip\r\nContent-Encoding: gzip", encode(zipped, .gzip)),
     bodiless("names gzip in reply to HEAD", "gzip", method: "HEAD"),

@@ -95,9 +95,9 @@ extension Detour {
     },
     to("with two Locations", "/a\r\nLocation: /b", .arrives("here: GET /a")),
     to("with a line end in its Location", "/a\r\nSet-Cookie: evil=1", .arrives("here: GET /a")),
-    to("to a query alone", "?a=b", .arrives("here: GET /main?a=b")),
-    to("to dots", "../../a/./b/../c", .arrives("here: GET /a/c")),
-    to("to text that isn't escaped", "/ä b", .arrives("here: GET /%C3%A4%20b")),
+    to("to a Location that is only a query", "?a=b", .arrives("here: GET /main?a=b")),
+    to("to a path with dot segments", "../../a/./b/../c", .arrives("here: GET /a/c")),
+    to("to a Location with unescaped characters", "/ä b", .arrives("here: GET /%C3%A4%20b")),
     to("to //host", "//127.0.0.1:{port}/a", .arrives("there: GET /a")),
   ]
 

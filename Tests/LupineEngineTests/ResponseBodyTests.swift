@@ -165,7 +165,7 @@ struct ResponseBodyTests {
 
   @Test("has one total limit for all redirects that it follows, as a collected one has", arguments: [true, false])
   func redirectTotal(isStreamed: Bool) async throws {
-    // 20 hops take 2 s or more, each of them far less than the limit.
+    // 20 hops take at least 2 s in total, and each of them far less than the limit.
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
         try peer.pause(for: .milliseconds(100))

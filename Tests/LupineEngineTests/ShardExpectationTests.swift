@@ -1,4 +1,5 @@
-// A shard whose requests wait for the server's leave to send their bodies, one reply per iteration of the loop.
+// ShardExpectationTests: a shard whose requests wait for 100 (Continue) before they send their bodies. Each reply
+// arrives in a separate iteration of the loop.
 
 import LupineOrigin
 import LupineReactor
@@ -11,7 +12,7 @@ import Testing
 struct ShardExpectationTests {
   private let stage = ShardStage()
 
-  /// Sends the head of a request; returns the socket on which it waits for leave to send its body.
+  /// Sends the head of a request with `Expect: 100-continue`, and returns the socket on which the request waits.
   private func begin(_ body: RequestBody) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
     var request = EngineRequest(
       method: "PUT", uri: try URI("http://127.0.0.1:80/"), fields: ["Expect": "100-continue"], body: body)
@@ -45,7 +46,7 @@ struct ShardExpectationTests {
     #expect(outcome.head?.status == 204 && outcome.informational == [status, 100])
   }
 
-  @Test("a final response after an interim one other than 100 means that the body isn't sent")
+  @Test("the body isn't sent if a final response follows an interim response other than 100")
   func refusedAfterInterim() async throws {
     let (_, sink, socket) = try begin(RequestBody("content"))
     let head = socket.text
@@ -56,10 +57,10 @@ struct ShardExpectationTests {
     #expect(socket.text == head)
   }
 
-  @Test("417 after a body that can't be produced again was sent is the response")
+  @Test("a 417 that arrives after a body that isn't replayable was sent is delivered as the response")
   func failedAfterBody() async throws {
     let (id, sink, socket) = try begin(RequestBody { writer in try await writer.write(Array("content".utf8)) })
-    // The leave hasn't come in time.
+    // The server doesn't send 100 in time, so the body is sent without it.
     stage.turn(after: .seconds(5), socket)
     while stage.shard.exchanges[id]?.metrics.requestEnd == nil {
       try #require(!sink.finished.isOpen)

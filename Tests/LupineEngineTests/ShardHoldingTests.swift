@@ -1,4 +1,5 @@
-// A shard whose sinks hold responses back, or discard them: what follows the response, cancellation, and time.
+// ShardHoldingTests: a shard whose sinks hold back or discard responses. Tests bytes after the response, cancellation
+// and time limits.
 
 import LupineOrigin
 import LupineReactor
@@ -11,11 +12,11 @@ import Testing
 struct ShardHoldingTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// How a sink holds its response back.
+  /// How a sink holds its response back: by granting no credit, or by a pause.
   enum Hold: CaseIterable {
     case byCredit, byPause
 
-    /// Lets the response go on.
+    /// Continues the response.
     func end(_ id: ExchangeID, _ stage: ShardStage) {
       switch self {
       case .byCredit: stage.inbox.send(.grant(id, 100))
@@ -24,7 +25,8 @@ struct ShardHoldingTests {
     }
   }
 
-  /// A response of 9 bytes that is held back in the middle of its body.
+  /// Sends a request, and receives 5 of the 9 bytes of its response's body, which is then held back. The rest of the
+  /// body, followed by `bytes`, is ready to be received.
   private func held(
     _ hold: Hold, on stage: ShardStage, followedBy bytes: [UInt8] = [], _ change: (inout Timeouts) -> Void = { _ in }
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
@@ -46,7 +48,7 @@ struct ShardHoldingTests {
   }
 
   @Test(
-    "bytes that arrive with the rest of a response that is held back are no response of the next request",
+    "bytes that arrive with the rest of a held back response aren't taken for the next response",
     arguments: Hold.allCases)
   func surplus(hold: Hold) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -62,7 +64,7 @@ struct ShardHoldingTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("bytes that arrive after a response was read and held back are no response of the next request")
+  @Test("bytes that arrive after a response that was read but held back aren't taken for the next response")
   func surplusAfterRead() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), credit: 5)
@@ -70,7 +72,7 @@ struct ShardHoldingTests {
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
-    // The sink has room for a part of what is read, and the rest of the response waits with the connection.
+    // The sink has credit for a part of the bytes read, and the connection keeps the rest.
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
     stage.turn(socket)
     socket.arrivals = [.bytes(Self.evil)]
@@ -84,7 +86,7 @@ struct ShardHoldingTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("a request is canceled at once while its response is held back", arguments: Hold.allCases)
+  @Test("cancelling a request whose response is held back ends it at once", arguments: Hold.allCases)
   func cancellation(hold: Hold) async throws {
     let stage = ShardStage()
     let (id, sink, _) = try held(hold, on: stage)
@@ -97,13 +99,13 @@ struct ShardHoldingTests {
     #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
   }
 
-  @Test("while a response is held back, no limit but the total one runs", arguments: Hold.allCases)
+  @Test("only the total limit runs while a response is held back", arguments: Hold.allCases)
   func time(hold: Hold) async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try held(hold, on: stage) { $0.idle = .seconds(5) }
     stage.turn(after: .seconds(3_600))
     #expect(!sink.finished.isOpen)
-    // The server's time begins again when the response goes on.
+    // The idle limit starts again when the response continues.
     socket.arrivals = []
     hold.end(id, stage)
     stage.turn()
@@ -124,13 +126,13 @@ struct ShardHoldingTests {
     stage.turn(after: .milliseconds(1))
     try #require(sink.finished.isOpen)
     guard case .totalLimit(.seconds(60)) = await sink.outcome.error?.cause else {
-      Issue.record("it ended with \(String(describing: await sink.outcome.error))")
+      Issue.record("The request ended with \(String(describing: await sink.outcome.error))")
       return
     }
   }
 
   @Test(
-    "a discarded body is read up to the limit, however small its pieces are",
+    "a discarded body is read up to the drain limit, however small its pieces are",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000
@@ -148,7 +150,7 @@ struct ShardHoldingTests {
     let piece = [UInt8](repeating: 46, count: pieceBytes)
     let bytes = isChunked ? Array("\(String(pieceBytes, radix: 16))\r\n".utf8) + piece + [13, 10] : piece
     var byteCount = 0
-    // No time passes, so that only the limit of bytes can end it.
+    // No time passes, so that only the drain limit can end the request.
     while !sink.finished.isOpen, byteCount <= limit {
       socket.arrivals = [.bytes(bytes)]
       stage.turn(socket)

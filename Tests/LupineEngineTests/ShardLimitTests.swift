@@ -1,4 +1,4 @@
-// A shard whose peers stall in each phase of an exchange, by the virtual clock: limits and cancellation.
+// ShardLimitTests: time limits and cancellation of a shard whose peers stall in each phase. The clock is virtual.
 
 import LupineOrigin
 import LupineReactor
@@ -11,7 +11,7 @@ import Testing
 struct ShardLimitTests {
   private static let limit = Duration.seconds(5)
 
-  /// Where a peer stalls.
+  /// The point at which a peer stalls.
   enum Stall: CaseIterable {
     case poolWait, resolve, resolveProxy, resolveForSOCKS, connect, connectProxy, connectTunnel, socks, tls, tlsInTunnel
     case send, firstByte, afterInterim, head, body
@@ -46,7 +46,7 @@ struct ShardLimitTests {
       }
     }
 
-    /// What the peer sends before it stalls, once it has received something.
+    /// The bytes that the peer sends before it stalls, after it has received something.
     fileprivate var reply: String? {
       switch self {
       case .tlsInTunnel: "HTTP/1.1 200 Connection established\r\n\r\n"
@@ -60,13 +60,13 @@ struct ShardLimitTests {
 
   private struct SilentResolver: HostResolver {
     func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
-      // Ends when it is canceled.
+      // Ends on cancellation.
       for await _ in AsyncStream<Never>.makeStream().stream {}
       return []
     }
   }
 
-  /// A request whose peer has just stalled; each phase before has taken 3 s.
+  /// A request whose peer has just stalled. Sending the request and receiving the reply, if any, took 3 s each.
   private struct Stalled {
     let stage: ShardStage
     let id: ExchangeID
@@ -101,7 +101,7 @@ struct ShardLimitTests {
     }
   }
 
-  /// A short limit for one phase, and a long one for the others.
+  /// Returns a limit of 5 s for one phase and of 600 s for the others.
   private func timeouts(_ phase: Phase) -> Timeouts {
     var timeouts = Timeouts(everyPhase: .seconds(600), total: nil)
     switch phase {
@@ -118,7 +118,7 @@ struct ShardLimitTests {
     return timeouts
   }
 
-  @Test("ends the request at the limit of the phase, and not before", arguments: Stall.allCases)
+  @Test("fails the request at the limit of its phase, and not before", arguments: Stall.allCases)
   func limits(stall: Stall) async throws {
     let stalled = try Stalled(stall, timeouts(stall.phase))
     stalled.stage.turn(after: Self.limit - .milliseconds(1))
@@ -128,12 +128,12 @@ struct ShardLimitTests {
     let outcome = await stalled.sink.outcome
     #expect(outcome.error?.code == .timedOut && outcome.error?.phase == stall.phase && outcome.finishCount == 1)
     guard case .limit(Self.limit) = outcome.error?.cause else {
-      Issue.record("it ended with \(String(describing: outcome.error))")
+      Issue.record("The request ended with \(String(describing: outcome.error))")
       return
     }
   }
 
-  @Test("ends the request at the total limit in each phase", arguments: Stall.allCases)
+  @Test("fails the request at the total limit in each phase", arguments: Stall.allCases)
   func total(stall: Stall) async throws {
     let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: .seconds(50)))
     let rest = Instant(nanoseconds: 50_000_000_000) - stalled.stage.network.now
@@ -144,12 +144,12 @@ struct ShardLimitTests {
     let error = await stalled.sink.outcome.error
     #expect(error?.code == .timedOut && error?.phase == stall.phase)
     guard case .totalLimit(.seconds(50)) = error?.cause else {
-      Issue.record("it ended with \(String(describing: error))")
+      Issue.record("The request ended with \(String(describing: error))")
       return
     }
   }
 
-  @Test("ends a request that is canceled at once, in each phase", arguments: Stall.allCases)
+  @Test("ends a cancelled request at once, in each phase", arguments: Stall.allCases)
   func cancellation(stall: Stall) async throws {
     let stalled = try Stalled(stall, Timeouts(everyPhase: nil, total: nil))
     stalled.stage.inbox.send(.cancel(stalled.id))
@@ -157,14 +157,14 @@ struct ShardLimitTests {
     try #require(stalled.sink.finished.isOpen)
     let outcome = await stalled.sink.outcome
     #expect(outcome.error?.code == .cancelled && outcome.error?.phase == stall.phase && outcome.finishCount == 1)
-    // A request that waits for a connection leaves the one that it waits for to its user.
+    // In poolWait, the exchange that uses the only connection continues.
     #expect(stalled.stage.shard.exchanges.isEmpty == (stall != .poolWait))
     if stall != .poolWait {
       #expect(stalled.stage.shard.connections.isEmpty && stalled.stage.shard.openings.isEmpty)
     }
   }
 
-  /// Expects the request to fail when the limit has passed from now on, and not a millisecond before.
+  /// Expects the request to fail when the limit has passed from now, and not a millisecond earlier.
   private func expectTimeout(of stalled: Stalled, in phase: Phase) async throws {
     stalled.stage.turn(after: Self.limit - .milliseconds(1))
     #expect(!stalled.sink.finished.isOpen)
@@ -173,7 +173,7 @@ struct ShardLimitTests {
     #expect(await stalled.sink.outcome.error?.phase == phase)
   }
 
-  @Test("measures a stall from the peer's latest byte")
+  @Test("measures the idle limit from the peer's latest byte")
   func latestByte() async throws {
     let stalled = try Stalled(.body, timeouts(.receive))
     let socket = try #require(stalled.stage.network.sockets.last)
@@ -184,7 +184,7 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .receive)
   }
 
-  @Test("measures a pause in sending from the latest byte that the peer took")
+  @Test("measures the send limit from the latest byte that the peer accepted")
   func latestSentByte() async throws {
     let stalled = try Stalled(.send, timeouts(.send))
     let socket = try #require(stalled.stage.network.sockets.last)
@@ -195,7 +195,7 @@ struct ShardLimitTests {
     try await expectTimeout(of: stalled, in: .send)
   }
 
-  @Test("each phase has a limit of its own, and one value can set all but the wait for 100 (Continue)")
+  @Test("has a separate limit for each phase, and one value sets all except the wait for 100 (Continue)")
   func timeouts() {
     var timeouts = Timeouts()
     (timeouts.poolWait, timeouts.resolve, timeouts.connect) = (.seconds(1), .seconds(2), .seconds(3))

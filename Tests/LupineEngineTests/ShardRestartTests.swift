@@ -34,7 +34,7 @@ struct ShardRestartTests {
   }
 
   @Test(
-    "a request isn't sent again on a connection whose end or unsolicited response has already arrived",
+    "a request isn't replayed on a connection whose end or unsolicited response has already arrived",
     arguments: [true, false])
   func endedConnection(isSameTurn: Bool) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
@@ -51,7 +51,7 @@ struct ShardRestartTests {
       stage.turn()
     } else {
       stage.turn(busy)
-      // The request is sent again in this turn, after its events.
+      // The request is replayed in this iteration, after its events.
       stage.turn(idle)
     }
     #expect(idle.sent.isEmpty)

@@ -1,4 +1,4 @@
-// ShardSendingTests: a shard whose server doesn't accept what is sent. Replies received earlier count, and limits
+// ShardSendingTests: a shard whose server accepts no bytes. Replies received earlier are delivered, and time limits
 // apply.
 
 import LupineOrigin

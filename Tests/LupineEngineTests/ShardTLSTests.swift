@@ -19,13 +19,14 @@ struct ShardTLSTests {
     }
   }
 
-  @Test("continues with data that only TLS has buffered when the connection's share of an iteration was used up")
+  @Test(
+    "continues without a socket event if TLS has buffered data when the connection's share of an iteration is used up")
   func endOfTurn() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
     let socket = try connect(&server)
-    // The response exceeds the two shares of an iteration, for the event and for the rest, by two records. The last
-    // read from the socket returns these, and TLS buffers them.
+    // An iteration has two shares per connection: for its event, and again after other events. The response exceeds
+    // them by two records, which the last read from the socket returns and TLS buffers.
     let head = "HTTP/1.1 200 OK\r\nContent-Length: "
     let bodyCount = 2 * Shard.bytesPerTurnMax + 2 * 16 * 1024 - head.utf8.count - 7 - 4
     let body = [UInt8](repeating: 7, count: bodyCount)
@@ -60,9 +61,9 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body.count == count)
   }
 
-  @Test("reads on after ciphertext without data that exceeds one read")
+  @Test("continues reading after ciphertext that contains no data and exceeds one read")
   func ticketsWithoutData() async throws {
-    // A server's ticket contains the client's certificate, which has 40,000 bytes of names here.
+    // A server's session ticket contains the client's certificate, which here has 40,000 bytes of names.
     let authority = try ThrowawayAuthority()
     let client = try authority.issue(
       names: (0..<1_000).map { "\(String(repeating: "n", count: 36)).\($0)" }, addresses: [], purpose: .client)
@@ -116,7 +117,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("doesn't take part of a record after a response for the next response")
+  @Test("doesn't take a partial record after a response for the next response")
   func surplusInPart() async throws {
     for count in [1, 4, 5, 6, 20, 60] {
       let stage = Self.makeStage()
@@ -135,7 +136,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "closes an idle connection on which a part of a record arrives, in an iteration of its own",
+    "closes an idle connection on which a part of a record arrives in a separate iteration",
     arguments: [1, 4, 5, 6, 20, 60])
   func partOnIdleConnection(count: Int) async throws {
     let (_, first) = stage.submit(try request)

@@ -1,4 +1,4 @@
-// TLS in a proxy's tunnel: the certificate has to be the origin's, not the proxy's.
+// TunnelTLSTests: TLS in a proxy's tunnel, where the certificate must be the origin's and not the proxy's.
 
 import LupineEngine
 import LupineOrigin
@@ -8,14 +8,15 @@ import Testing
 
 @Suite("TLS in a tunnel", .timeLimit(.minutes(10)))
 struct TunnelTLSTests {
-  /// Finds every host at 127.0.0.1.
+  /// Resolves every host to 127.0.0.1.
   private struct Loopback: HostResolver {
     func addresses(of host: String) async throws(ResolveError) -> [SocketAddress] {
       [SocketAddress(numeric: "127.0.0.1", port: 0)].compactMap(\.self)
     }
   }
 
-  /// What a request to https://origin.example/ through proxy.example leads to if the certificate has these names.
+  /// Sends a request to https://origin.example/ through proxy.example, whose tunnel ends at a server with a certificate
+  /// for these names and addresses. Returns the response or the error.
   private func record(
     _ scheme: Proxy.Scheme, names: [String], addresses: [String] = []
   ) async throws -> RecordingSink.Record {
@@ -41,20 +42,20 @@ struct TunnelTLSTests {
     return try await Engine(configuration: configuration).record("https://origin.example/")
   }
 
-  @Test("accepts a certificate of the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+  @Test("accepts a certificate for the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func origin(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["origin.example"])
     #expect(record.text == "origin", "\(String(describing: record.error))")
   }
 
   @Test(
-    "refuses a certificate of the proxy's name, or of an address, that hasn't the origin's name",
+    "refuses a certificate for the proxy's name and address, but not for the origin's name",
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxy(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])
     #expect(record.head == nil && record.error?.code == .tlsFailed && record.error?.delivery == .nothingSent)
     guard case .tls(let error) = record.error?.cause else {
-      Issue.record("it ended with \(String(describing: record.error))")
+      Issue.record("The request ended with \(String(describing: record.error))")
       return
     }
     #expect(error.code == .hostMismatch && error.message.contains("origin.example"))

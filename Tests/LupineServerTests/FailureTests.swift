@@ -97,7 +97,7 @@ struct FailureTests {
   }
 
   @Test(
-    "refusals are responses",
+    "a server's refusal is a response, not an error",
     arguments: [
       (Server.unavailable, "/", 503), (.refusing, "/limit", 429), (.refusing, "/deny", 403), (.refusing, "/", 200),
       (.caddy, "/gone", 502), (.apache, "/denied", 403), (.nginx, "/nowhere", 404),

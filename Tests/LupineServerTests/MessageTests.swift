@@ -124,7 +124,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("httpbin's ETag is compared")
+  @Test("If-None-Match and If-Match are compared with httpbin's ETag")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)

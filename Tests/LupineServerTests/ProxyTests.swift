@@ -18,7 +18,7 @@ struct ProxyTests {
 
   private func cause(_ error: EngineError) throws -> ProxyError.Cause {
     guard case .proxy(let cause) = error.cause else {
-      Issue.record("not a proxy's error: \(error)")
+      Issue.record("The error isn't a proxy error: \(error)")
       throw error
     }
     return cause.cause
@@ -92,7 +92,7 @@ struct ProxyTests {
     #expect(error.description.contains("http://user:password@host:port"))
   }
 
-  @Test("with right credentials http and https work, and with wrong ones they don't")
+  @Test("with correct credentials http and https work, and with wrong ones they don't")
   func credentials() async throws {
     let right = try await engine(.http, .squidLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -161,7 +161,7 @@ struct ProxyTests {
     }
   }
 
-  @Test("SOCKS accepts right credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test("SOCKS accepts correct credentials and refuses others", arguments: [Proxy.Scheme.socks5, .socks5h])
   func socksLogin(scheme: Proxy.Scheme) async throws {
     let right = try await engine(scheme, .socksLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")

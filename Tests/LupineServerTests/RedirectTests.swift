@@ -122,7 +122,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("HEAD stays HEAD")
+  @Test("a redirected HEAD remains a HEAD")
   func head() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/get&status_code=303", method: "HEAD", redirects: RedirectRule())

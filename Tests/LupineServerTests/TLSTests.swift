@@ -7,7 +7,7 @@ import Testing
 struct TLSTests {
   private func cause(_ error: EngineError, sourceLocation: SourceLocation = #_sourceLocation) throws -> TLSError {
     guard case .tls(let cause) = error.cause else {
-      Issue.record("not an error of TLS: \(error)", sourceLocation: sourceLocation)
+      Issue.record("The error isn't a TLS error: \(error)", sourceLocation: sourceLocation)
       throw error
     }
     return cause

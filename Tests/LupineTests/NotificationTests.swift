@@ -1,4 +1,4 @@
-// The notifications that sessions post of their requests.
+// NotificationTests: the notifications that `AlamofireNotifications`, the default monitor, posts about requests.
 
 import Foundation
 import LupineEngine
@@ -17,7 +17,8 @@ import Testing
     Request.didCompleteTaskNotification: "didCompleteTask", Request.didFinishNotification: "didFinish",
   ]
 
-  /// Calls `body` with a request that answers once the gate is open, and returns what was posted about it.
+  /// Calls `body` with a request to a server that responds when `mayAnswer` is open. Waits until the request has ended,
+  /// then returns the notifications posted about it, oldest first.
   private func notifications(
     eventMonitors: [any EventMonitor]? = nil, _ body: (DataRequest, _ arrived: Gate, _ mayAnswer: Gate) async -> Void
   ) async throws -> [String] {
@@ -41,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("names are those that programs observe")
+  @Test("the notifications have the eight names of Alamofire 5")
   func publishedNames() {
     for (name, event) in Self.names {
       #expect(name.rawValue == "org.alamofire.notification.name.request.\(event)")
@@ -49,7 +50,7 @@ import Testing
     #expect(Self.names.count == 8)
   }
 
-  @Test("a request that is suspended, resumed and answered")
+  @Test("a request that is suspended, resumed and answered posts each event in order")
   func answered() async throws {
     let posted = try await notifications { request, arrived, mayAnswer in
       request.resume()
@@ -65,7 +66,7 @@ import Testing
       ])
   }
 
-  @Test("a request that is cancelled while its task runs")
+  @Test("a request cancelled while its task runs posts its own cancellation and the task's")
   func cancelled() async throws {
     let posted = try await notifications { request, arrived, _ in
       request.resume()
@@ -75,7 +76,7 @@ import Testing
     #expect(posted == ["didResume", "didResumeTask", "didCancel", "didCancelTask", "didCompleteTask", "didFinish"])
   }
 
-  @Test("a request that is suspended and cancelled before it was ever resumed")
+  @Test("a request that is suspended and cancelled before its first resume posts nothing about tasks")
   func neverStarted() async throws {
     let posted = try await notifications { request, _, _ in
       request.suspend()
@@ -84,7 +85,7 @@ import Testing
     #expect(posted == ["didSuspend", "didCancel", "didFinish"])
   }
 
-  @Test("a session that is given no monitors posts nothing")
+  @Test("a session without monitors posts nothing")
   func none() async throws {
     let posted = try await notifications(eventMonitors: []) { request, _, mayAnswer in
       request.resume()
@@ -93,7 +94,7 @@ import Testing
     #expect(posted.isEmpty)
   }
 
-  @Test("notifications are posted beside another monitor's events, and for one request alone if it asks for them")
+  @Test("notifications are posted alongside another monitor's events, and for a single request with its own monitor")
   func withOthers() async throws {
     let expected = ["didResume", "didResumeTask", "didCompleteTask", "didFinish"]
     let recorder = EventRecorder()
@@ -112,7 +113,7 @@ import Testing
     #expect(own == expected)
   }
 
-  @Test("a session that only posts notifications tells nobody of anything else")
+  @Test("a session whose only monitor posts notifications reports no other events")
   func cost() {
     let session = Session(startRequestsImmediately: false)
     let request = session.request("http://127.0.0.1:1")
@@ -122,27 +123,27 @@ import Testing
     #expect(request.monitors != nil)
   }
 
-  @Test("the default monitors of a session are those that post notifications")
+  @Test("a session's only default monitor posts notifications")
   func defaultMonitors() {
     let session: any MonitoredByDefault = Session(eventMonitors: [])
     #expect(session.defaultEventMonitors.count == 1 && session.defaultEventMonitors[0] is AlamofireNotifications)
   }
 
-  @Test("a notification of somebody else's has no request")
+  @Test("a notification not posted by Lupine has no request")
   func foreign() {
     #expect(Notification(name: Notification.Name("other")).request == nil)
     #expect(Notification(name: Notification.Name("other"), userInfo: ["key": 1]).request == nil)
   }
 }
 
-/// The deprecated property, which is read through a protocol, which is not.
+/// Gives access to the deprecated property without the compiler's warning: the protocol's requirement isn't deprecated.
 private protocol MonitoredByDefault {
   var defaultEventMonitors: [any EventMonitor] { get }
 }
 
 extension Session: MonitoredByDefault {}
 
-/// Writes down what is posted about a request.
+/// Records the notifications posted about a request.
 private final class NotificationObserver: Sendable {
   private let log = Mutex(Log())
   private let tokens = Mutex<[Token]>([])
@@ -152,7 +153,7 @@ private final class NotificationObserver: Sendable {
     var misplacedCount = 0
   }
 
-  /// Where the center knows an observer by.
+  /// An observer's token in the notification center, to remove it by.
   private struct Token: @unchecked Sendable {
     let object: any NSObjectProtocol
   }
@@ -177,9 +178,9 @@ private final class NotificationObserver: Sendable {
     }
   }
 
-  /// The events that were posted, in order.
+  /// The events posted so far, oldest first.
   var posted: [String] { log.withLock { $0.names } }
-  /// How many were posted on another queue than the request's, or carried something else than the request.
+  /// The number of notifications not posted on the request's queue, or without the request as their only content.
   var misplacedCount: Int { log.withLock { $0.misplacedCount } }
 
   func stop() {

@@ -1,4 +1,4 @@
-// Where parameters go in a request, and with which Content-Type.
+// ParameterEncoderTests: where encodable parameters go in a request, and the Content-Type that they set.
 
 import Foundation
 import Testing
@@ -43,7 +43,7 @@ import Testing
   }
 
   @Test(
-    "an existing query stands in front and a fragment behind",
+    "parameters are appended to an existing query, before the fragment",
     arguments: [
       ("https://h/p", "https://h/p?a=1"),
       ("https://h", "https://h?a=1"),
@@ -59,7 +59,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("a URL relative to another keeps its base")
+  @Test("a relative URL is resolved against its base")
   func relativeURL() throws {
     let base = try #require(URL(string: "https://example.org/a/"))
     let url = try #require(URL(string: "b", relativeTo: base))
@@ -67,20 +67,20 @@ import Testing
     #expect(encoded.url?.absoluteString == "https://example.org/a/b?a=1")
   }
 
-  @Test("empty parameters leave the URL alone", arguments: ["https://h/p", "https://h/p?", "https://h/p?x=1#f"])
+  @Test("empty parameters don't change the URL", arguments: ["https://h/p", "https://h/p?", "https://h/p?x=1#f"])
   func emptyParameters(url: String) throws {
     let encoded = try URLEncodedFormParameterEncoder.default.encode([String: Int](), into: request(url))
     #expect(encoded.url?.absoluteString == url)
   }
 
-  @Test("no parameters leave the request alone")
+  @Test("nil parameters don't change the request")
   func noParameters() throws {
     let plain = try request(method: .post)
     #expect(try URLEncodedFormParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
     #expect(try JSONParameterEncoder.default.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("a Content-Type that is set already stays")
+  @Test("an existing Content-Type is kept")
   func existingType() throws {
     var typed = try request(method: .post)
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -90,14 +90,14 @@ import Testing
     #expect(json.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
   }
 
-  @Test("JSON is the body whatever the method", arguments: [HTTPMethod.get, .post])
+  @Test("JSON becomes the body with every method", arguments: [HTTPMethod.get, .post])
   func json(method: HTTPMethod) throws {
     let encoded = try JSONParameterEncoder.sortedKeys.encode(Self.parameters, into: request(method: method))
     #expect(encoded.httpBody == Data(#"{"a":"é","b":"2 3"}"#.utf8))
     #expect(encoded.value(forHTTPHeaderField: "Content-Type") == "application/json")
   }
 
-  @Test("the static members make what they say")
+  @Test("each static member creates the encoder that its name promises")
   func staticMembers() throws {
     func encoded(_ encoder: some ParameterEncoder, method: HTTPMethod = .post) throws -> String {
       String(decoding: try encoder.encode(["a": 1], into: request(method: method)).httpBody ?? Data(), as: UTF8.self)
@@ -113,7 +113,7 @@ import Testing
     #expect(try encoded(.urlEncodedForm(encoder: URLEncodedFormEncoder(keyEncoding: .uppercased))) == "A=1")
   }
 
-  @Test("a value that can't be encoded fails as a parameter encoder's error")
+  @Test("a value that can't be encoded throws an AFError with the encoder's error")
   func encodingFails() throws {
     #expect {
       _ = try URLEncodedFormParameterEncoder.default.encode([1], into: request())
@@ -129,7 +129,7 @@ import Testing
     }
   }
 
-  @Test("without a URL there is no query to put a form into")
+  @Test("a form for the query of a request without a URL throws missingRequiredComponent")
   func missingURL() throws {
     var homeless = try request()
     homeless.url = nil
@@ -140,7 +140,9 @@ import Testing
     }
   }
 
-  @Test("a query that no URL can have is refused, not trapped on", arguments: ["<>", "\"", "[", " {", "^|"])
+  @Test(
+    "a query with characters that a URL can't contain throws invalidURL and doesn't trap",
+    arguments: ["<>", "\"", "[", " {", "^|"])
   func invalidQuery(text: String) throws {
     let allowing = URLEncodedFormEncoder(allowedCharacters: CharacterSet(charactersIn: "a" + text))
     let encoder = URLEncodedFormParameterEncoder(encoder: allowing)

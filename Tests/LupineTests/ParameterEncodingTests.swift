@@ -1,4 +1,4 @@
-// Dictionaries of parameters as JSON and as property lists, and what a session does with them.
+// ParameterEncodingTests: dictionaries of parameters as JSON and as property lists, alone and in a session's requests.
 
 import Foundation
 import LupineOrigin
@@ -18,7 +18,7 @@ import Testing
 
   // MARK: JSON
 
-  @Test("parameters become a JSON body whatever the method", arguments: [HTTPMethod.get, .post])
+  @Test("parameters become a JSON body with every method", arguments: [HTTPMethod.get, .post])
   func jsonBody(method: HTTPMethod) throws {
     let parameters: Parameters = ["a": [1, 2.5, true, "é", NSNull()] as [any Sendable], "b": ["c": "d"]]
     let encoded = try JSONEncoding(options: .sortedKeys).encode(request(method), with: parameters)
@@ -27,13 +27,13 @@ import Testing
     #expect(encoded.url?.absoluteString == "https://example.org/path")
   }
 
-  @Test("truth values and numbers stay apart in JSON")
+  @Test("JSON distinguishes Bools from numbers")
   func jsonNumbers() throws {
     #expect(try json([NSNumber(value: true), NSNumber(value: 1), NSNumber(value: Int8(1)), 1.0]) == "[true,1,1,1]")
     #expect(try json([UInt64.max, Int64.min] as [any Sendable]) == "[18446744073709551615,-9223372036854775808]")
   }
 
-  @Test("an array is a JSON body too, a single value only if it is allowed")
+  @Test("an array is a valid JSON body, and a single value only with fragmentsAllowed")
   func jsonRoots() throws {
     #expect(try json([1, 2]) == "[1,2]")
     #expect(try json([String: Int]()) == "{}")
@@ -41,14 +41,14 @@ import Testing
     #expect(throws: AFError.self) { try json("x") }
   }
 
-  @Test("pretty JSON is indented")
+  @Test("prettyPrinted indents JSON")
   func prettyJSON() throws {
     #expect(try json(["a": 1], .prettyPrinted) == "{\n  \"a\" : 1\n}")
     #expect(JSONEncoding.prettyPrinted.options == .prettyPrinted)
     #expect(JSONEncoding.default.options == [])
   }
 
-  @Test("no parameters leave the request alone")
+  @Test("nil parameters don't change the request")
   func noParameters() throws {
     let plain = try request()
     #expect(try JSONEncoding.default.encode(plain, with: nil) == plain)
@@ -58,7 +58,7 @@ import Testing
     #expect(try URLEncoding.default.encode(plain, with: nil) == plain)
   }
 
-  @Test("a Content-Type that is set already stays")
+  @Test("an existing Content-Type is kept")
   func existingType() throws {
     var typed = try request()
     typed.setValue("text/x-own", forHTTPHeaderField: "content-type")
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(
-    "what JSON has no form for is refused, not trapped on",
+    "a value that JSON can't represent throws invalidJSONObject and doesn't trap",
     arguments: [["a": Date.now], ["a": Double.nan], ["a": [Data()]], ["a": Int128.max]] as [Parameters])
   func invalidJSON(parameters: Parameters) throws {
     #expect {
@@ -119,7 +119,9 @@ import Testing
     #expect(try PropertyListDecoder().decode([String: String].self, from: binary) == ["a": "b"])
   }
 
-  @Test("what a property list can't hold is refused", arguments: [["a": NSNull()], ["a": Int128.max]] as [Parameters])
+  @Test(
+    "a value that a property list can't represent is refused",
+    arguments: [["a": NSNull()], ["a": Int128.max]] as [Parameters])
   func invalidPropertyList(parameters: Parameters) throws {
     for encoding in [PropertyListEncoding.xml, .binary] {
       #expect {
@@ -132,7 +134,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("a session's request is changed first and encoded then, and retells what the encoding throws")
+  @Test("a session runs the request modifier before the encoding, and an error of the encoding fails the request")
   func session() async throws {
     struct Failure: Error {}
     struct Failing: ParameterEncoding {
@@ -159,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("a server sees what was encoded")
+  @Test("a server receives the encoded parameters")
   func overTheWire() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.target) " + String(decoding: request.body, as: UTF8.self))

@@ -1,4 +1,4 @@
-// What happens to a process: signals, programs that it starts, a clock that is set, being stopped for a while.
+// ProcessEventTests: signals, child programs, clock changes and a stopped process don't disturb requests.
 
 import Foundation
 import Glibc
@@ -10,18 +10,19 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// In processes of their own.
+/// Each test but the last runs its client in a dedicated process; the last runs the program LupineFaults.
 @Suite(.timeLimit(.minutes(10))) struct ProcessEventTests {
   enum Body: String, CaseIterable, Codable, Sendable { case data, file, stream }
 
   @Test(
-    "a server that goes in the middle of an upload raises no SIGPIPE", arguments: Body.allCases, [false, true])
+    "a server that closes its connection in the middle of an upload raises no SIGPIPE", arguments: Body.allCases,
+    [false, true])
   func brokenPipe(body: Body, isSecure: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
     try await withOrigin(tls: isSecure ? identity : nil) { peer in
       _ = try peer.readHead()
       _ = try peer.receive()
-      // A reset alone is ECONNRESET to whoever writes next; after a FIN it is EPIPE.
+      // After a reset alone, the client's next write fails with ECONNRESET; after a FIN and a reset, with EPIPE.
       peer.finishSendingWithoutNotify()
       peer.reset()
     } _: { origin in
@@ -32,13 +33,13 @@ import Testing
             url = origin.url as String, body = body as Body, path = file.path as String,
             pem = identity.authorityPEM as [UInt8]
           ] in
-          // As a program has it from its start; whoever runs the tests may have it ignored.
+          // The default action of a program. The test runner's parent may have set it to be ignored.
           signal(SIGPIPE, SIG_DFL)
           let file = URL(filePath: path)
           try await withSession {
             $0.engine.tls.trustRoots = [.pem(pem)]
           } _: { session in
-            // Again and again, since it takes luck that the end comes between two writes.
+            // Repeated, because the connection rarely ends exactly between two writes.
             for _ in 0..<5 {
               let request =
                 switch body {
@@ -56,13 +57,13 @@ import Testing
     }
   }
 
-  @Test("signals that a program handles interrupt its system calls, and no request")
+  @Test("signals that interrupt system calls don't fail requests")
   func interruptions() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 2_000_000))
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        // Without SA_RESTART every call that waits answers EINTR.
+        // Without SA_RESTART, every interrupted blocking call fails with EINTR.
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { _ in }
         sigaction(SIGALRM, &action, nil)
@@ -70,7 +71,8 @@ import Testing
         configuration.proxy = .none
         let engine = try Engine(configuration: configuration)
         let request = EngineRequest(uri: try URI(url))
-        // To the loop's own thread: the system would choose another, and a thread that Dispatch's start blocks signals.
+        // The signals are sent to the loop's thread. The kernel would deliver a signal for the whole process to another
+        // thread, and the threads that Dispatch starts block signals.
         let loop = await Task(executorPreference: engine.executor(for: request.uri.origin)) {
           UInt(unblock(SIGALRM))
         }.value
@@ -82,7 +84,7 @@ import Testing
           let response = try await engine.collect(request)
           try #require(response.body.count == 2_000_000)
         }
-        // The thread may be gone later.
+        // The timer must end before the engine, because pthread_kill needs a live thread.
         await withCheckedContinuation { continuation in
           often.setCancelHandler { continuation.resume() }
           often.cancel()
@@ -92,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a program that is started inherits no descriptor of a session's")
+  @Test("a child program inherits no descriptor of a session")
   func startedPrograms() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -102,13 +104,13 @@ import Testing
       try await withFolder { folder in
         _ = await #expect(processExitsWith: .success) { [url = origin.url as String, path = folder.path as String] in
           setenv("TMPDIR", path, 1)
-          // What the tests' own process has left open to its children is none of a session's.
+          // Descriptors that the test process itself leaves to its children don't count.
           let before = try inherited(path)
           try await withSession { session in
             let request = session.download(url)
             await request.receives(4)
             let own = Left.descriptors(below: path)
-            // The connection, the loop's two, and the temporary file.
+            // The connection, the loop's two descriptors, and the temporary file.
             try #require(own.count >= 4, "\(own)")
             let after = try inherited(path)
             try #require(after == before)
@@ -120,12 +122,13 @@ import Testing
     }
   }
 
-  @Test("a process that was stopped goes on with what has come meanwhile, though its time has passed")
+  @Test("a stopped process continues with the bytes received meanwhile, although the time limit has passed")
   func stopped() async throws {
     try await withOrigin { peer in
       while let request = try peer.readRequest() {
         try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nhalf")
-        // The client is stopped when it has this, for longer than its time limit; the rest comes as soon as it is.
+        // The client stops itself when it has received this, for longer than its time limit. The rest is sent as soon
+        // as it has stopped.
         if let process = Int(request.path.dropFirst()) {
           while !isStopped(process) { try peer.pause(for: .milliseconds(5)) }
         }
@@ -134,7 +137,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
         let session = Session(configuration: .forTests)
-        // Everything that is loaded late is loaded.
+        // Loads everything that is loaded on first use, so that it doesn't delay the measured request.
         _ = try await session.request(url + "/at-once").serializingString().value
         let start = ContinuousClock.now
         let stream = session.streamRequest(
@@ -151,7 +154,7 @@ import Testing
     }
   }
 
-  @Test("requests over TLS go on while the process ends")
+  @Test("requests over TLS still succeed while the process exits")
   func end() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(tls: identity) { _ in
@@ -159,7 +162,7 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .exitCode(7)) {
         [url = origin.url as String, pem = identity.authorityPEM as [UInt8]] in
-        // Called last, since it is registered first: what libraries do at the end has been done.
+        // Registered first and therefore called last: the exit handlers of the libraries have run before.
         atexit {
           while answers.wait(timeout: .now()) == .success {}
           for _ in 0..<20 where answers.wait(timeout: .now() + 60) == .timedOut { _exit(8) }
@@ -183,23 +186,23 @@ import Testing
     }
   }
 
-  @Test("a clock that is set forwards or backwards moves no time limit")
+  @Test("setting the wall clock forwards or backwards changes no time limit")
   func clock() async throws {
     let (status, output) = try await runProgram(["LupineFaults", "clock"])
     #expect(status == 0, "\(output)")
   }
 }
 
-/// What has been answered since the process began.
+/// Signaled at each response.
 private let answers = DispatchSemaphore(value: 0)
 
-/// Whether every engine of this process ends soon. To LeakSanitizer, the bytes of a request that is alive at the process's
-/// end look lost: Swift keeps a tag in their address.
+/// Waits until all engines of this process have ended; returns false if one doesn't. LeakSanitizer would report the
+/// bytes of a request that is alive when the process exits as leaked, because Swift stores a tag in their address.
 private func hasNoEngine() async -> Bool {
   await settles { threadCount(named: "lupine-loop") == 0 }
 }
 
-/// The descriptors that a program which is started now inherits.
+/// Returns the targets of the sockets, event descriptors and temporary files that a program started now inherits.
 private func inherited(_ folder: String) throws -> [String] {
   let script = "for number in /proc/self/fd/*; do readlink $number; done >'\(folder)/list'"
   try ChildProcess(["/bin/sh", "-c", script]).awaitEnd()
@@ -209,7 +212,7 @@ private func inherited(_ folder: String) throws -> [String] {
   }
 }
 
-/// Lets a signal reach this thread, and returns which one it is.
+/// Unblocks a signal on the calling thread, and returns that thread.
 private func unblock(_ signal: CInt) -> pthread_t {
   var signals = sigset_t()
   sigemptyset(&signals)
@@ -218,14 +221,14 @@ private func unblock(_ signal: CInt) -> pthread_t {
   return pthread_self()
 }
 
-/// Whether a process has been stopped by a signal (proc_pid_stat(5)).
+/// Returns whether a process is stopped by a signal (proc_pid_stat(5)).
 private func isStopped(_ process: Int) -> Bool {
   let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-  // The state stands behind the name, which is in brackets and may hold anything.
+  // The state follows the name, which is in parentheses and may contain any character.
   return text.split(separator: ")").last?.hasPrefix(" T") == true
 }
 
-/// Has a shell stop this process, and let it go on later. The shell does both, since nobody in here could.
+/// Starts a shell that stops this process and continues it after `seconds`. A stopped process couldn't continue itself.
 private func stopThisProcess(seconds: Int) throws {
   _ = try ChildProcess(["/bin/sh", "-c", "kill -STOP \(getpid()); sleep \(seconds); kill -CONT \(getpid())"])
 }

@@ -1,4 +1,5 @@
-// When the process or a disk has nothing left: errors that say it, and life as usual once there is room again.
+// ProcessLimitTests: requests fail with clear errors when descriptors, file size or disk space run out, and succeed
+// again when there is room.
 
 import Foundation
 import Glibc
@@ -9,15 +10,15 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Each in a process of its own, whose limits are nobody else's.
+/// The tests that change limits run in dedicated processes, because limits apply to the whole process.
 @Suite(.timeLimit(.minutes(10))) struct ProcessLimitTests {
-  @Test("without a descriptor no engine starts, and the error says it; with one the same session's next request works")
+  @Test("without free descriptors the engine doesn't start and the error says so; the session's next request works")
   func engineStart() async throws {
     try await withServer { _ in
       .text("here")
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        // The runtime opens its own first.
+        // Created first, because the runtime opens descriptors of its own at the first use.
         let session = Session(configuration: .forTests)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url).serializingString().response
@@ -31,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("requests that find no descriptor wait for one, and complete when there are some again")
+  @Test("requests that find no free descriptor wait, and complete when descriptors are available again")
   func connections() async throws {
     try await withServer { _ in
       .text("here")
@@ -56,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("whoever waits for a descriptor for too long hears that connections lacked")
+  @Test("a request that waits too long for a descriptor fails with an error that mentions connections")
   func connectionsTooLate() async throws {
     try await withServer { _ in
       .text("here")
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("what the process mustn't write (ulimit -f) is an error and no signal; a larger limit is enough")
+  @Test("a download beyond the file size limit (ulimit -f) is an error, not a signal, and succeeds with a larger limit")
   func fileSize() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 200_000))
@@ -97,7 +98,9 @@ import Testing
     }
   }
 
-  @Test("a disk that was full takes the next download once there is room", .enabled(if: SmallDisk.isAvailable))
+  @Test(
+    "a download to a full disk fails, and the next one succeeds when there is room", .enabled(if: SmallDisk.isAvailable)
+  )
   func fullDisk() async throws {
     let disk = try SmallDisk()
     try Data(count: 60_000).write(to: disk.folder.appending(path: "filler"))
@@ -119,13 +122,13 @@ import Testing
     }
   }
 
-  @Test("a destination that can't be written is an error that says it; one that can be is enough")
+  @Test("a destination that can't be written is an error that names it, and the session's next download succeeds")
   func readOnlyDestination() async throws {
     try await withServer { _ in
       .text("here")
     } _: { origin in
       try await withSession { session in
-        // /proc takes no files, not even root's.
+        // Not even root can create files in /proc.
         let failed = await session.download(origin.url, to: into(URL(filePath: "/proc/self"))).outcome()
         guard case .downloadedFileMoveFailed(let error, _, let destination) = failed.error else {
           Issue.record("\(String(describing: failed.error))")
@@ -142,7 +145,8 @@ import Testing
   }
 }
 
-/// Writes more than the process may, on a thread that the signal would reach: Dispatch has its own threads block it.
+/// Writes more than the process may. Unblocks SIGXFSZ on the calling thread, so that the signal would end the process:
+/// threads that Dispatch starts block it.
 private func writeTooMuch() throws {
   var signals = sigset_t()
   sigemptyset(&signals)
@@ -155,9 +159,10 @@ private func writeTooMuch() throws {
   try #require(throws: URLError.self) { try file.write(Data(count: 1)) }
 }
 
-/// The descriptors of this process.
+/// Uses up and frees this process's descriptors.
 private enum Descriptors {
-  /// Has the session's engine run, without a connection: a descriptor that it closes later would be one to be had.
+  /// Starts the session's engine and leaves it without a connection. A connection that it closed later would free a
+  /// descriptor.
   static func start(_ session: Session, _ url: String) async throws {
     let before = sockets
     let text = try await session.request(url, headers: ["Connection": "close"]).serializingString().value
@@ -167,11 +172,11 @@ private enum Descriptors {
 
   private static var sockets: Int { Left.descriptors(below: "/no/folder").count { $0.hasPrefix("socket:") } }
 
-  /// Leaves no descriptor to be had; returns the limit as it was.
+  /// Sets the limit so that no further descriptor can be opened; returns the previous limit.
   static func takeAll() throws -> rlimit {
     var limit = rlimit()
     try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
-    // The lowest free number would be the next one; those above that are open stay so.
+    // The next descriptor would get the lowest free number. Open descriptors above the limit stay open.
     let next = dup(STDIN_FILENO)
     close(next)
     var none = rlimit(rlim_cur: rlim_t(next), rlim_max: limit.rlim_max)

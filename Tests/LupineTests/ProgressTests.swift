@@ -1,4 +1,4 @@
-// The progress of a body, and that suspending a request really stops it.
+// ProgressTests: the progress of bodies in both directions, and suspending stops the transfer.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ProgressTests {
-  @Test("progress never goes back and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
+  @Test("progress never decreases and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
   func monotonic(byteCount: UInt64) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: byteCount))
@@ -23,7 +23,7 @@ import Testing
           .downloadProgress(queue: queue) { progress in
             seen.record((progress.completedUnitCount, progress.totalUnitCount, progress.fractionCompleted))
           }
-          // The queue is serial, so this comes behind the last progress.
+          // The queue is serial, so this runs after the last progress handler.
           .response(queue: queue) { _ in seen.record(nil) }
         var updates: [(Int64, Int64, Double)] = []
         while let update = await seen.next() ?? nil { updates.append(update) }
@@ -38,7 +38,7 @@ import Testing
     }
   }
 
-  @Test("a length that isn't known, or isn't that of the decoded body, is -1 until the end, then that of the body")
+  @Test("an unknown or coded body's total is -1 until the end, then the decoded body's length")
   func unknownLength() async throws {
     try await withServer { request in
       request.path == "/gzip"
@@ -59,7 +59,7 @@ import Testing
           #expect(updates.first?.0 == -1 && updates.first?.1 == 0)
           #expect(updates.last?.0 == count && updates.last?.1 == 1)
           #expect(request.downloadProgress.isFinished && request.downloadProgress.completedUnitCount == count)
-          // Also for those who ask for the first time when all is over.
+          // The same if `downloadProgress` is first read after the end.
           let late = session.request(origin.url + path)
           _ = await late.outcome()
           #expect(late.downloadProgress.fractionCompleted == 1 && late.downloadProgress.totalUnitCount == count)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("progress of an unknown length isn't complete if the body was cut short")
+  @Test("progress with an unknown length isn't finished if the body was truncated")
   func cutShort() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("an empty body makes no progress")
+  @Test("an empty body causes no call of the progress handler")
   func empty() async throws {
     try await withServer { _ in
       Reply()
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("suspending stops the body, resuming goes on with it")
+  @Test("suspending a request stops its body, and resuming continues it")
   func suspending() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -127,14 +127,14 @@ import Testing
         for _ in 0..<3 {
           _ = await progress.next()
           request.suspend()
-          // The engine heard of it before this request, which is served on the same loop.
+          // The engine handles the suspension before this request, because both run on the same loop.
           #expect(await session.request(origin.url + "/short").outcome().error == nil)
           let stopped = try #require(request.task?.countOfBytesReceived)
           for _ in 0..<20 { #expect(await session.request(origin.url + "/short").outcome().error == nil) }
           #expect(request.task?.countOfBytesReceived == stopped)
           #expect(request.isSuspended && stopped > 0)
           request.resume()
-          // What had been scheduled before the suspension shows no more than came then.
+          // Handler calls scheduled before the suspension report at most `stopped` bytes.
           while let count = await progress.next(), count <= stopped {}
         }
         request.cancel()
@@ -143,7 +143,7 @@ import Testing
     }
   }
 
-  @Test("a handler costs the same at its hundred-thousandth call, and calls that would come too fast are merged")
+  @Test("100,000 updates don't nest the progress handler, and updates that outpace its queue are merged")
   func manyUpdates() async {
     let progress = TransferProgress()
     let queue = DispatchQueue(label: "progress")
@@ -154,13 +154,15 @@ import Testing
     for index in 1...count { progress.update(index, of: count) }
     queue.resume()
     #expect(await calls.next() == count)
-    // One after the other, on a thread whose stack is small.
+    // One call per update. Dispatch's threads have small stacks, so nested handlers would overflow.
     for index in 1...count { queue.sync { progress.update(index, of: count) } }
     #expect(await calls.next() != nil)
     #expect(progress.currentHandler?.queue === queue)
   }
 
-  @Test("a suspended body arrives whole when it is resumed, in clear and through TLS", arguments: [false, true])
+  @Test(
+    "a body arrives complete after its request was suspended and resumed, over TCP and over TLS",
+    arguments: [false, true])
   func whole(isTLS: Bool) async throws {
     let byteCount: UInt64 = isTLS ? 16 << 20 : 24 << 20
     let identity = try ServerIdentity.throwaway()
@@ -172,7 +174,7 @@ import Testing
       } _: { session in
         let progress = Recorder<Void>()
         let request = session.request(origin.url).downloadProgress(queue: .global()) { _ in progress.record(()) }
-        // Progress that nobody has been told of yet is told once: on a busy machine it may be less often than three times.
+        // Updates are merged, so there may be fewer than three calls on a busy machine; the end adds the missing ones.
         request.response(queue: .global()) { _ in for _ in 0..<3 { progress.record(()) } }
         async let response = request.outcome()
         for _ in 0..<3 {

@@ -1,4 +1,4 @@
-// What the check of property lists refuses, and that Foundation reads the rest without a crash.
+// PropertyListCheckTests: the check refuses hostile property lists, and Foundation reads the others without a crash.
 
 import Foundation
 import LupineTestSupport
@@ -17,7 +17,7 @@ import Testing
     try PropertyListSerialization.data(fromPropertyList: Self.list, format: format, options: 0)
   }
 
-  /// Reads in each way that a response can, so that a list which gets past the check can do its harm.
+  /// Reads the list in each way that a response can be read, so that a harmful list that passes the check is noticed.
   private func read(_ data: Data) {
     _ = (try? PropertyListResponseSerializer().serialize(request: nil, response: nil, data: data, error: nil))
       .map { "\($0)" }
@@ -25,12 +25,12 @@ import Testing
     _ = try? decoder.decode(Tree.self, from: data)
   }
 
-  @Test("each hostile binary list is refused for what is wrong with it")
+  @Test("each hostile binary list is refused with its own reason")
   func binaries() {
     for vector in PropertyListVectors.binaries { expect(vector.error, vector.data, vector.name) }
   }
 
-  @Test("each hostile text is refused for what is wrong with it")
+  @Test("each hostile text is refused with its own reason")
   func texts() {
     for vector in PropertyListVectors.texts { expect(vector.error, vector.data, vector.name) }
   }
@@ -42,7 +42,7 @@ import Testing
     read(data)
   }
 
-  @Test("what Foundation writes passes, in both formats")
+  @Test("lists written by Foundation pass, in both formats")
   func honest() throws {
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
       try PropertyListCheck.check(written(format))
@@ -53,7 +53,7 @@ import Testing
     try PropertyListCheck.check(flat)
   }
 
-  @Test("a list that was cut anywhere is refused, by the check or by Foundation")
+  @Test("a list truncated at any byte is refused, by the check or by Foundation")
   func truncated() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
@@ -89,11 +89,11 @@ import Testing
       if (try? PropertyListCheck.check(data)) != nil { passed += 1 }
       read(data)
     }
-    // As many as are needed for the run to mean something about Foundation too.
+    // Enough mutated lists must pass for the test to exercise Foundation too.
     #expect(passed > count / 30)
   }
 
-  @Test("a decoder of property lists checks what it decodes, as a DataDecoder")
+  @Test("PropertyListDecoder checks the data before decoding when it is used as a DataDecoder")
   func decoder() throws {
     let decoder: any DataDecoder = PropertyListDecoder()
     #expect(try decoder.decode([String: Int].self, from: PropertyListEncoder().encode(["a": 1])) == ["a": 1])
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("JSON that nests 100,000 levels deep is an error of its decoder")
+  @Test("JSON nested 100,000 levels deep makes JSONDecoder throw")
   func json() {
     for text in [String(repeating: "[", count: 100_000), String(repeating: #"{"a":"#, count: 100_000)] {
       let data = Data(text.utf8)
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("each reason has a sentence of its own, with its numbers")
+  @Test("each reason has a distinct description with its numbers")
   func sentences() {
     let errors: [(PropertyListError, String)] = [
       (.unknownFormat, "bplist00"), (.unsupportedEncoding, "UTF-8"), (.declaresDocumentType, "entities"),
@@ -129,7 +129,7 @@ import Testing
   }
 }
 
-/// Whatever arrays and dictionaries hold, to go through all of a list or of JSON.
+/// A tree that decodes from any list or JSON, and visits each value of its arrays and dictionaries.
 private indirect enum Tree: Decodable {
   case leaf
   case node([Tree])

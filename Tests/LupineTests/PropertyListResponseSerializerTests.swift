@@ -1,4 +1,4 @@
-// Property lists in responses and requests, without a type and with one.
+// PropertyListResponseSerializerTests: untyped property lists in responses, and typed ones in requests.
 
 import Foundation
 import LupineOrigin
@@ -12,7 +12,8 @@ import Testing
     try PropertyListResponseSerializer().serialize(request: request, response: nil, data: data, error: nil)
   }
 
-  @Test("values keep their structure and their types", arguments: [PropertyListEncoding.Format.xml, .binary])
+  @Test(
+    "a property list's values keep their structure and types", arguments: [PropertyListEncoding.Format.xml, .binary])
   func values(format: PropertyListEncoding.Format) throws {
     let list: [String: Any] = ["a": [1, 2.5, true, "x", Date(timeIntervalSince1970: 5), Data([7])] as [Any]]
     let data = try PropertyListSerialization.data(
@@ -28,7 +29,7 @@ import Testing
     #expect(array[5] as? Data == Data([7]))
   }
 
-  @Test("an allowed empty body is a null, another one an error")
+  @Test("an empty body is NSNull if it is allowed, else an error")
   func empty() throws {
     #expect(try read(nil, request: URLRequest(url: "https://h/", method: .head)) is NSNull)
     #expect {
@@ -39,7 +40,7 @@ import Testing
   }
 
   @Test(
-    "what can't be read is an error that says why",
+    "a list that the check refuses is an error with the reason",
     arguments: [
       ("{ a = b; }", PropertyListError.unknownFormat),
       (
@@ -58,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("an error of Foundation's is handed over")
+  @Test("an error of Foundation's parser is the underlying error")
   func foundationError() {
     #expect {
       _ = try read(Data("<plist><a/></plist>".utf8))
@@ -70,7 +71,7 @@ import Testing
     }
   }
 
-  @Test("a download is read from its file")
+  @Test("a downloaded property list is read from its file")
   func download() throws {
     let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).plist")
     try Data("<plist><string>x</string></plist>".utf8).write(to: file)
@@ -80,7 +81,7 @@ import Testing
     #expect(value as? String == "x")
   }
 
-  @Test("responsePropertyList hands over what the server sent, and a task what its serializer reads")
+  @Test("responsePropertyList and serializingResponse both deliver the server's property list")
   func request() async throws {
     try await withServer { _ in
       .text("<plist><dict><key>a</key><integer>1</integer></dict></plist>")
@@ -109,7 +110,7 @@ import Testing
     return try encoder.encode(parameters, into: request)
   }
 
-  @Test("parameters are written in the encoder's format, and come back the same")
+  @Test("parameters are written in the encoder's format, and decode to the same values")
   func formats() throws {
     let binary = PropertyListEncoder()
     binary.outputFormat = .binary
@@ -127,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("a Content-Type that is set already stays, and no parameters leave the request alone")
+  @Test("an existing Content-Type is kept, and nil parameters don't change the request")
   func left() throws {
     let typed = try encoded(["a": 1], .propertyList, type: "text/x-own")
     #expect(typed.value(forHTTPHeaderField: "Content-Type") == "text/x-own")
@@ -135,7 +136,7 @@ import Testing
     #expect(try PropertyListParameterEncoder.xml.encode([String: Int]?.none, into: plain) == plain)
   }
 
-  @Test("what a property list can't hold, and a format that can't be written, are errors")
+  @Test("a value that a property list can't represent and a format that can't be written are errors")
   func failures() {
     let old = PropertyListEncoder()
     old.outputFormat = .openStep

@@ -1,4 +1,4 @@
-// connectionProxyDictionary: which proxies it names, and that requests go through them.
+// ProxyDictionaryTests: `connectionProxyDictionary` names the right proxies, and requests go through them.
 
 import Foundation
 import LupineEngine
@@ -16,7 +16,7 @@ import Testing
     return try rules.proxy(for: try URI(url).origin)?.description
   }
 
-  @Test("nil stands for the environment, an empty dictionary for no proxy")
+  @Test("nil uses the environment's proxy, and an empty dictionary none")
   func absence() throws {
     #expect(URLSessionConfiguration.default.connectionProxyDictionary == nil)
     #expect(try proxy(nil, for: "http://h/") == "http://environment:1")
@@ -26,7 +26,7 @@ import Testing
     #expect(try proxy(["Unknown": 1, 7: "p"], for: "http://h/") == nil)
   }
 
-  @Test("each scheme has its own proxy, and SOCKS is for those without one")
+  @Test("each scheme uses its own proxy, or the SOCKS proxy without one")
   func schemes() throws {
     let http: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 3128]
     let https: [AnyHashable: Any] = ["HTTPSEnable": true, "HTTPSProxy": "b", "HTTPSPort": "3129"]
@@ -43,14 +43,14 @@ import Testing
     #expect(try proxy(http.merging(socks) { $1 }, for: "https://h/") == "socks5h://[::1]:1081")
   }
 
-  @Test("ports have defaults")
+  @Test("a proxy without a port gets the default port of its kind")
   func defaultPorts() throws {
     #expect(try proxy(["HTTPEnable": 1, "HTTPProxy": "a"], for: "http://h/") == "http://a:80")
     #expect(try proxy(["HTTPSEnable": 1, "HTTPSProxy": "a"], for: "https://h/") == "http://a:443")
     #expect(try proxy(["SOCKSEnable": 1, "SOCKSProxy": "a"], for: "http://h/") == "socks5h://a:1080")
   }
 
-  @Test("listed hosts are reached directly, and those below them, with a wildcard or without")
+  @Test("hosts of the exceptions list and their subdomains use no proxy, with a wildcard or without")
   func exceptions() throws {
     let dictionary: [AnyHashable: Any] = [
       "HTTPEnable": 1, "HTTPProxy": "p", "ExceptionsList": ["*.local", "example.com", "10.0.0.0/8"],
@@ -64,7 +64,7 @@ import Testing
   }
 
   @Test(
-    "a proxy that can't be one fails what would go through it, and nothing else",
+    "an invalid proxy fails only the requests of its scheme",
     arguments: [
       ["HTTPEnable": 1], ["HTTPEnable": 1, "HTTPProxy": ""], ["HTTPEnable": 1, "HTTPProxy": "a b"],
       ["HTTPEnable": 1, "HTTPProxy": 7], ["HTTPEnable": 1, "HTTPProxy": "p", "HTTPPort": 0],
@@ -77,7 +77,7 @@ import Testing
     #expect(try proxy(dictionary, for: "https://h/") == nil)
   }
 
-  @Test("the dictionary is read back as far as it was understood, until the engine's proxy is set")
+  @Test("the dictionary reads back its known keys, and nil after the engine's proxy was set")
   func readBack() throws {
     let configuration = URLSessionConfiguration.default
     configuration.connectionProxyDictionary = [
@@ -97,7 +97,7 @@ import Testing
     #expect(configuration.connectionProxyDictionary == nil)
   }
 
-  @Test("a request goes through the proxy, with its credentials, and one to a listed host doesn't")
+  @Test("a request goes through the proxy with its credentials, and a request to an excepted host directly")
   func request() async throws {
     try await withServer { request in
       .text("\(request.target) \(request.fields.first("Proxy-Authorization") ?? "-")")
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a request for which the proxy has no host fails, and says so")
+  @Test("a request through a proxy without a host fails with an error that mentions the proxy")
   func failure() async throws {
     try await withServer { _ in
       .text("reached directly")

@@ -1,4 +1,4 @@
-// A request's way from its making to its end: when it is built, what cancels it, what comes after it has finished.
+// RequestLifecycleTests: when a request is built, suspended and cancelled, and its handlers after its end.
 
 import Foundation
 import LupineEngine
@@ -10,9 +10,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestLifecycleTests {
-  // MARK: When a request is built
+  // MARK: Building
 
-  @Test("nothing is built before the request is resumed")
+  @Test("no URLRequest and no task are created before the request is resumed")
   func lazy() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession(startRequestsImmediately: false) { session in
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("what the request says of its start beats what the session says", arguments: [true, false])
+  @Test("a request's shouldAutomaticallyResume overrides the session's setting", arguments: [true, false])
   func automaticResume(isImmediate: Bool) async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession(startRequestsImmediately: isImmediate) { session in
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("who waits for the curl command hears of a request that can't be made, or not be adapted")
+  @Test("handlers of the curl command are called even if the request can't be created or adapted")
   func commandOfFailed() async throws {
     try await withSession { session in
       let unmade = Recorder<String>()
@@ -83,7 +83,7 @@ import Testing
 
   // MARK: Handlers
 
-  @Test("many handlers run in order, once each")
+  @Test("fifty handlers run in order, once each")
   func manyHandlers() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -96,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a handler for a finished request runs alone, with the state resumed, and the request finishes again")
+  @Test("a handler added to a finished request runs without the earlier ones, with the state resumed until it has run")
   func handlerAfterTheEnd() async throws {
     let url = try await TestServers.nginx + "/small.txt"
     try await withSession { session in
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a handler for a cancelled request gets the cancellation, and the state stays")
+  @Test("a handler added to a cancelled request gets the cancellation, and the request stays cancelled")
   func handlerAfterCancel() async throws {
     try await withSession { session in
       let counted = Counted("http://127.0.0.1:1")
@@ -139,7 +139,7 @@ import Testing
 
   // MARK: Suspending and cancelling
 
-  @Test("a hundred calls of resume, and of suspend, do no more than one")
+  @Test("a hundred calls of resume, suspend or cancel have the effect of one")
   func idempotence() async throws {
     let mayAnswer = Gate()
     try await withOrigin { peer in
@@ -184,10 +184,10 @@ import Testing
     }
   }
 
-  /// Enough for threads to meet in each window of some instructions.
+  /// Repetitions: enough for threads to hit race windows of a few instructions.
   private static let contests = 1000
 
-  @Test("resuming and suspending from several threads at once sends one request, and the last word counts")
+  @Test("resuming and suspending from several threads at once sends one request, and the last call wins")
   func contention() async throws {
     try await withServer { _ in
       .text("here")
@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("a request that was suspended before it was built builds its task and sends nothing until it is resumed")
+  @Test("a request suspended before it is built creates its task, and sends nothing until it is resumed")
   func suspendedEarly() async throws {
     try await withServer { _ in
       .text("here")
@@ -231,7 +231,7 @@ import Testing
     }
   }
 
-  @Test("cancelling in flight ends the request at once, with its metrics, and closes the connection")
+  @Test("cancelling a request in flight ends it at once with its metrics, and closes the connection")
   func cancelInFlight() async throws {
     let (arrived, left) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -261,7 +261,7 @@ import Testing
     }
   }
 
-  @Test("cancelling in the middle of the body keeps the head and what came of the body")
+  @Test("cancelling in the middle of the body keeps the head and the bytes received")
   func cancelInBody() async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -281,7 +281,7 @@ import Testing
 
   // MARK: Sessions
 
-  @Test("requests of a released session fail with sessionDeinitialized, and later ones too")
+  @Test("requests of a released session fail with sessionDeinitialized, also if they are resumed later")
   func releasedSession() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -310,7 +310,7 @@ import Testing
     }
   }
 
-  @Test("cancelAllRequests cancels every request, and completes on the queue")
+  @Test("cancelAllRequests cancels every request, and completes on the given queue")
   func cancelAll() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in
@@ -337,7 +337,7 @@ import Testing
   }
 }
 
-/// A request that counts how often it is made.
+/// A URL that counts its conversions to a request.
 private final class Counted: URLRequestConvertible {
   private let url: String
   private let calls = Atomic(0)
@@ -354,7 +354,7 @@ private final class Counted: URLRequestConvertible {
   }
 }
 
-/// A serializer that runs a closure and counts the body's bytes.
+/// A serializer that runs a closure and returns the number of the body's bytes.
 private struct Closure: DataResponseSerializerProtocol {
   let run: @Sendable () -> Void
 

@@ -1,4 +1,4 @@
-// What happens to requests, in loops that end with the request.
+// RequestSequenceTests: a request's events as asynchronous sequences that end with the request.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSequenceTests {
-  @Test("progress comes to its end, up and down, and then the loops end")
+  @Test("upload and download progress reach the total, then their sequences end")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -29,7 +29,7 @@ import Testing
     }
   }
 
-  /// The counts that a loop sees; `begun` is called when it has begun.
+  /// Returns the completed counts of a sequence when it ends. Calls `begun` before waiting for the first element.
   private func counts(_ sequence: StreamOf<Progress>, begun: () -> Void = {}) async -> [Int64] {
     var counts: [Int64] = []
     var iterator = sequence.makeAsyncIterator()
@@ -38,7 +38,7 @@ import Testing
     return counts
   }
 
-  @Test("each round's request, task, curl command and head come once, and then the loops end")
+  @Test("each attempt's request, task, curl command and response head are yielded once, then the sequences end")
   func rounds() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("of a request that has ended, the latest comes, and the loops end")
+  @Test("after a stream has ended, its sequences yield the last request, task and curl command, then end")
   func late() async throws {
     try await withServer { _ in
       .text("here")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("a stream's head comes in a loop, too")
+  @Test("httpResponses yields a stream's response head, then ends")
   func streamHead() async throws {
     try await withServer { _ in
       .text("here", status: 201)
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("of elements that nobody takes, a policy keeps the oldest or the newest")
+  @Test("a buffering policy keeps all, the oldest or the newest elements until they are consumed")
   func policies() async throws {
     func sequence(_ policy: StreamOf<Int>.BufferingPolicy) -> StreamOf<Int> {
       StreamOf(bufferingPolicy: policy) { continuation in
@@ -116,7 +116,7 @@ import Testing
     #expect(await sequence(.bufferingNewest(2)).reduce(into: []) { $0.append($1) } == [8, 9])
   }
 
-  @Test("the head can be awaited by a question that takes its time, and the body waits")
+  @Test("the body waits until an async onHTTPResponse handler returns, and .cancel cancels the request")
   func awaitedHead() async throws {
     try await withServer { _ in
       .text("here")
@@ -141,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("serializers are found by their short names")
+  @Test("serializers can be written as static members")
   func serializers() async throws {
     try await withServer { _ in
       .text("here")

@@ -1,4 +1,4 @@
-// What retry policies retry, and how long they wait.
+// RetryPolicyTests: the failures that retry policies retry, and their delays.
 
 import Foundation
 import LupineOrigin
@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryPolicyTests {
-  /// Every transient code and no other.
+  /// All codes of failures that may be transient.
   static let transient: [URLError.Code] = [
     .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
     .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
@@ -24,7 +24,7 @@ import Testing
     .userAuthenticationRequired, .userCancelledAuthentication, .zeroByteResource,
   ]
 
-  /// Calls `body` with a session and a request that has been answered with that status.
+  /// Calls `body` with a session and a request whose response has arrived with the status code `status`.
   private func withAnswered(
     _ status: Int = 200, method: HTTPMethod = .get, _ body: (Session, Request) async throws -> Void
   ) async throws {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test("the defaults")
+  @Test("the default policy retries twice: idempotent methods, five status codes and transient URLErrors")
   func defaults() {
     let policy = RetryPolicy()
     #expect(policy.retryLimit == 2 && policy.exponentialBackoffBase == 2 && policy.exponentialBackoffScale == 0.5)
@@ -48,7 +48,7 @@ import Testing
     #expect(policy.retryableURLErrorCodes == Set(Self.transient))
   }
 
-  @Test("the delay is the scale times a power of the base, and ends at the limit")
+  @Test("the delay is the scale times a power of the base, and nil when the limit is reached")
   func delays() {
     #expect((0...3).map { RetryPolicy().delay(afterRetries: $0) } == [0.5, 1, nil, nil])
     let policy = RetryPolicy(retryLimit: 4, exponentialBackoffBase: 3, exponentialBackoffScale: 0.1)
@@ -59,14 +59,14 @@ import Testing
     #expect(RetryPolicy(retryLimit: 0).delay(afterRetries: 0) == nil)
   }
 
-  @Test("a status code that may pass is retried", arguments: [408, 500, 502, 503, 504])
+  @Test("a transient status code is retried", arguments: [408, 500, 502, 503, 504])
   func retriedStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "retry after 0.5")
     }
   }
 
-  @Test("another status code isn't retried", arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
+  @Test("a status code that isn't transient isn't retried", arguments: [200, 304, 400, 401, 404, 409, 429, 501, 505])
   func otherStatus(status: Int) async throws {
     try await withAnswered(status) { session, request in
       #expect(await RetryPolicy().decision(on: request, for: session) == "no")
@@ -74,9 +74,9 @@ import Testing
   }
 
   @Test(
-    "what isn't idempotent isn't retried, whatever happened", arguments: [HTTPMethod.post, .patch, .query, .connect])
+    "a method that isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query, .connect])
   func otherMethods(method: HTTPMethod) async throws {
-    // CONNECT has another way to an answer; a request with that name is enough here.
+    // A request can't be sent with CONNECT. For it, a POST is sent, and the policy retries only CONNECT.
     try await withAnswered(503, method: method == .connect ? .post : method) { session, request in
       let policy = RetryPolicy(
         retryableHTTPMethods: method == .connect ? [.connect] : RetryPolicy.defaultRetryableHTTPMethods)
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("a URLError that may pass is retried, by itself or inside an AFError; another one isn't")
+  @Test("a transient URLError is retried, alone or inside an AFError; other errors aren't")
   func urlErrors() async throws {
     try await withAnswered { session, request in
       for (codes, decision) in [(Self.transient, "retry after 0.5"), (Self.lasting, "no")] {
@@ -112,7 +112,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of a millisecond is a timedOut that is retried")
+  @Test("a timeout of 1 ms fails with timedOut and is retried")
   func timeout() async throws {
     try await withServer { _ in
       .hold
@@ -121,7 +121,7 @@ import Testing
         let request = session.request(origin.url) { $0.timeoutInterval = 0.001 }
         let error = try #require(await request.outcome().error)
         guard case .sessionTaskFailed(let inner) = error else {
-          Issue.record("another case: \(error)")
+          Issue.record("The error isn't sessionTaskFailed: \(error)")
           return
         }
         #expect((inner as? URLError)?.code == .timedOut)
@@ -130,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("a request that could not be made isn't retried")
+  @Test("a request that couldn't be created isn't retried")
   func unmade() async throws {
     try await withSession { session in
       let request = session.request("")
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("what is retried can be chosen")
+  @Test("custom methods, status codes, URLError codes and limits replace the default ones")
   func choices() async throws {
     try await withAnswered(404, method: .post) { session, request in
       let byStatus = RetryPolicy(
@@ -156,7 +156,7 @@ import Testing
     }
   }
 
-  @Test("a subclass can decide what is retried, and keeps the delays")
+  @Test("a subclass can override shouldRetry and keeps the delays")
   func subclass() async throws {
     final class Insisting: RetryPolicy, @unchecked Sendable {
       override func shouldRetry(request: Request, dueTo error: any Error) -> Bool { true }
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("the policy for lost connections goes by that error alone")
+  @Test("ConnectionLostRetryPolicy retries only networkConnectionLost")
   func connectionLost() async throws {
     try await withAnswered(503) { session, request in
       let policy = ConnectionLostRetryPolicy()
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("policies are made by their short names")
+  @Test("policies can be written as static members")
   func shortNames() {
     func made<Policy: RequestInterceptor>(_ policy: Policy) -> Policy { policy }
     #expect(made(.retryPolicy).retryLimit == 2)

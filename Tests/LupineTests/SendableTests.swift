@@ -1,4 +1,4 @@
-// What may be sent from one thread to another; the compiler is the judge.
+// SendableTests: the public types that are Sendable, checked by the compiler.
 
 import Foundation
 import Testing
@@ -9,7 +9,7 @@ import Testing
 @Suite struct SendableTests {
   private func require<Value: Sendable>(_ type: Value.Type) -> Int { 1 }
 
-  @Test("requests, sessions, responses and what they are made of")
+  @Test("sessions, requests, responses and their parts are Sendable")
   func requests() {
     #expect(
       require(Session.self) + require(SessionDelegate.self) + require(Session.RequestSetup.self)
@@ -21,7 +21,7 @@ import Testing
         + require(DownloadResponse<Int, AFError>.self) + require(AFError.self) == 18)
   }
 
-  @Test("streams and tasks")
+  @Test("stream requests and tasks are Sendable")
   func streams() {
     #expect(
       require(DataStreamRequest.self) + require(DataStreamRequest.CancellationToken.self)
@@ -32,7 +32,7 @@ import Testing
         + require(DataTask<Int>.self) + require(DataStreamTask.self) + require(StreamOf<Int>.self) == 13)
   }
 
-  @Test("serializers, encoders, interceptors and handlers")
+  @Test("serializers, encoders, interceptors and handlers are Sendable")
   func features() {
     #expect(
       require((any DataResponseSerializerProtocol).self) + require((any DownloadResponseSerializerProtocol).self)

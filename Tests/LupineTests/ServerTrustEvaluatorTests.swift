@@ -1,4 +1,4 @@
-// The evaluators by themselves: which certificates each accepts, and why it refuses others.
+// ServerTrustEvaluatorTests: the certificates that each evaluator accepts without a session, and why it refuses others.
 
 import Foundation
 import LupineEngine
@@ -24,7 +24,7 @@ import Testing
     try .shown(by: identity, sending: issuers, to: host, trusting: authority)
   }
 
-  /// A certificate in the authority's name, signed by somebody else.
+  /// Returns a certificate that names the authority as its issuer, but is signed with another key.
   private func forged() throws -> ThrowawayAuthority.Identity {
     let forger = ThrowawayAuthority(
       signingWith: .init(
@@ -41,7 +41,7 @@ import Testing
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), trust, "other.example")) == .hostMismatch)
   }
 
-  @Test("the default evaluator refuses what OpenSSL refuses, for its reason")
+  @Test("the default evaluator refuses the certificates that OpenSSL refuses, with OpenSSL's reason")
   func bad() throws {
     let expired = try shown(by: authority.issue(names: ["localhost"], validity: .expired))
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), expired)) == .certificateExpired)
@@ -53,14 +53,14 @@ import Testing
     #expect(error.localizedDescription.contains("The certificate of localhost is self-signed"))
   }
 
-  @Test("without validateHost another name is accepted, and nothing else")
+  @Test("without validateHost a certificate for another host is accepted, and no other flaw")
   func anyHost() throws {
     let evaluator = DefaultTrustEvaluator(validateHost: false)
     let other = try shown(by: authority.issue(names: ["other.example"]))
     try evaluator.evaluate(other, forHost: "localhost")
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), other)) == .hostMismatch)
 
-    // OpenSSL comes to the name first, and says nothing of the rest.
+    // OpenSSL checks the name first, and stops at the first flaw.
     let expired = try shown(by: authority.issue(names: ["other.example"], validity: .expired))
     #expect(try verdict(trustFailure(of: DefaultTrustEvaluator(), expired)) == .hostMismatch)
     #expect(try verdict(trustFailure(of: evaluator, expired)) == .certificateExpired)
@@ -77,7 +77,7 @@ import Testing
 
   // MARK: Pinned certificates
 
-  @Test("a pin of the server's certificate, its intermediate's or its authority's is found in the chain")
+  @Test("a pin of the server's certificate, of its intermediate or of its authority is accepted")
   func pins() throws {
     let intermediate = try authority.issueAuthority()
     let identity = try intermediate.issue(names: ["localhost"])
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("a good chain without a pinned certificate is refused, with both sides")
+  @Test("a valid chain without a pinned certificate is refused with the pins and the server's certificates")
   func unpinned() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let pin = try SecCertificate.pem(stranger.certificatePEM)
@@ -104,7 +104,7 @@ import Testing
     #expect(trust.af.certificateData == server.map(SecCertificateCopyData))
   }
 
-  @Test("a pinned certificate that the server merely sends along proves nothing")
+  @Test("a pinned certificate that the server sends outside of its chain is not accepted")
   func sentAlong() throws {
     let pinned = try SecCertificate.pem(stranger.certificatePEM)
     let trust = try shown(by: authority.issue(names: ["localhost"]), sending: stranger.certificatePEM)
@@ -115,7 +115,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("without any validation, a name and a wrong signature still make nobody a pinned authority's")
+  @Test("even without validation, a forged certificate that names a pinned authority as its issuer is refused")
   func forgedIssuer() throws {
     let pinned = try SecCertificate.pem(authority.certificatePEM)
     let trust = try shown(by: forged(), sending: authority.certificatePEM)
@@ -129,7 +129,7 @@ import Testing
     #expect(server.count == 1 && serverKeys == server.af.publicKeys && pinnedKeys == [pinned.publicKey])
   }
 
-  @Test("a pinned certificate of a bad chain is refused, unless nothing is validated")
+  @Test("a pinned certificate in an invalid chain is refused unless all validation is turned off")
   func validation() throws {
     let identity = try stranger.issue(names: ["other.example"], validity: .expired)
     let trust = try shown(by: identity, sending: stranger.certificatePEM)
@@ -151,7 +151,7 @@ import Testing
     }
   }
 
-  @Test("a pinned certificate for another host is accepted without validateHost only")
+  @Test("a pinned certificate for another host is accepted only without validateHost")
   func pinnedElsewhere() throws {
     let identity = try authority.issue(names: ["other.example"])
     let trust = try shown(by: identity)
@@ -164,7 +164,7 @@ import Testing
     try PublicKeysTrustEvaluator(keys: pins.af.publicKeys, validateHost: false).evaluate(trust, forHost: "localhost")
   }
 
-  @Test("acceptSelfSignedCertificates trusts the pinned ones, and no others any more")
+  @Test("acceptSelfSignedCertificates trusts only the pinned certificates")
   func selfSigned() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["localhost"])
     let pin = try SecCertificate.pem(identity.certificatePEM)
@@ -175,7 +175,7 @@ import Testing
     let trust = try shown(by: identity)
     try evaluator.evaluate(trust, forHost: "localhost")
     #expect(trust.af.certificates == [pin])
-    // The host still counts, the dates do, and so does who signed.
+    // The host, the dates and the issuer are still checked.
     #expect(try verdict(trustFailure(of: evaluator, shown(by: identity), "other.example")) == .hostMismatch)
     let good = try shown(by: authority.issue(names: ["localhost"]))
     #expect(try verdict(trustFailure(of: evaluator, good)) == .unknownAuthority)
@@ -187,7 +187,7 @@ import Testing
     #expect(try verdict(trustFailure(of: pinnedExpired, shown(by: expired))) == .certificateExpired)
   }
 
-  @Test("acceptSelfSignedCertificates takes a private authority, whose certificates OpenSSL verifies")
+  @Test("acceptSelfSignedCertificates accepts a pinned private authority and verifies its certificates")
   func privateAuthority() throws {
     let evaluator = PinnedCertificatesTrustEvaluator(
       certificates: [try .pem(stranger.certificatePEM)], acceptSelfSignedCertificates: true)
@@ -203,7 +203,7 @@ import Testing
     }
   }
 
-  @Test("without pins there is nothing to compare, which is a failure of its own")
+  @Test("an evaluator without pins fails with noCertificatesFound or noPublicKeysFound")
   func noPins() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     guard case .noCertificatesFound = try trustFailure(of: PinnedCertificatesTrustEvaluator(certificates: []), trust),
@@ -211,7 +211,7 @@ import Testing
     else { throw CancellationError() }
   }
 
-  @Test("a key is pinned beyond its certificate: one that is issued anew for the key is accepted")
+  @Test("a pinned key is compared as a key, whatever certificate it comes from")
   func keys() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let leaf = try #require(trust.af.certificates.first)
@@ -228,7 +228,7 @@ import Testing
     #expect(host == "localhost" && seen === trust && pinned == [other] && server == trust.af.publicKeys)
   }
 
-  // MARK: Several evaluators, and those of the caller's
+  // MARK: Composite and custom evaluators
 
   private struct Refusal: Error {}
 
@@ -244,7 +244,7 @@ import Testing
     }
   }
 
-  @Test("a composite asks all, up to the first that throws")
+  @Test("a composite runs its evaluators in order, up to the first that throws")
   func composite() throws {
     let trust = try shown(by: authority.issue(names: ["localhost"]))
     let evaluators = [Counting(), Counting(Refusal()), Counting()]
@@ -260,7 +260,7 @@ import Testing
     #expect(throws: AFError.self) { try good.evaluate(trust, forHost: "other.example") }
   }
 
-  @Test("an evaluator of the caller's can set anchors and evaluate again")
+  @Test("a custom evaluator can set anchors and evaluate again")
   func anchors() throws {
     let trust = try shown(by: stranger.issue(names: ["localhost"]))
     #expect(throws: AFError.self) { try trust.af.evaluate() }
@@ -273,7 +273,7 @@ import Testing
     #expect(throws: AFError.self) { try elsewhere.af.evaluate() }
   }
 
-  @Test("the factories make evaluators by their parameters")
+  @Test("each factory creates an evaluator with its parameters")
   func factories() throws {
     let identity = try ThrowawayAuthority.selfSigned(names: ["other.example"])
     let pins = [try SecCertificate.pem(identity.certificatePEM)]
@@ -283,7 +283,7 @@ import Testing
       "c": .pinnedCertificates(certificates: pins, performDefaultValidation: false, validateHost: false),
     ])
     for (host, evaluator) in manager.evaluators { try evaluator.evaluate(shown(by: identity), forHost: host) }
-    // There are none in the bundle of the tests.
+    // The tests' bundle contains no certificates.
     guard
       case .noCertificatesFound = try trustFailure(
         of: PinnedCertificatesTrustEvaluator.pinnedCertificates, shown(by: identity)),
@@ -293,7 +293,7 @@ import Testing
 
   // MARK: Managers
 
-  @Test("a manager finds a host's evaluator however the host is spelt")
+  @Test("a manager finds a host's evaluator regardless of case, trailing dot and brackets")
   func hosts() throws {
     let evaluator = DisabledTrustEvaluator()
     let manager = ServerTrustManager(
@@ -315,7 +315,7 @@ import Testing
 
   // MARK: Pins
 
-  @Test("certificates are equal by their bytes, and made of nothing but a certificate")
+  @Test("certificates with equal bytes are equal, and only the DER of one certificate creates one")
   func certificates() throws {
     let pem = authority.certificatePEM
     let one = try SecCertificate.pem(pem)
@@ -327,7 +327,7 @@ import Testing
     #expect(SecCertificateCreateWithData(nil, Data()) == nil)
   }
 
-  @Test("a bundle's certificates are its DER files by the usual extensions, each once")
+  @Test("a bundle's certificates are its DER files with the usual extensions, each once")
   func bundle() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -1,4 +1,4 @@
-// Sessions with a server trust manager, against TLS servers on loopback.
+// ServerTrustTests: sessions with a server trust manager, and TLS servers on loopback.
 
 import Foundation
 import LupineEngine
@@ -21,7 +21,7 @@ import Testing
     server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM)
   }
 
-  /// The events about a request's end, in their order.
+  /// Records the events about a request's end, oldest first.
   private final class Ends: EventMonitor {
     enum Event: Equatable { case failedEarly, completed, finished }
 
@@ -54,7 +54,7 @@ import Testing
       eventMonitors: monitor.map { [$0] } ?? [])
   }
 
-  /// The response to a request of a session that lives until it is there.
+  /// Returns the response to a request, and keeps the session alive until then.
   private func answer(_ session: Session, _ url: String) async -> AFDataResponse<Data?> {
     let response = await session.request(url).outcome()
     withExtendedLifetime(session) {}
@@ -67,7 +67,7 @@ import Testing
 
   private func pin(_ pem: [UInt8]) throws -> SecCertificate { try .pem(pem) }
 
-  @Test("each evaluator lets a request through to a server that it accepts")
+  @Test("a request to a server that its evaluator accepts succeeds")
   func accepted() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a server that OpenSSL refuses is reached with the evaluators that say so")
+  @Test("an evaluator that doesn't use the default validation can accept a server that OpenSSL refuses")
   func overruled() async throws {
     let own = [try pin(identity.certificatePEM)]
     let managers = [
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("what refuses a server is the response's error itself, told early, and nothing is sent")
+  @Test("a refusal is the response's error and reported early to monitors, and no request is sent")
   func refused() async throws {
     let other = [try pin(ThrowawayAuthority().certificatePEM)]
     let cases: [(ServerTrustManager, (AFError.ServerTrustFailureReason) -> Bool)] = [
@@ -156,7 +156,7 @@ import Testing
     func evaluate(_ trust: SecTrust, forHost host: String) throws { throw Mishap("no") }
   }
 
-  @Test("a host without an evaluator, if not all must have one, is verified as without a manager")
+  @Test("if not all hosts need an evaluator, a host without one is verified as without a manager")
   func systemVerdict() async throws {
     let manager = ServerTrustManager(
       allHostsMustBeEvaluated: false, evaluators: ["other.example": DisabledTrustEvaluator()])
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("plain http asks no evaluator")
+  @Test("plain http needs no evaluator")
   func plain() async throws {
     try await withServer { _ in
       .text("yes")
@@ -180,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("a redirect's host has to be evaluated too")
+  @Test("the target host of a redirect is evaluated too")
   func redirect() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -199,7 +199,7 @@ import Testing
   }
 
   @Test(
-    "what one session accepted, no other uses: neither its connections nor its TLS sessions",
+    "a session uses neither connections nor TLS sessions of a server that only another session accepted",
     arguments: [TLSVersion.v1_2, .v1_3])
   func otherSessions(version: TLSVersion) async throws {
     let server = try ServerIdentity(identity, authorityPEM: authority.certificatePEM, versions: version...version)
@@ -211,7 +211,7 @@ import Testing
       request.path == "/close" ? Reply(fields: ["Connection": "close"], .bytes([1])) : .text("yes")
     } _: { origin in
       let accepting = session(manager(DisabledTrustEvaluator()))
-      // One connection that can be resumed, and one that stays open.
+      // The first connection closes and leaves a TLS session to resume; the second stays open.
       #expect(await answer(accepting, origin.url + "/close").error == nil)
       #expect(await answer(accepting, origin.url).error == nil)
       let count = origin.requestCount
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  /// Refuses the first time.
+  /// Refuses the first evaluation and accepts the following ones.
   private final class Hesitating: ServerTrustEvaluating {
     let count = Atomic(0)
 
@@ -233,7 +233,7 @@ import Testing
     }
   }
 
-  @Test("a retrier hears the reason, and another round is evaluated anew")
+  @Test("a retrier receives the refusal, and a retry is evaluated again")
   func retry() async throws {
     let reasons = Mutex<[String]>([])
     let retrier = Retrier { request, _, error, completion in
@@ -252,7 +252,7 @@ import Testing
     }
   }
 
-  @Test("requests that wait for one connection all hear why it wasn't made")
+  @Test("all requests that wait for a refused connection fail with the reason")
   func several() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -266,9 +266,9 @@ import Testing
     }
   }
 
-  // MARK: Beside the configuration
+  // MARK: Custom managers and the session's configuration
 
-  /// Lets nobody through by its own rules.
+  /// Chooses the evaluator by the end of the host name, and throws for other hosts.
   private final class Choosing: ServerTrustManager, @unchecked Sendable {
     override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
       guard host.hasSuffix("host") else { throw Mishap(host) }
@@ -276,7 +276,7 @@ import Testing
     }
   }
 
-  @Test("a subclass chooses evaluators in another way")
+  @Test("a subclass of the manager can choose the evaluator for a host")
   func subclass() async throws {
     try await withServer(tls: server) { _ in
       .text("yes")
@@ -291,7 +291,7 @@ import Testing
     }
   }
 
-  @Test("the configuration's verifier can refuse what an evaluator accepts, and decides where there is none")
+  @Test("the configuration's verifier can refuse a server that an evaluator accepts, and decides for hosts without one")
   func verifier() async throws {
     let disabled = ServerTrustManager(
       allHostsMustBeEvaluated: false, evaluators: ["localhost": DisabledTrustEvaluator()])
@@ -312,7 +312,7 @@ import Testing
     }
   }
 
-  @Test("with a manager and without verification nothing is sent: nobody would ask an evaluator")
+  @Test("with a manager but without TLS verification nothing is sent, because no evaluator would be called")
   func withoutVerification() async throws {
     try await withServer(tls: server) { _ in
       .text("never")
@@ -323,7 +323,7 @@ import Testing
     }
   }
 
-  @Test("a session on a URLSession of the caller's asks its manager, and leaves the configuration alone")
+  @Test("a session with a custom URLSession uses its manager and doesn't change the configuration")
   func givenURLSession() async throws {
     let queue = DispatchQueue(label: "root")
     let operations = OperationQueue()
@@ -341,7 +341,7 @@ import Testing
     }
   }
 
-  @Test("the certificates of another server are refused by what is wrong with them")
+  @Test("a bad certificate is refused with its flaw, and without validateHost only its name may be wrong")
   func kinds() async throws {
     let identities: [(ThrowawayAuthority.Identity, TLSError.Code, isGoodForAnyHost: Bool)] = [
       (try authority.issue(names: ["other.example"]), .hostMismatch, true),

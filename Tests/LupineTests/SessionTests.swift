@@ -1,4 +1,4 @@
-// Requests from end to end: what is sent, and what becomes of the response.
+// SessionTests: requests from end to end: the bytes sent, and the response delivered.
 
 import Foundation
 import LupineEngine
@@ -25,7 +25,7 @@ import Testing
 
   // MARK: Responses
 
-  @Test("a JSON document decodes, by closure on the caller's queue and by await")
+  @Test("a JSON document is decoded and delivered on the handler's queue and by await")
   func decodable() async throws {
     let url = try await TestServers.nginx + "/json"
     try await withSession { session in
@@ -56,7 +56,7 @@ import Testing
     #expect(isMain)
   }
 
-  @Test("text and bytes, over IPv4 and IPv6")
+  @Test("text and bytes are received over IPv4 and over IPv6")
   func textAndBytes() async throws {
     for base in [try await TestServers.nginx, try await TestServers.nginx6] {
       try await withSession { session in
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("the text is read in the charset that the response names, else in ISO Latin-1")
+  @Test("text is decoded with the response's charset, or as ISO Latin-1 without one")
   func charsets() async throws {
     let bodies: [String: ([UInt8], String)] = [
       "/utf8": (Array("naïve €".utf8), "text/plain; charset=utf-8"),
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is nil, and an error unless status or method allow it")
+  @Test("an empty body is nil, and an error unless the status code or the method allows it")
   func emptyBodies() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -97,7 +97,7 @@ import Testing
 
       let missing = await session.request(base + "/status/200").serializingData().response
       guard case .responseSerializationFailed(.inputDataNilOrZeroLength) = missing.error else {
-        Issue.record("an empty 200: \(missing)")
+        Issue.record("An empty 200 has another outcome: \(missing)")
         return
       }
       let none = session.request(base + "/status/204")
@@ -106,7 +106,7 @@ import Testing
       #expect(await none.serializingDecodable(Empty.self).result.success == Empty.value)
       let invalid = await none.serializingDecodable(Document.self).response
       guard case .responseSerializationFailed(.invalidEmptyResponse(let type)) = invalid.error else {
-        Issue.record("a Document of nothing: \(invalid)")
+        Issue.record("A Document decoded from an empty 204 has another outcome: \(invalid)")
         return
       }
       #expect(type.contains("Document"))
@@ -116,10 +116,10 @@ import Testing
     }
   }
 
-  // MARK: What is sent
+  // MARK: Requests
 
   @Test(
-    "GET, HEAD and DELETE put the parameters into the query, others into the body",
+    "GET and DELETE put the parameters into the query, other methods into the body",
     arguments: [
       (HTTPMethod.get, true), (.delete, true), (.post, false), (.put, false), (.patch, false),
     ])
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("the bodies of a form and of JSON are exactly these")
+  @Test("a form and JSON are sent byte for byte as expected")
   func bodies() async throws {
     try await withServer { request in
       .text(
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("the head on the wire: Host, the request's fields, then the session's, each once")
+  @Test("the head has Host, then the request's fields, then the session's, each once")
   func head() async throws {
     try await withServer {
       .text(String(decoding: $0.rawHead, as: UTF8.self))
@@ -214,7 +214,7 @@ import Testing
 
   // MARK: Queues
 
-  @Test("building, validating, serialising and completing run on their queues", arguments: [false, true])
+  @Test("building, validating, serializing and completing run on their queues", arguments: [false, true])
   func queues(isRootConcurrent: Bool) async throws {
     let url = try await TestServers.nginx + "/small.txt"
     let key = DispatchSpecificKey<String>()
@@ -263,7 +263,7 @@ import Testing
   }
 }
 
-/// The main queue, which on Linux needs not run on the main thread.
+/// Recognizes the main queue by a key, because on Linux it needn't run on the main thread.
 private enum MainQueue {
   private static let key: DispatchSpecificKey<Bool> = {
     let key = DispatchSpecificKey<Bool>()
@@ -274,7 +274,7 @@ private enum MainQueue {
   static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
 }
 
-/// A serializer that tells when it runs.
+/// A serializer that calls a closure when it runs.
 private struct Spy: DataResponseSerializerProtocol {
   let tell: @Sendable () -> Void
 

@@ -1,4 +1,4 @@
-// The list that keeps its only element without an array, against an array.
+// ShortListTests: `ShortList`, which stores a single element without an array, compared with an array.
 
 import Testing
 
@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ShortList")
 struct ShortListTests {
-  @Test("it has what was appended to it, in order, as an array has", arguments: 0...4)
+  @Test("a list has the elements appended to it, in order", arguments: 0...4)
   func appended(count: Int) {
     var list: ShortList<String> = []
     var array: [String] = []
@@ -23,7 +23,7 @@ struct ShortListTests {
     #expect(list.isEmpty == array.isEmpty)
   }
 
-  @Test("a copy keeps what it has when more is appended to the other", arguments: 0...3)
+  @Test("appending to a list doesn't change its copy", arguments: 0...3)
   func copied(count: Int) {
     var list: ShortList<Int> = []
     for number in 0..<count { list.append(number) }
@@ -39,7 +39,7 @@ struct ShortListTests {
     #expect(Array(["a", "b"] as ShortList) == ["a", "b"])
   }
 
-  @Test("there is no element outside of it")
+  @Test("an index out of range traps")
   func outside() async {
     await #expect(processExitsWith: .failure) {
       let list: ShortList<Int> = []

@@ -1,4 +1,4 @@
-// TLS with real certificates and with an origin that ends its connections badly.
+// TLSTests: servers with good and bad certificates, and servers that end their TLS connections improperly.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TLSTests {
-  @Test("a good certificate of a trusted authority is accepted")
+  @Test("a valid certificate of a trusted authority is accepted")
   func good() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession {
@@ -19,7 +19,7 @@ import Testing
       #expect(response.error == nil && response.response?.url?.scheme == "https")
       let metrics = try #require(response.metrics?.transactionMetrics.first)
       #expect(metrics.negotiatedTLSProtocolVersion == .TLSv13)
-      // TLS 1.3's suites (RFC 8446 §B.4).
+      // The cipher suites of TLS 1.3 (RFC 8446 §B.4).
       #expect(metrics.negotiatedTLSCipherSuite.map { 0x1301...0x1305 ~= $0.rawValue } == true)
       let numeric = url.replacing("localhost", with: "127.0.0.1")
       #expect(await session.request(numeric).outcome().error == nil)
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("without the authority the same certificate is refused")
+  @Test("a certificate of an untrusted authority is refused")
   func untrusted() async throws {
     let url = try await TestServers.TLS.good.url + "/json"
     try await withSession { session in
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test(
-    "a bad certificate is refused, by what is wrong with it",
+    "a bad certificate is refused with the URLError code of its flaw",
     arguments: [
       Case(server: .expired, code: .serverCertificateHasBadDate, part: "expired on 2021"),
       Case(server: .wrongHost, code: .serverCertificateUntrusted, part: "wrong.example"),
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test("a certificate of tomorrow is serverCertificateNotYetValid")
+  @Test("a certificate that is not yet valid fails with serverCertificateNotYetValid")
   func notYetValid() async throws {
     let identity = try ServerIdentity.throwaway(validity: .notYetValid)
     try await withServer(tls: identity) { _ in
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("https to a port that speaks plain HTTP fails in the handshake")
+  @Test("https to a plain HTTP port fails in the TLS handshake")
   func plainPort() async throws {
     _ = try await TestServers.nginx
     try await withSession { session in
@@ -104,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("a server that closes during the handshake has lost the connection")
+  @Test("a connection closed during the TLS handshake is an error of that phase")
   func closedInHandshake() async throws {
     try await withOrigin { peer in
       _ = try peer.receive()
@@ -159,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("megabytes come through TLS unchanged", arguments: [1, 16_384, 16_385, 1_000_000] as [UInt64])
+  @Test("a body of any size arrives unchanged through TLS", arguments: [1, 16_384, 16_385, 1_000_000] as [UInt64])
   func size(byteCount: UInt64) async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(tls: identity) { _ in

@@ -1,4 +1,4 @@
-// Every phase has its limit, in fractions of a second too, and the error says which one has passed.
+// TimeoutTests: each phase of a request has a time limit, also of fractions of a second, and the error names the phase.
 
 import Foundation
 import LupineEngine
@@ -9,18 +9,20 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct TimeoutTests {
-  @Test("no reply within the request's timeout", arguments: [0.001, 0.05, 0.25])
+  @Test(
+    "a server that doesn't respond within the request's timeout is an error in the phase firstByte",
+    arguments: [0.001, 0.05, 0.25])
   func firstByte(seconds: TimeInterval) async throws {
     try await withServer { _ in
       .hold
     } _: { origin in
       try await withSession { session in
         let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
-        // At the shortest one the connection may not have been made yet.
+        // With the shortest timeout, the connection may not be open yet.
         let error = try expectTransferError(
           response.error, .timedOut, .timedOut, origin.url, "\(seconds) s", seconds > 0.001 ? "no reply" : "within")
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
-        // By the engine's clock, since this test may have to wait for a thread.
+        // Measured by the engine's clock, because this test may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
         #expect(elapsed >= seconds && elapsed < seconds + 60)
         #expect(response.response == nil)
@@ -28,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("the session's timeout holds where the request has none, and not where it has one")
+  @Test("the session's timeout applies only to requests without their own")
   func sessionTimeout() async throws {
     let reply = Gate()
     try await withOrigin { peer in
@@ -50,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("a body that stalls")
+  @Test("a body that stalls is an error in the phase receive, and keeps the bytes received")
   func stalledBody() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -66,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a body that trickles is no stall, but the total limit ends it")
+  @Test("a body that trickles doesn't count as stalled, but the total limit ends it")
   func total() async throws {
     try await withOrigin { peer in
       _ = try peer.readRequest()
@@ -104,14 +106,14 @@ import Testing
         let response = await session.request(origin.url).outcome()
         // 20 hops would take 8 s.
         try expectTransferError(response.error, .timedOut, .timedOut)
-        // The interval goes from the first hop's start to the last one's end.
+        // The interval starts with the first hop and ends with the last.
         #expect(response.metrics?.taskInterval.duration ?? 0 >= 4.99)
         #expect(response.metrics?.redirectCount ?? 0 > 0)
       }
     }
   }
 
-  @Test("a server that doesn't read")
+  @Test("a server that stops reading is an error in the phase send")
   func send() async throws {
     let done = Gate()
     try await withOrigin { peer in
@@ -130,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("a TLS handshake that isn't answered")
+  @Test("a TLS handshake without a response is an error in the phase tls")
   func handshake() async throws {
     try await withOrigin { peer in
       _ = try peer.awaitClose()
@@ -147,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("a host that doesn't answer")
+  @Test("a host that doesn't accept a connection is an error in the phase connect")
   func connect() async throws {
     let listener = try FullListener()
     try await withSession { session in
@@ -159,7 +161,7 @@ import Testing
     withExtendedLifetime(listener) {}
   }
 
-  @Test("no connection becomes free")
+  @Test("a request that gets no connection is an error in the phase poolWait, and the next one succeeds")
   func poolWait() async throws {
     let arrived = Gate()
     let reply = Gate()
@@ -188,7 +190,7 @@ import Testing
     }
   }
 
-  @Test("while a request is suspended, the time of its phase stands still")
+  @Test("the limit of a request's phase doesn't run while the request is suspended")
   func suspended() async throws {
     let rest = Gate()
     try await withOrigin { peer in
@@ -202,14 +204,14 @@ import Testing
       } _: { session in
         let suspended = Gate()
         let request = session.request(origin.url + "/suspended")
-        // On a thread of its own, since the limit runs until then.
+        // On a dedicated queue, so that the request is suspended soon: the limit runs until then.
         request.downloadProgress(queue: DispatchQueue(label: "progress")) { [weak request] _ in
           request?.suspend()
           suspended.open()
         }
         async let response = request.outcome()
         await suspended.wait()
-        // The same limit twice in a row, each time to its end.
+        // Each of these requests takes as long as the limit.
         for _ in 0..<2 {
           let other = await session.request(origin.url).outcome()
           try expectTransferError(other.error, .timedOut, .timedOut)
@@ -222,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("a request that was suspended while it waited for a connection is bounded again when it is resumed")
+  @Test("the limit of the wait for a connection applies again when a suspended request is resumed")
   func suspendedWait() async throws {
     let arrived = Gate()
     try await withOrigin { peer in
@@ -236,14 +238,14 @@ import Testing
         try await withSession {
           $0.httpMaximumConnectionsPerHost = 1
         } _: { session in
-          // Not bounded by what is looked at, however busy the machine is.
+          // A long timeout, so that this request holds the connection on a busy machine too.
           let first = session.request(origin.url) { $0.timeoutInterval = 600 }
           async let held = first.outcome()
           await arrived.wait()
           let built = Gate()
           let second = session.request(origin.url) { $0.timeoutInterval = 1.5 }
           second.cURLDescription { [weak second] _ in
-            // Behind the task's start, which comes next on this queue.
+            // Runs after the task's start, which comes next on this queue.
             second?.underlyingQueue.async { [weak second] in
               second?.suspend()
               built.open()
@@ -251,12 +253,12 @@ import Testing
           }
           async let waiting = second.outcome()
           await built.wait()
-          // Longer than the limit, so that it has passed once.
+          // Takes longer than the limit of `second`.
           _ = await session.request(silent.url) { $0.timeoutInterval = 2 }.outcome()
           #expect(second.isSuspended)
           second.resume()
           #expect(await settles { second.isFinished })
-          // Both, so that a failure doesn't wait for the session's own limit.
+          // Both are cancelled, so that a failing test doesn't wait for the session's limit.
           second.cancel()
           first.cancel()
           try expectTransferError(await waiting.error, .timedOut, .timedOut, "became free within 1.5 s")

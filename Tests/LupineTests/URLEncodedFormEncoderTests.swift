@@ -1,4 +1,4 @@
-// The form encoder, option by option, to the byte.
+// URLEncodedFormEncoderTests: the exact output of the form encoder, for each kind of value and each option.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// An encoder's options, a value and the form it has to become.
+/// A value, an encoder with its options, and the expected form.
 struct FormVector: CustomTestStringConvertible, Sendable {
   let name: String
   let expected: String
@@ -81,7 +81,7 @@ private final class Dog: Animal {
   }
 }
 
-/// Encodes by every kind of nested container.
+/// Encodes through every kind of nested container.
 private struct ByHand: Encodable {
   enum Keys: String, CodingKey { case keyed, list, twice, null, early }
 
@@ -123,11 +123,11 @@ private struct ByHand: Encodable {
     FormVector("nested arrays", "a%5B%5D%5B%5D=1&a%5B%5D%5B%5D=2", ["a": [[1], [2]]]),
     FormVector("an array of dictionaries", "a%5B%5D%5Bb%5D=1&a%5B%5D%5Bb%5D=2", ["a": [["b": 2], ["b": 1]]]),
     FormVector(
-      "empty arrays and dictionaries leave nothing", "b=1", ["a": [], "b": [1]],
+      "empty arrays and dictionaries are omitted", "b=1", ["a": [], "b": [1]],
       with: { URLEncodedFormEncoder(arrayEncoding: .noBrackets) }),
-    FormVector("a superclass writes beside its subclass", "legs=4&name=Rex", DogBox()),
+    FormVector("a superclass encodes through superEncoder into its subclass's container", "legs=4&name=Rex", DogBox()),
     FormVector(
-      "containers by hand",
+      "nested containers",
       "keyed%5Bearly%5D=3&list%5B%5D%5B%5D=y&list%5B%5D%5Bearly%5D=z&list%5B%5D=x&twice=2", ByHand()),
     FormVector("a raw-value enumeration", "a=WIDE", ["a": Width.wide]),
     FormVector(
@@ -145,7 +145,7 @@ private struct ByHand: Encodable {
     func encode(to encoder: any Encoder) throws { try Dog().encode(to: encoder) }
   }
 
-  // From RFC 3986: unreserved characters, and the two that §3.4 adds to them.
+  // Not escaped: the unreserved characters of RFC 3986, and the two that §3.4 allows in queries.
   private static let asciiEscaped: String = {
     let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?".utf8)
     return "a="
@@ -153,7 +153,7 @@ private struct ByHand: Encodable {
       .joined()
   }()
 
-  @Test("values become the bytes that servers know", arguments: values)
+  @Test("each kind of value has the expected form", arguments: values)
   func value(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -229,13 +229,13 @@ private struct ByHand: Encodable {
       "allowed: brackets", "a[]=1", ["a": [1]],
       with: { URLEncodedFormEncoder(allowedCharacters: .afURLQueryAllowed.union(CharacterSet(charactersIn: "[]"))) }),
     FormVector(
-      "allowed: nothing but what isn't ASCII", "%61=%C3%A9", ["a": "é"],
+      "allowed: only a character outside ASCII, which is escaped all the same", "%61=%C3%A9", ["a": "é"],
       with: { URLEncodedFormEncoder(allowedCharacters: CharacterSet(charactersIn: "é")) }),
     FormVector(
-      "allowed: a space is written by the space encoding all the same", "a=%20", ["a": " "],
+      "allowed: a space, which the space encoding writes all the same", "a=%20", ["a": " "],
       with: { URLEncodedFormEncoder(allowedCharacters: CharacterSet(charactersIn: " a")) }),
     FormVector(
-      "allowed: set later", "%61=1", ["a": 1],
+      "allowed: set after the encoder's creation", "%61=1", ["a": 1],
       with: {
         let encoder = URLEncodedFormEncoder()
         encoder.allowedCharacters = .decimalDigits
@@ -243,7 +243,7 @@ private struct ByHand: Encodable {
       }),
   ]
 
-  @Test("every option writes what it says", arguments: options)
+  @Test("each option has the expected form", arguments: options)
   func option(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -288,7 +288,7 @@ private struct ByHand: Encodable {
     #expect("{\"\(form.dropLast(2))\":1}" == expected)
   }
 
-  @Test("a key encoding sees the complete key path")
+  @Test("a key encoding applies to each key of a path")
   func keyEncodingOfPath() throws {
     let encoder = URLEncodedFormEncoder(keyEncoding: .convertToSnakeCase)
     let form: String = try encoder.encode(["oneTwo": ["threeFour": [1]]])
@@ -314,14 +314,14 @@ private struct ByHand: Encodable {
     }
   }
 
-  @Test("what a custom closure throws comes through")
+  @Test("an error thrown by a custom closure is rethrown")
   func closureThrows() {
     struct Refusal: Error {}
     let encoder = URLEncodedFormEncoder(dateEncoding: .custom { _ in throw Refusal() })
     #expect(throws: Refusal.self) { let _: String = try encoder.encode(["a": [Date(timeIntervalSince1970: 0)]]) }
   }
 
-  @Test("the data is the text's bytes")
+  @Test("a form encoded as Data has the bytes of the String")
   func data() throws {
     let data: Data = try URLEncodedFormEncoder().encode(["a": "é"])
     #expect(data == Data("a=%C3%A9".utf8))
@@ -336,7 +336,7 @@ private struct ByHand: Encodable {
   }
 }
 
-/// A value under a key that is only known at run time.
+/// A key that is only known at run time.
 private struct AnyKey: CodingKey {
   struct Holder: Encodable {
     let key: String

@@ -1,4 +1,4 @@
-// The form encoder's super encoders, by which a superclass encodes itself, to the byte.
+// URLEncodedFormSuperEncoderTests: the exact output of the form encoder's super encoders, which encode superclasses.
 
 import Foundation
 import Testing
@@ -9,16 +9,17 @@ import Testing
 @Suite struct URLEncodedFormSuperEncoderTests {
   static let vectors: [FormVector] = [
     FormVector(
-      "super encoders write where their containers do",
+      "super encoders write into their containers",
       "five%5Ba%5D=a&five%5Bb%5D=b&four%5Bfive%5D=2&four%5Bfour%5D=one&one=1", HeirBox()),
-    FormVector("a superclass and its subclass merge what they write under one key", "a%5Bb%5D=1&a%5Bc%5D=3", Merging()),
+    FormVector(
+      "objects that a subclass and a superclass write under one key are merged", "a%5Bb%5D=1&a%5Bc%5D=3", Merging()),
     FormVector("a value through an array's super encoder replaces the array", "list=s", ListSuper(value: "s")),
     FormVector(
       "a list through an array's super encoder replaces elements one by one", "list%5B%5D=2&list%5B%5D=3",
       ListSuper(value: ["3"])),
   ]
 
-  @Test("super encoders write what Alamofire's write", arguments: vectors)
+  @Test("super encoders have Alamofire's output", arguments: vectors)
   func vector(_ vector: FormVector) throws {
     #expect(try vector.encode() == vector.expected)
   }
@@ -35,7 +36,7 @@ private class Ancestor: Encodable {
   }
 }
 
-/// Writes through every kind of super encoder; the form is Alamofire's, to the byte.
+/// Encodes through every kind of super encoder. The expected form is Alamofire's output.
 private final class Heir: Ancestor {
   override func encode(to encoder: any Encoder) throws {
     try super.encode(to: encoder)

@@ -1,4 +1,4 @@
-// Dictionaries of parameters as forms: which text each value gets, and where the form goes.
+// URLEncodingTests: dictionaries of parameters as forms: the text of each value, and the form's place in the request.
 
 import Foundation
 import Testing
@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "each kind of value has its text",
+    "each kind of value has the expected text",
     arguments: [
       ("x", "x"), (1, "1"), (-1, "-1"), (1.0, "1"), (0.1, "0.1"), (2.50, "2.5"), (1e20, "1e%2B20"), (-0.0, "-0"),
       (Float(0.1), "0.1"), (Float(3), "3"), (true, "1"), (false, "0"), (UInt64.max, "18446744073709551615"),
@@ -26,7 +26,7 @@ import Testing
     #expect(try form(["a": value]) == "a=\(text)")
   }
 
-  @Test("truth values are told from the numbers 0 and 1")
+  @Test("Bools are distinguished from the numbers 0 and 1")
   func bools() throws {
     let values: [any Sendable] = [
       true, false, NSNumber(value: true), NSNumber(value: false), 1, 0, 1.0, NSNumber(value: 1), NSNumber(value: 0),
@@ -36,19 +36,19 @@ import Testing
     #expect(literal == ["true", "false", "true", "false", "1", "0", "1", "1", "0", "1", "1", "1", "true"])
     let numeric = values.map { URLEncoding().queryComponents(fromKey: "a", value: $0)[0].1 }
     #expect(numeric == ["1", "0", "1", "0", "1", "0", "1", "1", "0", "1", "1", "1", "1"])
-    // Read from JSON, they are the platform's own objects.
+    // JSONSerialization returns Foundation's objects, not Swift's types.
     let json = try JSONSerialization.jsonObject(with: Data("[true,1,0,false]".utf8))
     let parsed = URLEncoding(boolEncoding: .literal).queryComponents(fromKey: "a", value: json).map(\.1)
     #expect(parsed == ["true", "1", "0", "false"])
   }
 
-  @Test("keys are in order, on every level")
+  @Test("keys are sorted on every level")
   func order() throws {
     let parameters: Parameters = ["b": 1, "a": ["z": 1, "y": ["x": 2, "w": 3]] as [String: any Sendable], "B": 2]
     #expect(try form(parameters) == "B=2&a%5By%5D%5Bw%5D=3&a%5By%5D%5Bx%5D=2&a%5Bz%5D=1&b=1")
   }
 
-  @Test("arrays are keyed as is asked for, on every level")
+  @Test("the array encoding applies to the keys on every level")
   func arrays() throws {
     let parameters: Parameters = ["a": [1, [2, 3], ["k": 4]] as [any Sendable], "e": [Int]()]
     #expect(try form(parameters) == "a%5B%5D=1&a%5B%5D%5B%5D=2&a%5B%5D%5B%5D=3&a%5B%5D%5Bk%5D=4")
@@ -65,14 +65,14 @@ import Testing
         == "a.1=1&a.2=2")
   }
 
-  @Test("Foundation's own collections are taken like Swift's")
+  @Test("Foundation's collections are encoded like Swift's")
   func foundationCollections() {
     let value = NSDictionary(dictionary: ["k": NSArray(array: [1, "x" as NSString])])
     let components = URLEncoding().queryComponents(fromKey: "a", value: value)
     #expect(components.map { "\($0)=\($1)" } == ["a%5Bk%5D%5B%5D=1", "a%5Bk%5D%5B%5D=x"])
   }
 
-  @Test("keys and values are escaped but for what a query may hold, delimiters included")
+  @Test("all characters except unreserved ones, / and ? are escaped in keys and values")
   func escaping() throws {
     let ascii = String(decoding: UInt8(0x20)..<0x7F, as: UTF8.self)
     #expect(
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "the form stands behind the URL's own query; without parameters the URL stays as it is",
+    "the form is appended to the URL's query, and without parameters the URL doesn't change",
     arguments: [
       ("https://h/p?x=1", ["a": 1], "https://h/p?x=1&a=1"), ("https://h/p?#f", ["a": 1], "https://h/p?a=1#f"),
       ("https://h/p", [:], "https://h/p"), ("https://h/p?x#f", [:], "https://h/p?x#f"),
@@ -116,7 +116,7 @@ import Testing
     #expect(encoded.url?.absoluteString == expected)
   }
 
-  @Test("without a URL there is no query to put a form into")
+  @Test("a form for the query of a request without a URL throws missingURL")
   func missingURL() throws {
     var homeless = try URLRequest(url: "https://h/", method: .get)
     homeless.url = nil
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a request that can't be made says why")
+  @Test("an error of the request's conversion is rethrown")
   func invalidRequest() {
     struct Broken: URLRequestConvertible {
       func asURLRequest() throws -> URLRequest { try URLRequest(url: "", method: .get) }

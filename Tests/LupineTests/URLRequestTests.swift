@@ -1,4 +1,4 @@
-// URLRequest and what makes one, and the session configuration that stands behind it.
+// URLRequestTests: `URLRequest`, the types that convert to one, and `URLSessionConfiguration`.
 
 import Foundation
 import LupineEngine
@@ -22,7 +22,7 @@ struct URLRequestTests {
     #expect(request.description == "file:///x")
   }
 
-  @Test("a timeout that is given is known to be, even if it is the default one")
+  @Test("a timeout set on a request is explicit, even with the default value")
   func timeout() {
     #expect(URLRequest(url: url, timeoutInterval: 60).explicitTimeoutInterval == 60)
     var copy = request
@@ -31,7 +31,7 @@ struct URLRequestTests {
   }
 
   @Test(
-    "Foundation's six methods are put in capitals, others are kept",
+    "the six methods that Foundation knows are uppercased, and others are kept",
     arguments: [
       ("post", "POST"), ("Delete", "DELETE"), ("patch", "patch"), ("PURGE", "PURGE"), (nil, "GET"),
     ] as [(String?, String)])
@@ -53,7 +53,7 @@ struct URLRequestTests {
     #expect(other != request)
   }
 
-  @Test("fields keep their order, are found in any case, joined by add and removed by nil")
+  @Test("fields keep their order, are found regardless of case, joined by add and removed by nil")
   func fields() {
     var copy = request
     copy.setValue("1", forHTTPHeaderField: "z")
@@ -70,7 +70,7 @@ struct URLRequestTests {
     #expect(copy == request)
   }
 
-  @Test("a body is bytes or a stream: what is set last counts, be it nil")
+  @Test("a body is bytes or a stream, and the last assignment wins, even of nil")
   func bodies() {
     var copy = request
     let stream = InputStream(data: Data("stream".utf8))
@@ -86,7 +86,7 @@ struct URLRequestTests {
     #expect(copy.httpBodyStream == nil && copy == request)
   }
 
-  @Test("requests with one stream are equal, and those with two aren't, whatever the streams hold")
+  @Test("requests with the same stream are equal, and requests with different streams aren't, even of equal bytes")
   func streams() {
     let stream = InputStream(data: Data("same".utf8))
     var (one, two) = (request, request)
@@ -96,7 +96,7 @@ struct URLRequestTests {
     #expect(one == two && one.hashValue == two.hashValue)
     two.httpBodyStream = InputStream(data: Data("same".utf8))
     #expect(one != two)
-    // A request's copy has the stream itself, so that what one reads is gone for the other.
+    // A request's copy shares the stream: bytes read through one are gone for the other.
     let copy = one
     #expect(copy.httpBodyStream === stream && stream.streamStatus == .notOpen)
   }
@@ -108,7 +108,7 @@ struct URLRequestTests {
     #expect(try URLComponents(string: "https://h/p?q=1")?.asURL().absoluteString == "https://h/p?q=1")
   }
 
-  @Test("what is not a URL is an invalidURL error that holds it")
+  @Test("a value that can't be converted to a URL throws invalidURL with that value")
   func notConvertible() throws {
     var components = URLComponents()
     components.host = "h"
@@ -120,7 +120,7 @@ struct URLRequestTests {
     }
   }
 
-  @Test("a request is made from URL, method and fields, and converts to itself")
+  @Test("a request is created from URL, method and fields, and converts to itself")
   func initialize() throws {
     let made = try URLRequest(url: "https://h/", method: .post, headers: ["A": "1"])
     #expect(made.method == .post)
@@ -130,14 +130,14 @@ struct URLRequestTests {
     #expect(try URLRequest(url: "https://h/", method: .query).headers.isEmpty)
   }
 
-  @Test("a GET with a body is refused, others may have one")
+  @Test("only a GET with a body is refused")
   func validation() throws {
     var copy = request
     try copy.validate()
     copy.httpBody = Data("ab".utf8)
     let error = #expect(throws: AFError.self) { try copy.validate() }
     guard case .urlRequestValidationFailed(.bodyDataInGETRequest(let body)) = error else {
-      Issue.record("another error: \(String(describing: error))")
+      Issue.record("The error isn't bodyDataInGETRequest: \(String(describing: error))")
       return
     }
     #expect(body == copy.httpBody)
@@ -147,7 +147,7 @@ struct URLRequestTests {
 }
 
 struct URLSessionConfigurationTests {
-  @Test("each access gives a new configuration with the default values")
+  @Test("each access returns a new configuration with the default values")
   func defaults() {
     let changed = URLSessionConfiguration.default
     changed.timeoutIntervalForRequest = 1
@@ -160,7 +160,7 @@ struct URLSessionConfigurationTests {
     #expect(fresh.headers.isEmpty)
   }
 
-  @Test("a copy does not follow its original")
+  @Test("changing a configuration doesn't change its copy")
   func copying() throws {
     let original = URLSessionConfiguration.ephemeral
     original.httpMaximumConnectionsPerHost = 0
@@ -170,7 +170,7 @@ struct URLSessionConfigurationTests {
     #expect(original.snapshot.engine.pool.connectionsPerOriginMax == 9)
   }
 
-  @Test("credentials are looked for in the shared storage, and for an ephemeral configuration in one of its own")
+  @Test("the default configuration uses the shared credential storage, and each ephemeral one a dedicated storage")
   func credentialStorage() throws {
     #expect(URLSessionConfiguration.default.urlCredentialStorage === URLCredentialStorage.shared)
     let ephemeral = URLSessionConfiguration.ephemeral
@@ -181,7 +181,7 @@ struct URLSessionConfigurationTests {
     #expect(ephemeral.urlCredentialStorage == nil && ephemeral.snapshot.credentialStorage == nil)
   }
 
-  @Test("no configuration is one of the background, and none has classes for protocols")
+  @Test("no configuration has a background identifier or protocol classes")
   func absences() {
     for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default] {
       #expect(configuration.identifier == nil && configuration.protocolClasses == nil)

@@ -1,4 +1,4 @@
-// A server at a Unix socket, reached through the session: by its URL, or by the session's configuration.
+// UnixSocketTests: a session reaches a server at a Unix socket by the URL or by its configuration.
 
 import Foundation
 import Lupine
@@ -16,7 +16,7 @@ struct UnixSocketTests {
     }
   }
 
-  @Test("a session can send everything to one socket")
+  @Test("a session can send all requests to one socket")
   func byConfiguration() async throws {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.engine.socketPath = try await TestServers.nginxSocket

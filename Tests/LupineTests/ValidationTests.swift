@@ -1,4 +1,4 @@
-// The rules by which a response is accepted.
+// ValidationTests: the status codes and media types that validation accepts.
 
 import Foundation
 import Testing
@@ -10,7 +10,7 @@ import Testing
   private static let body = Data([1])
 
   @Test(
-    "only a status code of the sequence is accepted",
+    "only a status code in the sequence is accepted",
     arguments: [(200, true), (204, true), (299, true), (199, false), (300, false), (404, false), (0, false)])
   func statusCode(code: Int, isAccepted: Bool) throws {
     let result = ResponseRules.validate(statusCode: code, in: ResponseRules.successfulStatusCodes)
@@ -21,13 +21,13 @@ import Testing
     }
   }
 
-  @Test("no status code is in an empty sequence")
+  @Test("an empty sequence accepts no status code")
   func emptySequence() {
     #expect(throws: AFError.self) { try ResponseRules.validate(statusCode: 200, in: [Int]()).get() }
   }
 
   @Test(
-    "a media type is accepted if both parts agree, wildcards on either side",
+    "a media type is accepted if type and subtype match, with wildcards on either side",
     arguments: [
       ("application/json", ["application/json"], true),
       ("application/json", ["text/plain", "application/json"], true),
@@ -73,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a response without a body is accepted whatever its type", arguments: [nil, Data()])
+  @Test("a response without a body is accepted with any media type", arguments: [nil, Data()])
   func emptyBody(data: Data?) throws {
     try ResponseRules.validate(contentType: "text/html", of: data, in: ["application/json"]).get()
     try ResponseRules.validate(contentType: nil, of: data, in: []).get()
