@@ -16,6 +16,7 @@ let package = Package(
   products: [
     .library(name: "Lupine", targets: ["Lupine"]),
     .library(name: "Alamofire", targets: ["Alamofire"]),
+    .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),

@@ -64,7 +64,9 @@ public struct Fields: Sendable {
 
   /// Replaces the first field line with this name, in its place and with the new spelling, or appends a line.
   package mutating func set(name: String, value: String) {
-    guard let index = lines.firstIndex(where: { matches($0.name, name) }) else { return append(name: name, value: value) }
+    guard let index = lines.firstIndex(where: { matches($0.name, name) }) else {
+      return append(name: name, value: value)
+    }
     let old = lines[index]
     let (start, end) = (old.name.lowerBound, old.value.upperBound)
     let middle = start + UInt32(name.utf8.count)

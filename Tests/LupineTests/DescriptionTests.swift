@@ -28,10 +28,11 @@ import Testing
   /// Returns the public classes declared in the sources, with the rest of each declaration's line.
   private func declarations() throws -> [String: String] {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Sources/Lupine").path
+      .deletingLastPathComponent().appending(path: "Sources").path
     let paths = try #require(FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String })
     var found: [String: String] = [:]
-    for path in paths where path.hasSuffix(".swift") {
+    for path in paths
+    where path.hasSuffix(".swift") && (path.hasPrefix("Lupine/") || path.hasPrefix("LupineURLSession/")) {
       for line in try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8).split(separator: "\n") {
         guard let match = line.firstMatch(of: /^\s*(?:open|public)(?: final)? class (\w+)(.*)/),
           !["var", "func"].contains(match.1)

@@ -22,12 +22,14 @@ struct SourceFile: Sendable, CustomTestStringConvertible {
     }
   }
 
+  /// The lines without their comments.
+  var code: [Substring] {
+    lines.map { line in line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...] }
+  }
+
   /// Returns the numbers, starting at 1, of the lines that contain `text` outside of comments.
   func lineNumbers(of text: String) -> [Int] {
-    lines.enumerated().compactMap { index, line in
-      let code = line.range(of: "//").map { line[..<$0.lowerBound] } ?? line[...]
-      return code.contains(text) ? index + 1 : nil
-    }
+    code.enumerated().compactMap { index, code in code.contains(text) ? index + 1 : nil }
   }
 
   var testDescription: String { path }

@@ -14,7 +14,8 @@ import Testing
     "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
     "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
     "LupineCommand": ["LupineEngine", "CLupineLinux", "Glibc", "Synchronization"],
-    "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
@@ -40,15 +41,25 @@ import Testing
     }
   }
 
-  @Test("only files in Engine/ and the bridges to Foundation's types import the engine")
-  func engineIsTalkedToInOnePlace() {
+  @Test("Alamofire's API uses the engine only for header fields")
+  func engineInLupine() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
-    let bridges =
-      ["URLSessionConfiguration", "URLSessionTask", "URLSessionUploadTask", "URLSessionDownloadTask"]
-      .map { "Sources/Lupine/Foundation/Session/\($0).swift" }
-      + ["SecCertificate", "SecTrust"].map { "Sources/Lupine/Foundation/Trust/\($0).swift" }
-    for file in files {
-      #expect(file.path.hasPrefix("Sources/Lupine/Engine/") || bridges.contains(file.path), "\(file.path)")
+    #expect(files.map(\.path) == ["Sources/Lupine/Core/HTTPHeaders.swift"])
+  }
+
+  @Test("URLSession's layer mentions no type of the layer above")
+  func layersOfTheAPI() throws {
+    let declaration =
+      /^(?:(?:public|package|open|final|@\w+(?:\([^)]*\))?) )*(?:class|struct|enum|protocol|typealias|actor) (\w+)/
+    let sources = Dictionary(grouping: SourceTree.sources, by: \.target)
+    let upper = try #require(sources["Lupine"]).flatMap { file in
+      file.code.compactMap { $0.firstMatch(of: declaration).map { String($0.1) } }
+    }
+    #expect(upper.contains("DataRequest") && upper.contains("HTTPHeaders") && upper.contains("AFError"))
+    let names = Set(upper)
+    for file in try #require(sources["LupineURLSession"]) {
+      let words = Set(file.code.flatMap { $0.matches(of: /\w+/).map { String($0.output) } })
+      #expect(words.isDisjoint(with: names), "\(file.path) mentions \(words.intersection(names))")
     }
   }
 
