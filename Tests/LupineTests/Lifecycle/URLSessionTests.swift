@@ -1,4 +1,4 @@
-// URLSession used by itself, with a delegate.
+// `URLSession` used without `Session`, with a delegate.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTests {
-  /// Queues that a delegate may be called on.
+  /// The operation queues on which a delegate may be called.
   enum Queue: CaseIterable, Sendable {
     case own, serial, concurrent, concurrentBeneath
 
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("a delegate hears of data tasks step by step, one call at a time", arguments: Queue.allCases)
+  @Test("a delegate gets the events of data tasks in order, one call at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
     try await withServer { request in
       .text(request.path)
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a delegate decides about redirects, challenges and bodies")
+  @Test("a delegate decides on redirects, challenges and response bodies")
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled completes once, started or not, however often it is cancelled")
+  @Test("a canceled task completes once, whether started or not, and however often it is canceled")
   func cancel() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled while it starts completes once")
+  @Test("a task that is canceled while it starts completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test("a task of an invalid session fails, and the session becomes invalid once")
+  @Test("a task of an invalidated session fails, and the session becomes invalid once")
   func afterInvalidation() async throws {
     let delegate = Witness()
     let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
@@ -167,8 +167,8 @@ import Testing
   }
 }
 
-/// A delegate that notes what it hears, by task; what is said of the session stands at 0.
-// Unchecked since NSObject is open: all state is in Mutexes.
+/// A delegate that records its callbacks by task identifier, and those about the session at 0.
+// Unchecked, because NSObject isn't final. All state is in mutexes and atomics.
 private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let isOver = Gate()
   private let notes = Mutex<[Int: [String]]>([:])
