@@ -185,8 +185,8 @@ extension SetCookieVector {
     .init(
       "Max-Age beats Expires", "a=b; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=b www.example.com/dir 60"),
     .init(
-      "also in front of it", "a=b; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Max-Age=0", "Max-Age beats an earlier Expires"
-    ),
+      "Max-Age beats an earlier Expires", "a=b; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Max-Age=0",
+      "a=b www.example.com/dir gone"),
     .init(
       "Expires beats a Max-Age that can't be read", "a=b; Expires=Tue, 14 Nov 2023 22:14:20 GMT; Max-Age=x",
       "a=b www.example.com/dir 60"),
@@ -238,7 +238,7 @@ extension SetCookieVector {
       "a domain below an unlisted top-level domain", "a=b; Domain=a.test", from: "https://b.a.test/", "a=b .a.test/"),
     .init("a suffix with a trailing dot", "a=b; Domain=com.", from: "https://example.com./", refused: .publicSuffix),
     .init(
-      "a name with a dot at its end", "a=b; Domain=example.com.", from: "a domain and a host with trailing dots",
+      "a domain and a host with trailing dots", "a=b; Domain=example.com.", from: "https://www.example.com./",
       "a=b .example.com./"),
     .init("a suffix after an empty label", "a=b; Domain=..com", from: "https://a..com/", refused: .publicSuffix),
     .init(
