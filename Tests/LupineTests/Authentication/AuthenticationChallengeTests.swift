@@ -111,7 +111,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("a credential is sent, and without one, or with a colon in its user name, the 401 is the response")
+  @Test("useCredential sends the credential; without one, or with a colon in its user name, the 401 is the response")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))

@@ -208,7 +208,7 @@ import Testing
     }
   }
 
-  @Test("a session with the policy never stores no cookies, but sends those already stored")
+  @Test("a session with the accept policy .never stores no cookies, but sends those already stored")
   func noneAccepted() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {

@@ -50,7 +50,7 @@ import Testing
     #expect(storage.isEmpty && names.isEmpty)
   }
 
-  @Test("stored cookies expire with the clock")
+  @Test("stored cookies expire as the clock advances")
   func time() throws {
     storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
     clock.advance(30)

@@ -1,4 +1,4 @@
-// `DownloadDestination`: moves a downloaded file completely or not at all.
+// `DownloadDestination`: moving a downloaded file, completely or not at all.
 
 import Foundation
 import Glibc
@@ -40,7 +40,7 @@ import Testing
     try #require(throws: CocoaError.self) { try destination.move(from: source) }
   }
 
-  @Test("a file is moved, and no longer at its source")
+  @Test("a moved file is at its destination, and no longer at its source")
   func moved() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a b%20ä")
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a file is copied to another file system, and no longer at its source", .enabled(if: hasSecondFileSystem))
+  @Test("a file moved to another file system is copied, and its source is removed", .enabled(if: hasSecondFileSystem))
   func otherFileSystem() throws {
     try withSource(elsewhere: true) { source, folder in
       let url = folder.appending(path: "file")

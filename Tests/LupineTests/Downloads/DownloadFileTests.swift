@@ -131,7 +131,7 @@ import Testing
     }
   }
 
-  @Test("an error without disk space names path, progress, cause and remedy, and the file is removed")
+  @Test("a write without disk space fails with path, progress, cause and remedy, and the file is removed")
   func noSpace() throws {
     try withFolder { folder in
       let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
@@ -152,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("an error of close fails the download, and the file is removed")
+  @Test("a failed close fails the download, and the file is removed")
   func notClosed() throws {
     try withFolder { folder in
       for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
@@ -170,7 +170,9 @@ import Testing
     }
   }
 
-  @Test("a file without the byte count due is an error, and is removed", arguments: [2, 4] as [UInt64])
+  @Test(
+    "finishing a file with another byte count than is due fails, and the file is removed",
+    arguments: [2, 4] as [UInt64])
   func incomplete(due: UInt64) throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: Self.source)

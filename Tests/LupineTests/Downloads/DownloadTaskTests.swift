@@ -9,7 +9,7 @@ import Testing
 @testable import Lupine
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadTaskTests {
-  /// Records its callbacks.
+  /// Records the delegate callbacks.
   private final class Delegate: NSObject, URLSessionDownloadDelegate {
     struct Heard: Sendable {
       var written: [Int64] = []
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a task canceled before it ran gives no resume data, or those that it was created with")
+  @Test("a task canceled before it ran returns the resume data that it was created with, if any")
   func neverRan() async throws {
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in

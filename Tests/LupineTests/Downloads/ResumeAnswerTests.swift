@@ -84,7 +84,7 @@ import Testing
     #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
   }
 
-  @Test("a 416 means a complete file only if the current length is the received byte count")
+  @Test("a 416 means a complete file only if the resource has exactly the received byte count")
   func unsatisfied() throws {
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)

@@ -80,7 +80,7 @@ import Testing
     #expect(try made { $0.headers["range"] = "bytes=10-" } == nil)
   }
 
-  @Test("resume data is made with a list of range units, capitals, an identity coding and without a length")
+  @Test("resume data is made despite a list of range units, capitals, an identity coding or an unknown length")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     #expect(try made(["Content-Encoding": "identity"]) != nil)

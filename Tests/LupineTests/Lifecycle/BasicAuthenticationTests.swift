@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test("the realm of a challenge without one is the host")
+  @Test("a challenge without a realm gets the host as its realm")
   func noRealm() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Basic dTpw"
@@ -252,7 +252,7 @@ import Testing
   }
 
   @Test(
-    "a protection space is at a URL of its origin, and an https space also at the http URL of its host",
+    "a protection space covers the URLs of its origin, and an https space also the http URLs of its host",
     arguments: [
       ("http://a", 80, "http", true), ("http://A:80/x", 80, "http", true), ("http://a", 443, "https", true),
       ("http://a:8080", 443, "https", false), ("http://a", 8443, "https", false), ("https://a", 80, "http", false),

@@ -1,4 +1,4 @@
-// `DeliveryQueue`: runs work on a session's delegate queue, of any kind of operation queue.
+// `DeliveryQueue`: runs work on a session's delegate queue, whatever kind of operation queue that is.
 
 import Foundation
 import LupineOrigin

@@ -151,7 +151,7 @@ import Testing
     #expect(delegate.steps[0] == ["invalid"])
   }
 
-  @Test("a session without a delegate runs its tasks to their end")
+  @Test("a session without a delegate completes its tasks")
   func noDelegate() async throws {
     try await withServer { _ in
       .text("here")

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("a read blocks until bytes arrive, and each piece is delivered to handlers too")
+  @Test("a read blocks until bytes arrive, and returns each piece as it arrives")
   func blocking() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in

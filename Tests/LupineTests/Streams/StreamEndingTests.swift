@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(
-    "a piece that can't be decoded cancels the request with automaticallyCancelOnStreamError, and otherwise the stream continues"
+    "a piece that can't be decoded cancels the request only with automaticallyCancelOnStreamError"
   )
   func undecodable() async throws {
     try await withChunks([Array("no JSON".utf8), Array("1".utf8)]) { url, gates in
@@ -139,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("no piece is delivered of a response that was refused by its head", arguments: [true, false])
+  @Test("no piece is delivered of a response that the caller cancels at its head", arguments: [true, false])
   func refusedByHead(isAwaited: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in

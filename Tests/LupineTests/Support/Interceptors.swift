@@ -4,7 +4,7 @@ import Foundation
 
 @testable import Lupine
 
-/// An error that is told from others by its name.
+/// An error identified by its name.
 struct Mishap: Error, Equatable, CustomStringConvertible {
   let name: String
 

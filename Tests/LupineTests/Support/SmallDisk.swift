@@ -6,7 +6,7 @@ import LupineTestSupport
 
 /// A tmpfs of 64 KiB in the mount namespace of a child process. The kernel removes it when the child has ended.
 final class SmallDisk: Sendable {
-  /// Whether this machine allows it, which takes root or user namespaces.
+  /// Whether this machine can mount one, which takes root or user namespaces.
   static let isAvailable = (try? SmallDisk()) != nil
 
   private struct Unavailable: Error {}

@@ -39,8 +39,8 @@ func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async ->
   }
 }
 
-/// Calls `body` with a server that sends chunk n when gate n is open, and the last chunk when the last gate is. Gate 0
-/// is open from the start.
+/// Calls `body` with a server that sends chunk n when gate n is open, and ends the body when the last gate is open. Gate
+/// 0 is open from the start.
 func withChunks<Value>(
   _ chunks: [[UInt8]], _ body: (_ url: String, _ gates: [Gate]) async throws -> Value
 ) async throws -> Value {
