@@ -1,4 +1,4 @@
-// Which challenge a 401 makes, and what an answer to it leads to.
+// `URLAuthenticationChallenge`: the challenge made from a 401 response, and the outcome of each answer to it.
 
 import Foundation
 import LupineEngine
@@ -21,7 +21,7 @@ import Testing
       response: response)
   }
 
-  @Test("a Basic challenge names server, realm and method, and has the response")
+  @Test("a Basic challenge has server, realm, method and response")
   func basic() throws {
     let url = try #require(URL(string: "https://H.example:8443/x"))
     let response = HTTPURLResponse(url: url, statusCode: 401, httpVersion: nil, headerFields: nil)
@@ -35,12 +35,12 @@ import Testing
   }
 
   @Test(
-    "the first Basic challenge counts, among others, in any case and on any line",
+    "the first Basic challenge is used, among others, in any case and on any field line",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\"", "bAsIc realm=b"], "b"), (["Negotiate, Basic realm=\"b\""], "b"),
       (["Basic realm=\"b\", Basic realm=\"c\""], "b"), (["Basic charset=\"UTF-8\", REALM=b"], "b"),
       (["Basic realm=\"\""], ""),
-      // Without a realm the host stands in for it.
+      // The host replaces a missing realm.
       (["Basic"], "h.example"), (["Basic "], "h.example"), (["Basic charset=\"UTF-8\""], "h.example"),
       (["Basic, Digest realm=\"d\""], "h.example"), (["NTLM", "Basic"], "h.example"),
     ])
@@ -48,7 +48,7 @@ import Testing
     #expect(try challenge(lines)?.protectionSpace.realm == realm)
   }
 
-  @Test("the port is the scheme's own where the URL has none", arguments: [("http", 80), ("https", 443)])
+  @Test("the port is the scheme's default if the URL has none", arguments: [("http", 80), ("https", 443)])
   func ports(scheme: String, port: Int) throws {
     let space = try #require(try challenge(["Basic"], at: "\(scheme)://h/")).protectionSpace
     #expect(space.port == port)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "there is no challenge without a scheme that has a method",
+    "there is no challenge without a known scheme",
     arguments: [
       [], [""], ["Bearer"], ["realm=\"Basic\""], ["\"Basic realm=x\""], ["\"Digest realm=x\", Bearer"],
     ])
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "without Basic the first challenge of another known scheme counts",
+    "without Basic, the first challenge with another known scheme is used",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\""], NSURLAuthenticationMethodHTTPDigest, "d"),
       (["Bearer, nEgotiate", "NTLM"], NSURLAuthenticationMethodNegotiate, "h.example"),
@@ -81,12 +81,12 @@ import Testing
     #expect(space.isAt(try #require(URL(string: "http://h.example"))))
   }
 
-  @Test("another status is no challenge, whatever its fields say", arguments: [200, 400, 403, 407, 500])
+  @Test("a response with another status is no challenge, whatever its fields", arguments: [200, 400, 403, 407, 500])
   func status(status: Int) throws {
     #expect(try challenge(["Basic realm=x"], status: status) == nil)
   }
 
-  @Test("the storage's default for the very space is proposed")
+  @Test("the storage's default credential for exactly the challenge's protection space is proposed")
   func proposed() throws {
     let storage = URLCredentialStorage()
     let space = URLProtectionSpace(
@@ -100,7 +100,7 @@ import Testing
     #expect(try challenge(["Basic realm=r"], at: "http://i.example/", storage: storage)?.proposedCredential == nil)
   }
 
-  @Test("a Unix socket's server isn't the localhost of TCP")
+  @Test("a server on a Unix socket doesn't get the credential of localhost over TCP")
   func socket() throws {
     let storage = URLCredentialStorage()
     let space = try #require(try challenge(["Basic realm=r"], at: "http://localhost/")).protectionSpace
@@ -112,7 +112,7 @@ import Testing
 
   // MARK: Answers
 
-  @Test("a credential that is given is shown; without one, or with a name that can't be sent, the response stands")
+  @Test("useCredential sends the credential; without one, or with a colon in its user name, the 401 is the response")
   func useCredential() throws {
     let challenge = try #require(try challenge(["Basic"], failures: 3))
     #expect(challenge.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
@@ -139,7 +139,7 @@ import Testing
   // MARK: Advice
 
   @Test(
-    "a 401 or 407 response says which schemes it offers, and what to do; another one says nothing",
+    "a 401 or 407 response describes its offered schemes and a remedy, and other responses don't",
     arguments: [
       (
         401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "only Basic"
@@ -161,7 +161,7 @@ import Testing
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }
 
-  @Test("by default the proposed credential is shown once, then the response stands")
+  @Test("default handling sends the proposed credential once, and a second 401 is the response")
   func defaultHandling() throws {
     let storage = URLCredentialStorage()
     let first = try #require(try challenge(["Basic"]))
@@ -174,20 +174,20 @@ import Testing
     #expect(third.outcome(of: .performDefaultHandling, credential: nil) == .stand)
   }
 
-  @Test("a rejection leaves the response, and a cancellation doesn't, whatever credential comes with them")
+  @Test("rejecting leaves the 401 as the response, and canceling doesn't, whatever credential is passed")
   func rejection() throws {
     let challenge = try #require(try challenge(["Basic"]))
     #expect(challenge.outcome(of: .rejectProtectionSpace, credential: me) == .stand)
     #expect(challenge.outcome(of: .cancelAuthenticationChallenge, credential: me) == .cancel)
   }
 
-  @Test("UTF-8 is sent, as RFC 7617 has it")
+  @Test("user name and password are sent in UTF-8 (RFC 7617)")
   func charset() {
     let credential = URLCredential(user: "test", password: "123£", persistence: .none)
     #expect(credential.basicAuthorization == "Basic dGVzdDoxMjPCow==")
   }
 
-  // MARK: The public way to make one
+  // MARK: The public initializers
 
   private final class Sender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
@@ -197,7 +197,7 @@ import Testing
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
   }
 
-  @Test("a challenge that a program makes has what it was given, and a copy has another sender")
+  @Test("a challenge made by a caller has the parts passed to it, and a copy has another sender")
   func made() {
     let space = URLProtectionSpace(host: "h", port: 1, protocol: "http", realm: nil, authenticationMethod: nil)
     let (one, two) = (Sender(), Sender())

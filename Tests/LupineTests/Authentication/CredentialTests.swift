@@ -1,4 +1,4 @@
-// Credentials, protection spaces, and the storage that joins them.
+// Credentials, protection spaces, and the storage of credentials by protection space.
 
 import Foundation
 import Synchronization
@@ -17,7 +17,7 @@ import Testing
     URLCredential(user: user, password: password, persistence: persistence)
   }
 
-  @Test("a credential has its parts, equals one of the same parts, and shows its password to nobody's log")
+  @Test("credentials are equal if their parts are, and no description shows the password")
   func credentials() {
     let one = credential("me", "secret-word")
     #expect(one.user == "me" && one.password == "secret-word" && one.hasPassword && one.persistence == .forSession)
@@ -32,7 +32,7 @@ import Testing
     #expect("\(one)".contains("me"))
   }
 
-  @Test("spaces are equal if server, realm and method are")
+  @Test("protection spaces are equal if server, realm and method are")
   func spaces() {
     func space(
       _ host: String = "h", _ port: Int = 80, _ scheme: String? = "http", _ realm: String? = "r",
@@ -55,14 +55,14 @@ import Testing
   }
 
   @Test(
-    "port 0 is the protocol's own",
+    "port 0 becomes the protocol's default port",
     arguments: [("http", 80), ("HTTPS", 443), ("ftp", 0), (nil, 0)] as [(String?, Int)])
   func defaultPort(scheme: String?, port: Int) {
     let space = URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: nil)
     #expect(space.port == port && space.protocol == scheme && !space.isProxy() && space.proxyType == nil)
   }
 
-  @Test("a proxy's space has a type and no protocol")
+  @Test("a proxy's protection space has a type and no protocol")
   func proxy() {
     let proxy = URLProtectionSpace(
       proxyHost: "p", port: 0, type: NSURLProtectionSpaceSOCKSProxy, realm: nil, authenticationMethod: nil)
@@ -72,7 +72,7 @@ import Testing
     #expect(untyped.isProxy())
   }
 
-  @Test("a password is sent securely over TLS alone, and a method that doesn't send it is secure anyway")
+  @Test("a protection space is secure with TLS, or with a method that doesn't send the password")
   func security() {
     func isSecure(_ scheme: String, _ method: String) -> Bool {
       URLProtectionSpace(host: "h", port: 0, protocol: scheme, realm: nil, authenticationMethod: method)
@@ -93,9 +93,9 @@ import Testing
     #expect(!proxy.receivesCredentialSecurely)
   }
 
-  // MARK: The storage
+  // MARK: Storage
 
-  @Test("a storage keeps credentials by space and user, and the default among them")
+  @Test("a storage keeps credentials by protection space and user, and a default among them")
   func storage() {
     let storage = URLCredentialStorage()
     #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
@@ -110,12 +110,12 @@ import Testing
     let other = URLProtectionSpace(
       host: "h.example", port: 80, protocol: "http", realm: "other", authenticationMethod: space.authenticationMethod)
     #expect(storage.defaultCredential(for: other) == nil && storage.credentials(for: other) == nil)
-    // A new password for the default's user is the default's.
+    // A new password for the default's user changes the default too.
     storage.set(credential("b", "new"), for: space)
     #expect(storage.defaultCredential(for: space)?.password == "new")
   }
 
-  @Test("what is removed is gone as the default too; another password's credential stays")
+  @Test("a removed credential is no longer the default, and one with another password isn't removed")
   func removal() {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(credential("a"), for: space)
@@ -130,7 +130,7 @@ import Testing
     storage.remove(credential("b"), for: space)
   }
 
-  @Test("a credential for one request isn't kept; the others are, as long as the process lives")
+  @Test("a credential with persistence none isn't stored, and others are kept in memory")
   func persistence() {
     let storage = URLCredentialStorage()
     storage.set(credential("a", "p", .none), for: space)
@@ -144,7 +144,7 @@ import Testing
     #expect(storage.credentials(for: space)?.count == 3)
   }
 
-  @Test("many threads use one storage at once, and nothing is lost")
+  @Test("concurrent use of a storage loses no credential")
   func threads() {
     let storage = URLCredentialStorage()
     DispatchQueue.concurrentPerform(iterations: 200) { index in

@@ -1,9 +1,9 @@
-// Dates as Expires attributes have them, each with its seconds since 1970, or nil if it is none.
+// Dates in Expires attributes, each with its seconds since 1970, or nil if it isn't a date.
 
-/// What servers of thirty years have written, and what nobody should take for a date.
+/// Dates that servers send, and texts that must not be read as dates.
 enum CookieDateVectors {
   static let all: [(text: String, seconds: Int?)] = [
-    // The three of HTTP, and what browsers' own documents taught.
+    // The three formats of HTTP, and variants that browsers accept.
     ("Wed, 09 Jun 2021 10:18:14 GMT", 1_623_233_894),
     ("Wednesday, 09-Jun-21 10:18:14 GMT", 1_623_233_894),
     ("Wed Jun  9 10:18:14 2021", 1_623_233_894),
@@ -32,7 +32,7 @@ enum CookieDateVectors {
     ("31 Dec 9999 23:59:59", 253_402_300_799),
     ("29 Feb 2000 00:00:00", 951_782_400),
     ("29 Feb 2024 12:00:00", 1_709_208_000),
-    // What is missing or out of range.
+    // A part is missing or out of range.
     ("", nil),
     (" ,;- ", nil),
     ("tomorrow", nil),

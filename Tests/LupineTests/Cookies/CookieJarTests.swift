@@ -1,4 +1,5 @@
-// The jar's rules: whom a cookie is sent to, in which order, what replaces what, and what goes when there is no room.
+// `CookieJar`: which requests a cookie is sent with, in which order, which cookie replaces which, and which are removed
+// at the limits.
 
 import Foundation
 import Testing
@@ -9,12 +10,12 @@ import Testing
 @Suite struct CookieJarTests {
   private static let start = Date(timeIntervalSince1970: 1_700_000_000)
 
-  /// A jar with its clock; cookies come in as servers set them.
+  /// A jar with a clock. Cookies are stored as if received from servers.
   private struct Bench {
     var jar = CookieJar()
     var now = CookieJarTests.start
 
-    /// Stores what a response from there sets, and returns why not.
+    /// Stores the cookie of a Set-Cookie line received from the URL. Returns the reason if it is refused.
     @discardableResult
     mutating func set(_ line: String, from url: String = "https://www.example.com/") throws -> CookieRefusal? {
       let source = try #require(try CookieSource(url.asURL()))
@@ -29,13 +30,13 @@ import Testing
       }
     }
 
-    /// The cookies for a request, as they are sent.
+    /// The Cookie field of a request for the URL, without counting as use.
     func sent(to url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
       return text(jar.cookies(for: source, now: now))
     }
 
-    /// The same, which counts as use.
+    /// The Cookie field of a request for the URL, counted as use.
     @discardableResult
     mutating func use(_ url: String) throws -> String {
       let source = try #require(try CookieSource(url.asURL()))
@@ -49,10 +50,10 @@ import Testing
     }
   }
 
-  // MARK: Whom it is sent to
+  // MARK: Matching requests
 
   @Test(
-    "a cookie goes to its domain, its path, and https if it is Secure",
+    "a cookie is sent to its domain and path, and only over https if it is Secure",
     arguments: [
       ("a=b", "https://www.example.com/", true), ("a=b", "http://www.example.com:8080/x?y", true),
       ("a=b", "https://example.com/", false), ("a=b", "https://x.www.example.com/", false),
@@ -79,7 +80,7 @@ import Testing
     #expect(try bench.sent(to: url) == (isSent ? "a=b" : ""))
   }
 
-  @Test("an address's cookie goes to that address alone")
+  @Test("a cookie of an IP address is sent only to that address")
   func addresses() throws {
     var bench = Bench()
     #expect(try bench.set("a=b; Domain=127.0.0.1", from: "http://127.0.0.1/") == nil)
@@ -90,7 +91,7 @@ import Testing
     #expect(try bench.sent(to: "http://[::2]/").isEmpty)
   }
 
-  @Test("each Unix socket has its own cookies, and localhost has none of them")
+  @Test("each Unix socket has its own cookies, which localhost doesn't get")
   func sockets() throws {
     var bench = Bench()
     #expect(try bench.set("a=b", from: "http+unix://%2Frun%2Fa.sock/") == nil)
@@ -99,7 +100,7 @@ import Testing
     #expect(try bench.sent(to: "http://localhost/").isEmpty)
   }
 
-  @Test("longer paths are sent first, then cookies in the order in which they were made")
+  @Test("cookies with longer paths are sent first, then those created first")
   func order() throws {
     var bench = Bench()
     try bench.set("a=1; Path=/")
@@ -108,13 +109,13 @@ import Testing
     try bench.set("d=1; Path=/x")
     try bench.set("e=1; Path=/x/y")
     #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=1; c=1")
-    // What replaces a cookie keeps its place.
+    // A cookie that replaces another one keeps its place.
     try bench.set("a=2; Path=/")
     #expect(try bench.sent(to: "https://www.example.com/x/y/z") == "b=1; e=1; d=1; a=2; c=1")
     #expect(bench.all == "a=2; b=1; c=1; d=1; e=1")
   }
 
-  @Test("cookies are the same by name, domain, reach and path")
+  @Test("a cookie replaces one with equal name, domain, host-only flag and path")
   func identity() throws {
     var bench = Bench()
     for line in ["a=1", "A=2", "a=3; Path=/x", "a=4; Domain=www.example.com", "a=5; Domain=example.com"] {
@@ -137,9 +138,9 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/") == "two; a=")
   }
 
-  // MARK: Time
+  // MARK: Expiry
 
-  @Test("a cookie ends with its time, and one without lives on")
+  @Test("a cookie expires at its time, and a session cookie doesn't")
   func expiry() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=60")
@@ -157,7 +158,7 @@ import Testing
     #expect(bench.all == "c=1")
   }
 
-  @Test("400 days are the end, whatever a server says")
+  @Test("a cookie expires after 400 days at the latest")
   func longest() throws {
     var bench = Bench()
     try bench.set("a=1; Max-Age=99999999999")
@@ -169,7 +170,7 @@ import Testing
   }
 
   @Test(
-    "a cookie whose time is over removes the one it is the same as, and no other",
+    "an expired cookie removes the stored cookie that it would replace, and no other",
     arguments: ["a=; Max-Age=0", "a=x; Max-Age=-5", "a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT"])
   func removal(line: String) throws {
     var bench = Bench()
@@ -182,7 +183,7 @@ import Testing
     #expect(bench.jar.count == 2)
   }
 
-  @Test("cookies stored after a date are removed, replaced ones by when they were replaced")
+  @Test("cookies stored after a date are removed, counted from their latest replacement")
   func removeSince() throws {
     var bench = Bench()
     try bench.set("a=1")
@@ -198,10 +199,10 @@ import Testing
     #expect(bench.jar.count == 0)
   }
 
-  // MARK: Secure cookies are left alone
+  // MARK: Secure cookies
 
   @Test(
-    "over http nothing covers a Secure cookie",
+    "no cookie set over http shadows or replaces a Secure cookie",
     arguments: [
       ("a=evil", "http://www.example.com/", CookieRefusal.coversSecure),
       ("a=evil; Path=/login", "http://www.example.com/", .coversSecure),
@@ -222,7 +223,7 @@ import Testing
     if refusal != nil { #expect(bench.all == "a=1") }
   }
 
-  @Test("a Secure cookie of a longer path isn't covered, and one whose time is over doesn't count")
+  @Test("a cookie may be set over http if a Secure cookie has a longer path or has expired")
   func notCovered() throws {
     var bench = Bench()
     try bench.set("a=1; Secure; Path=/login; Max-Age=60")
@@ -232,9 +233,9 @@ import Testing
     #expect(try bench.set("a=3; Path=/login", from: "http://www.example.com/") == nil)
   }
 
-  // MARK: Room
+  // MARK: Limits
 
-  @Test("a domain has 180 cookies at the most, whatever the others have")
+  @Test("a domain has at most 180 cookies, and other domains don't count")
   func perDomain() throws {
     var bench = Bench()
     try bench.set("other=1", from: "https://example.com/")
@@ -243,7 +244,7 @@ import Testing
     #expect(bench.all.hasPrefix("other=1; a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("use keeps a cookie, disuse loses it")
+  @Test("the least recently used cookie is removed first")
   func leastRecentlyUsed() throws {
     var bench = Bench()
     try bench.set("first=1; Path=/first")
@@ -253,13 +254,13 @@ import Testing
     try bench.set("new=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/first") == "first=1")
     #expect(try bench.sent(to: "https://www.example.com/second").isEmpty)
-    // Being looked at isn't use.
+    // Reading a cookie without sending it doesn't count as use.
     #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
     try bench.set("newer=1; Path=/new")
     #expect(try bench.sent(to: "https://www.example.com/0").isEmpty)
   }
 
-  @Test("what has expired goes first, then what isn't Secure")
+  @Test("expired cookies are removed first, then those that aren't Secure")
   func priorities() throws {
     var bench = Bench()
     try bench.set("session=1; Secure; Path=/s")
@@ -269,13 +270,13 @@ import Testing
     try bench.set("b=1; Path=/b")
     #expect(bench.jar.count == 180)
     #expect(try bench.sent(to: "https://www.example.com/0") == "a0=1")
-    // A server without TLS that fills the domain's room pushes only its like out.
+    // Cookies set without TLS displace only cookies that aren't Secure.
     for number in 0..<1000 { try bench.set("c\(number)=1", from: "http://www.example.com/") }
     #expect(bench.jar.count == 180)
     #expect(try bench.use("https://www.example.com/s").hasPrefix("session=1; c"))
   }
 
-  @Test("Secure cookies alone are bounded too")
+  @Test("a domain has at most 180 cookies even if all are Secure")
   func onlySecure() throws {
     var bench = Bench()
     for number in 0..<200 { try bench.set("a\(number)=1; Secure") }
@@ -283,7 +284,7 @@ import Testing
     #expect(bench.all.hasPrefix("a20=1; ") && bench.all.hasSuffix("; a199=1"))
   }
 
-  @Test("a registrable domain has 360 cookies at the most, so that 20 domains below it push nobody else's out")
+  @Test("a registrable domain has at most 360 cookies, so that 20 subdomains displace no other site's")
   func perRegistrableDomain() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("other=\(number)", from: "https://h\(number).com/") }
@@ -293,12 +294,12 @@ import Testing
     }
     #expect(bench.jar.count == 460)
     for number in 0..<100 { #expect(try bench.sent(to: "https://h\(number).com/") == "other=\(number)") }
-    // The domains that have the most give way, not a sibling that was there before.
+    // The subdomains with the most cookies lose theirs, not an earlier sibling.
     #expect(try bench.sent(to: "https://shop.example.co.uk/") == "shop=1")
     #expect(try bench.sent(to: "https://x19.example.co.uk/").hasSuffix("a179=1"))
   }
 
-  @Test("what isn't Secure goes first among the domains of a registrable domain, and what has expired before that")
+  @Test("at a registrable domain's limit, expired cookies are removed first, then those that aren't Secure")
   func prioritiesOfSite() throws {
     var bench = Bench()
     for number in 0..<100 { try bench.set("s\(number)=1; Secure", from: "https://www.example.com/") }
@@ -307,7 +308,7 @@ import Testing
     bench.now += 10
     try bench.set("b=1", from: "https://b.example.com/")
     #expect(bench.jar.count == 261)
-    // None of these domains has more cookies than the one whose are Secure.
+    // Each of these subdomains has fewer cookies than the one with Secure cookies.
     for domain in 0..<50 {
       for number in 0..<10 { try bench.set("c\(number)=1", from: "http://c\(domain).example.com/") }
     }
@@ -315,7 +316,7 @@ import Testing
     #expect(try bench.sent(to: "https://www.example.com/").split(separator: ";").count == 100)
   }
 
-  @Test("names under a public suffix, addresses and the suffix itself are counted apart")
+  @Test("names below a public suffix, the suffix itself and IP addresses are counted separately")
   func strangers() throws {
     var bench = Bench()
     let hosts = ["a.github.io", "b.github.io", "github.io", "10.0.0.1", "10.1.0.1", "[::1]"]
@@ -325,7 +326,7 @@ import Testing
     #expect(bench.jar.count == 900)
   }
 
-  @Test("beyond 3,300 cookies of all domains, expired ones go, or else all but the 3,000 that were used last")
+  @Test("beyond 3,300 cookies in total, expired ones are removed, or else all but the 3,000 used last")
   func total() throws {
     var bench = Bench()
     try bench.set("short=1; Max-Age=10", from: "https://short.com/")
@@ -343,7 +344,7 @@ import Testing
     #expect(try bench.sent(to: "https://newer.com/") == "a=newer")
   }
 
-  @Test("a Secure cookie of a domain is looked for as long as one of its name is there")
+  @Test("a domain's Secure cookies are checked as long as one with the name is stored")
   func secureNames() throws {
     var bench = Bench()
     try bench.set("a=1; Secure", from: "https://one.com/")
@@ -351,12 +352,12 @@ import Testing
     try bench.set("a=; Secure; Max-Age=0", from: "https://one.com/")
     #expect(try bench.set("a=2", from: "http://one.com/") == nil)
     #expect(try bench.set("a=2", from: "http://two.com/") == .coversSecure)
-    // Replaced over https by one that isn't Secure.
+    // Replaced over https by a cookie that isn't Secure.
     try bench.set("a=3", from: "https://two.com/")
     #expect(try bench.set("a=2", from: "http://two.com/") == nil)
   }
 
-  @Test("a host longer than any name has no cookies")
+  @Test("a host longer than 255 bytes has no cookies")
   func longHost() throws {
     let long = Array(repeating: "a", count: 20_000).joined(separator: ".")
     #expect(try CookieSource("https://\(long).com/".asURL()) == nil)
@@ -365,7 +366,7 @@ import Testing
     #expect(source.host.utf8.count == 255 && source.domains.count == 127)
   }
 
-  @Test("URLs that can't be requested have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
+  @Test("URLs of other schemes have no cookies", arguments: ["file:///a", "ftp://a/", "data:,a", "mailto:a@b"])
   func otherSchemes(url: String) throws {
     #expect(try CookieSource(url.asURL()) == nil)
   }

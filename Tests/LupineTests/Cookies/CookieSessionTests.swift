@@ -1,4 +1,4 @@
-// Cookies of sessions: kept from every response, sent with every request, each hop of a redirect for itself.
+// Cookies of sessions: stored from every response and sent with every request, separately for each redirect.
 
 import Foundation
 import LupineEngine
@@ -13,7 +13,7 @@ import Testing
     var cookies: [String: String]
   }
 
-  /// Checks which cookies httpbin sees.
+  /// Expects the cookies that httpbin receives.
   private func expect(
     _ cookies: [String: String], at url: String, _ session: Session, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
@@ -21,7 +21,7 @@ import Testing
     #expect(seen == cookies, sourceLocation: sourceLocation)
   }
 
-  @Test("httpbin's cookies come back to it, also those that a redirect has set, until it removes them")
+  @Test("httpbin gets its cookies back, including those set by a redirect, until it removes them")
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -35,7 +35,8 @@ import Testing
     }
   }
 
-  /// Answers with the request's Cookie fields, and sets what stands behind `?set=`, a line for each.
+  /// Responds with the request's Cookie fields, a Set-Cookie line for each `set` in the query, and the status or
+  /// redirect that the query asks for.
   @Sendable private static func answer(_ request: ReceivedRequest) -> Reply {
     var reply = Reply.text(request.fields.all("Cookie").joined(separator: "|"), status: 200)
     for item in request.query {
@@ -69,7 +70,7 @@ import Testing
     try await session.request(url, headers: headers).serializingString(emptyResponseCodes: [200, 401]).value
   }
 
-  /// Checks which Cookie field the server sees.
+  /// Expects the Cookie fields that the server receives.
   private func expect(
     _ cookies: String, at url: String, _ session: Session, headers: HTTPHeaders? = nil,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -84,7 +85,7 @@ import Testing
     return "?" + (components.percentEncodedQuery ?? "")
   }
 
-  @Test("lines are taken one by one, whatever stands in them")
+  @Test("Set-Cookie lines are read one by one, with commas, quotes and attributes")
   func lines() async throws {
     try await withAnswers { origin, session in
       _ = try await get(
@@ -99,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("every status sets cookies", arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
+  @Test("cookies are stored from responses of every status", arguments: [200, 201, 304, 401, 403, 404, 407, 500, 503])
   func statuses(status: Int) async throws {
     try await withAnswers { origin, session in
       _ = await session.request(origin.url + query(("set", "a=1"), ("status", "\(status)"))).outcome()
@@ -107,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("bytes that aren't UTF-8 go back as they came")
+  @Test("bytes that aren't UTF-8 are sent back unchanged")
   func bytes() async throws {
     let value: [UInt8] = [0xFF, 0x22, 0xE9, 0x22, 0x80]
     let sent = Recorder<[UInt8]?>()
@@ -127,7 +128,7 @@ import Testing
 
   // MARK: Redirects
 
-  @Test("each hop has the cookies of its own host, and gives none away")
+  @Test("each request of a redirect chain has the cookies of its own host, and no others")
   func otherHost() async throws {
     try await withAnswers { origin, session in
       let other = origin.url.replacing("127.0.0.1", with: "localhost")
@@ -135,17 +136,17 @@ import Testing
       let back = origin.url + "/back"
       let there = other + "/there" + query(("set", "late=1"), ("to", back))
       let request = session.request(origin.url + query(("set", "ours=1"), ("to", there)), headers: ["Cookie": "own=1"])
-      // The request's own field is lost on the way, as it is without a storage.
+      // A redirect to another host drops the request's own field, as it does without a storage.
       #expect(try await request.serializingString().value == "ours=1")
       try await expect("theirs=1; late=1", at: other, session)
       try await expect("ours=1", at: other + query(("to", origin.url)), session)
       try await expect("theirs=1; late=1", at: origin.url + query(("to", other)), session, headers: ["Cookie": "own=1"])
-      // What the storage adds isn't the request's own.
+      // The storage's cookies aren't part of the request's own fields.
       #expect(request.performedRequests.allSatisfy { $0.headers["Cookie"] == nil })
     }
   }
 
-  @Test("a redirect within the host keeps the request's own field, and adds what was set meanwhile")
+  @Test("a redirect within a host keeps the request's own Cookie field, and adds newly set cookies")
   func sameHost() async throws {
     try await withAnswers { origin, session in
       let url = origin.url + query(("set", "a=1"), ("set", "own=2"), ("to", "/next"))
@@ -154,7 +155,7 @@ import Testing
     }
   }
 
-  @Test("hosts share cookies over all their ports, but not a request's own field")
+  @Test("cookies are shared by all ports of a host, and a request's own Cookie field isn't")
   func otherPort() async throws {
     try await withServer(Self.answer) { other in
       try await withAnswers { origin, session in
@@ -164,9 +165,9 @@ import Testing
     }
   }
 
-  // MARK: Secure
+  // MARK: Secure cookies
 
-  @Test("a Secure cookie is set and sent over https alone, and http can't cover it")
+  @Test("a Secure cookie is set and sent only over https, and can't be replaced over http")
   func secure() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(Self.answer) { plain in
@@ -179,7 +180,7 @@ import Testing
         try await expect("a=safe; __Host-b=1", at: origin.url, session)
         _ = try await get(plainURL + "/x/y" + query(("set", "a=evil"), ("set", "a=evil; Path=/; Max-Age=0")), session)
         try await expect("", at: plainURL + "/x/y", session)
-        // From http to https by a redirect, which sees the cookies that its first hop didn't.
+        // A redirect from http to https gets the cookies that the first request didn't.
         try await expect("a=safe; __Host-b=1", at: plainURL + query(("to", origin.url)), session)
       }
     }
@@ -187,7 +188,7 @@ import Testing
 
   // MARK: Settings
 
-  @Test("without a storage nothing is kept")
+  @Test("without a storage no cookie is stored")
   func noStorage() async throws {
     try await withAnswers {
       $0.httpCookieStorage = nil
@@ -197,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("a session that doesn't set cookies keeps them all the same")
+  @Test("a session with httpShouldSetCookies off sends no cookies, but stores them")
   func notSet() async throws {
     try await withAnswers {
       $0.httpShouldSetCookies = false
@@ -208,7 +209,7 @@ import Testing
     }
   }
 
-  @Test("a session that accepts none sends those that are there")
+  @Test("a session with the accept policy .never stores no cookies, but sends those already stored")
   func noneAccepted() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -222,7 +223,7 @@ import Testing
     }
   }
 
-  @Test("a request that doesn't handle cookies neither sends nor keeps them, on no hop")
+  @Test("a request with httpShouldHandleCookies off neither sends nor stores cookies, on any redirect")
   func notHandled() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1")), session)
@@ -235,7 +236,7 @@ import Testing
     }
   }
 
-  @Test("of another page's servers no cookies are kept, if the request names its page")
+  @Test("cookies of a request with a main document of another site aren't stored")
   func mainDocument() async throws {
     try await withAnswers { origin, session in
       let elsewhere = try "https://example.com/".asURL()
@@ -246,7 +247,7 @@ import Testing
     }
   }
 
-  @Test("sessions with one storage share its cookies")
+  @Test("sessions with the same storage share its cookies")
   func shared() async throws {
     let storage = HTTPCookieStorage()
     try await withAnswers {
@@ -264,7 +265,7 @@ import Testing
     }
   }
 
-  @Test("the curl command shows the cookies that are sent")
+  @Test("the curl command has the cookies that are sent")
   func curl() async throws {
     try await withAnswers { origin, session in
       _ = try await get(origin.url + query(("set", "a=1"), ("set", "b=2")), session)
@@ -276,7 +277,7 @@ import Testing
 
   // MARK: Load
 
-  @Test("a thousand cookies from one server end at what a domain may have, and don't lock the user out")
+  @Test("a thousand cookies from a server are limited to 180, and the Cookie field stays below 8,190 bytes")
   func flood() async throws {
     try await withServer { request in
       var reply = Reply.text("\(request.fields.first("Cookie")?.utf8.count ?? 0)")
@@ -298,7 +299,7 @@ import Testing
     }
   }
 
-  @Test("requests at once each leave their cookie")
+  @Test("simultaneous requests each store their cookie")
   func parallel() async throws {
     try await withAnswers { origin, session in
       try await withThrowingTaskGroup(of: Void.self) { group in

@@ -1,4 +1,4 @@
-// The storage that sessions and applications share, with a clock that the test moves.
+// `HTTPCookieStorage`, with a clock that the test sets.
 
 import Foundation
 import Synchronization
@@ -30,7 +30,7 @@ import Testing
 
   private var names: [String] { storage.cookies?.map(\.name) ?? [] }
 
-  @Test("cookies are set, found, replaced and deleted")
+  @Test("cookies are stored, found, replaced and deleted")
   func lifecycle() throws {
     #expect(storage.cookies == [] && storage.isEmpty)
     try storage.setCookie(cookie("a"))
@@ -51,7 +51,7 @@ import Testing
     #expect(storage.isEmpty && names.isEmpty)
   }
 
-  @Test("time goes on for cookies that are kept")
+  @Test("stored cookies expire as the clock advances")
   func time() throws {
     storage.store([Array("a=1; Max-Age=60".utf8)], from: try #require(CookieSource(url)), mainDocument: nil)
     clock.advance(30)
@@ -65,7 +65,7 @@ import Testing
     #expect(names.isEmpty)
   }
 
-  @Test("of cookies for a URL, only those are kept that its server may set")
+  @Test("setCookies stores only cookies that the URL's server may set")
   func forURL() throws {
     let cookies = try [
       cookie("a"), cookie("b", domain: ".example.com"), cookie("c", domain: "example.com"),
@@ -81,7 +81,7 @@ import Testing
     #expect(storage.cookies?.last?.isSecure == true)
   }
 
-  @Test("the policy decides who may set cookies")
+  @Test("the accept policy decides which cookies are stored")
   func policy() throws {
     #expect(storage.cookieAcceptPolicy == .always)
     let other = try "https://other.org/".asURL()
@@ -103,7 +103,7 @@ import Testing
     #expect(names == ["a", "b", "c", "d"])
   }
 
-  @Test("a cookie for some ports goes to those alone")
+  @Test("a cookie with a port list is found only for those ports")
   func ports() throws {
     let cookie = HTTPCookie(
       properties: [.name: "a", .value: "1", .domain: "h", .path: "/", .port: "80,8080", .version: "1"])
@@ -113,14 +113,14 @@ import Testing
     #expect(storage.cookies(for: try "https://h/".asURL())?.count == 0)
   }
 
-  @Test("a name of another script has one form in cookies and URLs")
+  @Test("an internationalized domain has one form in cookies and URLs")
   func otherScript() throws {
     try storage.setCookie(cookie("a", domain: "bücher.example"))
     #expect(storage.cookies(for: try "https://xn--bcher-kva.example/".asURL())?.map(\.name) == ["a"])
     #expect(storage.cookies(for: try "https://bücher.example/".asURL())?.map(\.name) == ["a"])
   }
 
-  @Test("many threads at once leave what was set last")
+  @Test("concurrent use leaves the cookies set last")
   func threads() async throws {
     let source = try #require(CookieSource(url))
     await withTaskGroup(of: Void.self) { group in
@@ -138,7 +138,7 @@ import Testing
     #expect(storage.cookies?.allSatisfy { $0.value == "199" } == true)
   }
 
-  @Test("default configurations share a storage, an ephemeral one has its own, and a session's is its configuration's")
+  @Test("default configurations share a storage, an ephemeral one has its own, and a session has its configuration's")
   func configurations() throws {
     #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
     #expect(URLSessionConfiguration.af.default.httpCookieStorage === HTTPCookieStorage.shared)

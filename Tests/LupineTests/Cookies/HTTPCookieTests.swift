@@ -1,4 +1,4 @@
-// Foundation's names: cookies from properties and fields, and the storage that sessions share.
+// `HTTPCookie`: cookies made from properties and from fields, and the fields made from cookies.
 
 import Foundation
 import Synchronization
@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct HTTPCookieTests {
-  /// A cookie of four properties, some of them changed, one of them missing.
+  /// Returns a cookie with four properties, of which `changes` replaces or adds some, and `missing` is left out.
   private func make(
     _ changes: [HTTPCookiePropertyKey: Any] = [:], without missing: HTTPCookiePropertyKey? = nil
   ) -> HTTPCookie? {
@@ -20,7 +20,7 @@ import Testing
 
   // MARK: Properties
 
-  @Test("a cookie of four properties")
+  @Test("four properties make a cookie with default values")
   func fewest() throws {
     let cookie = try #require(make())
     #expect(cookie.name == "a" && cookie.value == "b" && cookie.domain == "example.com" && cookie.path == "/")
@@ -33,7 +33,7 @@ import Testing
         + " isHTTPOnly:false>")
   }
 
-  @Test("a cookie of all properties")
+  @Test("all properties are read, and make an equal cookie again")
   func most() throws {
     let date = Date(timeIntervalSince1970: 2_000_000_000)
     let cookie = try #require(
@@ -48,7 +48,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("without one of the four, or with one that would break the field, there is no cookie")
+  @Test("a cookie with a missing or invalid property is refused")
   func refused() {
     for key in [HTTPCookiePropertyKey.name, .value, .domain, .path] { #expect(make(without: key) == nil) }
     for bad in ["a;b", "a\nb", "a\r\nX: y", "a\0", "\u{7F}"] {
@@ -73,7 +73,7 @@ import Testing
     #expect(make([.name: "__Host-a", .secure: "TRUE"]) != nil)
   }
 
-  @Test("the host of a URL stands in for the domain")
+  @Test("the host of originURL is used if there is no domain")
   func originURL() throws {
     let url = try "https://www.example.com:8443/x".asURL()
     #expect(make([.originURL: url], without: .domain)?.domain == "www.example.com")
@@ -83,7 +83,7 @@ import Testing
     #expect(make([.domain: "bücher.example"])?.domain == "xn--bcher-kva.example")
   }
 
-  @Test("how long it lives: discard, then maximumAge, then expires")
+  @Test("a lifetime is read from discard, then maximumAge, then expires")
   func lifetime() throws {
     let text = "Wed, 18 May 2033 03:33:20 GMT"
     #expect(make([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 2_000_000_000))
@@ -99,14 +99,14 @@ import Testing
     #expect(make([.maximumAge: "inf"])?.isSessionOnly == true)
   }
 
-  @Test("secure is anything but false")
+  @Test("secure is set by any value except false")
   func secure() {
     for value in ["TRUE" as Any, "FALSE", "", 1, true] { #expect(make([.secure: value])?.isSecure == true) }
     #expect(make([.secure: false])?.isSecure == false)
   }
 
   @Test(
-    "a server's cookie comes back from its properties",
+    "a cookie from a server is restored from its properties",
     arguments: [
       "a=b", "a=b; Domain=example.com; Path=/x; Secure; HttpOnly; SameSite=Strict",
       "__Host-a=\"b\"; Secure; Path=/; Expires=Wed, 09 Jun 2049 10:18:14 GMT", "nameless",
@@ -118,7 +118,7 @@ import Testing
     #expect(again == cookie)
   }
 
-  @Test("cookies are equal if all that can be seen is")
+  @Test("cookies are equal if all properties are")
   func equality() throws {
     let cookie = try #require(make())
     let same = try #require(make())
@@ -135,7 +135,7 @@ import Testing
   // MARK: Fields
 
   @Test(
-    "joined Set-Cookie lines are taken apart where a name follows the comma",
+    "joined Set-Cookie lines are split at a comma that a name follows",
     arguments: [
       ("a=b", ["a=b"]),
       ("a=b, c=d", ["a=b", "c=d"]),
@@ -163,7 +163,7 @@ import Testing
     #expect(cookies.map { "\($0.name)=\($0.value)" } == pairs)
   }
 
-  @Test("what the URL's server may not set is left out")
+  @Test("cookies that the URL's server may not set are left out")
   func validated() throws {
     let lines = ["Set-Cookie": "a=1; Domain=other.org, b=2; Secure, c=3; Domain=com, d=4; Path=/x"]
     let plain = HTTPCookie.cookies(withResponseHeaderFields: lines, for: try "http://example.com/y/z".asURL())
@@ -174,7 +174,7 @@ import Testing
     #expect(HTTPCookie.cookies(withResponseHeaderFields: ["Cookie": "a=b"], for: try "http://a/".asURL()).isEmpty)
   }
 
-  @Test("cookies become one field")
+  @Test("several cookies become one Cookie field")
   func requestFields() throws {
     let cookies = try [#require(make()), #require(make([.name: "", .value: "x"])), #require(make([.value: ""]))]
     #expect(HTTPCookie.requestHeaderFields(with: cookies) == ["Cookie": "a=b; x; a="])
@@ -182,7 +182,7 @@ import Testing
   }
 
   @Test(
-    "cookies follow a request's own field, which stands in for those of its names",
+    "cookies are appended to the request's own Cookie field, except those whose names it has",
     arguments: [
       (nil, "a=1; b=2; c"), ("", "a=1; b=2; c"), ("x=y", "x=y; a=1; b=2; c"), ("a=9", "a=9; b=2; c"),
       ("a=9; b=8;c=7", "a=9; b=8;c=7; c"), ("b=", "b=; a=1; c"), ("d", "d; a=1; b=2"), ("A=9", "A=9; a=1; b=2; c"),
@@ -196,7 +196,7 @@ import Testing
     #expect(joined.map { String(decoding: $0, as: UTF8.self) } == field)
   }
 
-  @Test("a field ends before 8,190 bytes, and a shorter cookie may follow one that has no room")
+  @Test("a Cookie field has at most 8,190 bytes, and a cookie that doesn't fit is skipped")
   func fieldLength() throws {
     let sizes = [4000, 4000, 4000, 180, 10]
     let cookies = try sizes.enumerated().map { index, size in

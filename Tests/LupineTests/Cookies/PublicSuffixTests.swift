@@ -1,4 +1,4 @@
-// Public suffixes: the list's rules, the rule without a list, and names of other scripts.
+// `PublicSuffixes`: the rules of a list, the rules without a list, and internationalized names.
 
 import Foundation
 import Testing
@@ -21,7 +21,7 @@ import Testing
     """
 
   @Test(
-    "a list's rules apply",
+    "the rules of a list decide which domains are public suffixes",
     arguments: [
       ("com", true), ("example.com", false), ("co.uk", true), ("a.co.uk", false), ("uk", true), ("ck", true),
       ("a.ck", true), ("b.a.ck", false), ("www.ck", false), ("a.www.ck", false), ("github.io", true),
@@ -35,7 +35,7 @@ import Testing
   }
 
   @Test(
-    "the registrable domain is a public suffix and one label",
+    "the registrable domain is a public suffix and one more label",
     arguments: [
       ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("b.example.co.uk", "example.co.uk"),
       ("a.b.github.io", "b.github.io"), ("a.b.c.ck", "b.c.ck"), ("a.www.ck", "www.ck"), ("x.unlisted", "x.unlisted"),
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "without a list, single labels and the usual registries of countries are suffixes",
+    "without a list, single labels and the usual registries of countries are public suffixes",
     arguments: [
       ("com", true), ("localhost", true), ("co.uk", true), ("com.au", true), ("or.jp", true), ("go.kr", true),
       ("gob.mx", true), ("example.com", false), ("example.uk", false), ("a.co.uk", false), ("co.example.com", false),
@@ -57,7 +57,7 @@ import Testing
     #expect(PublicSuffixes(files: ["/nonexistent"]).contains(domain) == isSuffix)
   }
 
-  @Test("of several files the first that can be read counts, and one that is too long doesn't")
+  @Test("the first readable file is used, and one that is too long isn't")
   func files() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "suffixes-\(UUID())")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -69,14 +69,14 @@ import Testing
     #expect(suffixes.contains("a.short") && !suffixes.contains("a.long"))
   }
 
-  @Test("the system's list, or what stands in for it, knows co.uk")
+  @Test("the system's list, or the rules without a list, has co.uk")
   func system() {
     #expect(PublicSuffixes.system.contains("co.uk") && !PublicSuffixes.system.contains("example.co.uk"))
   }
 
-  // From RFC 3492 §7.1, and from the list itself.
+  // From RFC 3492 §7.1, and from the public suffix list.
   @Test(
-    "a label of another script has the name that it has in the DNS",
+    "an internationalized label is encoded as in the DNS",
     arguments: [
       ("公司", "55qx5d"), ("香港", "j6w193g"), ("рф", "p1ai"), ("bücher", "bcher-kva"),
       ("vermögensberater", "vermgensberater-ctb"),

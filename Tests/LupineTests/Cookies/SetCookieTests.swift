@@ -1,4 +1,4 @@
-// Set-Cookie lines from their bytes to the cookie: tables of vectors, and what chance makes of them.
+// Set-Cookie lines parsed to cookies: tables of vectors, and random mutations of them.
 
 import Foundation
 import LupineTestSupport
@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct SetCookieTests {
-  @Test("a line becomes a cookie or is refused", arguments: SetCookieVector.all)
+  @Test("a Set-Cookie line gives a cookie or is refused", arguments: SetCookieVector.all)
   func vector(_ vector: SetCookieVector) throws {
     #expect(try vector.result() == vector.outcome)
   }
@@ -18,7 +18,7 @@ import Testing
     #expect(CookieDate.parse(text.utf8).map { Int($0.timeIntervalSince1970) } == seconds)
   }
 
-  @Test("every day is one more than the day before", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
+  @Test("consecutive dates are a day apart", arguments: [1600, 1896, 1968, 1996, 2096, 9990])
   func days(from start: Int) throws {
     let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
     var previous = try #require(CookieDate.parse("1 Jan \(start + 1) 00:00:00".utf8))
@@ -33,11 +33,12 @@ import Testing
         }
       }
     }
-    // Of nine years two are leap years, of those around 1900 and 2100 one.
+    // Nine years have two leap years, or one around 1900 and 2100.
     #expect(count == 9 * 365 + ([1896, 2096].contains(start) ? 1 : 2))
   }
 
-  @Test("whatever bytes come, the parsers end, and what they keep is within the limits", arguments: [1, 2, 3, 4])
+  @Test(
+    "parsers end for mutated lines, and the cookies that they accept are within the limits", arguments: [1, 2, 3, 4])
   func mutations(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let source = try #require(CookieSource("https://www.example.com/dir/page".asURL()))
@@ -57,7 +58,7 @@ import Testing
         (1...4096).contains(cookie.name.count + cookie.value.count)
         && !cookie.pair.contains { ($0 < 0x20 && $0 != 0x09) || $0 == 0x7F || $0 == UInt8(ascii: ";") }
         && ["www.example.com", "example.com"].contains(cookie.domain) && cookie.path.hasPrefix("/")
-        // A byte that isn't UTF-8 becomes three that say so.
+        // A byte that isn't UTF-8 becomes U+FFFD, which has three bytes.
         && cookie.path.utf8.count <= 3 * 1024
         && (cookie.expires ?? .distantPast) <= SetCookieVector.now.addingTimeInterval(400 * 86_400)
       if !isSound { Issue.record("\(SetCookieVector.text(cookie)) from \(line)") }

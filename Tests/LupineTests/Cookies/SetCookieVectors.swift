@@ -1,4 +1,4 @@
-// Set-Cookie lines, what becomes of each, and for whom.
+// `SetCookieVector`: Set-Cookie lines, each with the cookie that it gives or the reason for its refusal.
 
 import Foundation
 import Testing
@@ -6,14 +6,14 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A Set-Cookie line that a server sends in answer to a request.
+/// A Set-Cookie line of a response.
 struct SetCookieVector: Sendable, CustomTestStringConvertible {
   let title: String
   let line: [UInt8]
   let url: String
   let outcome: Result<String, CookieRefusal>
 
-  /// `kept` as `text` below has it.
+  /// A line that gives the cookie described by `kept`, in the format of `text(_:)`.
   init(_ title: String, _ line: String, from url: String = Self.page, _ kept: String) {
     self.init(title, bytes: Array(line.utf8), from: url, .success(kept))
   }
@@ -35,7 +35,7 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { title }
 
-  /// What becomes of it.
+  /// Parses the line, and returns the cookie in the format of `text(_:)`, or the refusal.
   func result() throws -> Result<String, CookieRefusal> {
     let source = try CookieSource(url.asURL())
     guard let source else { throw URLError(.badURL) }
@@ -48,8 +48,8 @@ struct SetCookieVector: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// The pair, the domain with a dot in front if it isn't host-only, and the path; then flags, SameSite, and in how many
-  /// seconds it expires.
+  /// Describes a cookie: its pair, its domain, with a leading dot unless it is host-only, its path, its flags, its
+  /// SameSite, and the seconds until it expires.
   static func text(_ cookie: Cookie) -> String {
     var text = String(decoding: cookie.pair, as: UTF8.self)
     text += " \(cookie.isHostOnly ? "" : ".")\(cookie.domain)\(cookie.path)"
@@ -80,12 +80,12 @@ extension SetCookieVector {
     .init("the value keeps its equals signs", "a=b=c==", "a=b=c== www.example.com/dir"),
     .init("an empty value", "a=", "a= www.example.com/dir"),
     .init("an empty value and a semicolon", "a=;", "a= www.example.com/dir"),
-    .init("white space around both", " \t a \t = \t b \t ", "a=b www.example.com/dir"),
-    .init("white space within both", "a b = c d", "a b=c d www.example.com/dir"),
+    .init("white space around name and value", " \t a \t = \t b \t ", "a=b www.example.com/dir"),
+    .init("white space within name and value", "a b = c d", "a b=c d www.example.com/dir"),
     .init("a tab within the value", "a=b\tc", "a=b\tc www.example.com/dir"),
     .init("a tab within the name", "a\tb=c", "a\tb=c www.example.com/dir"),
     .init("quotes belong to the value", "a=\"b c\"", "a=\"b c\" www.example.com/dir"),
-    .init("quotes protect no semicolon", "a=\"b;c\"", "a=\"b www.example.com/dir"),
+    .init("quotes don't protect a semicolon", "a=\"b;c\"", "a=\"b www.example.com/dir"),
     .init("one quote", "a=\"", "a=\" www.example.com/dir"),
     .init("a quoted name", "\"a\"=b", "\"a\"=b www.example.com/dir"),
     .init("commas belong to the value", "a=b,c=d", "a=b,c=d www.example.com/dir"),
@@ -93,8 +93,8 @@ extension SetCookieVector {
     .init("percent-encoding isn't touched", "a=%3B%0A", "a=%3B%0A www.example.com/dir"),
     .init("names differ by case", "A=b", "A=b www.example.com/dir"),
     .init("a name of separators", "(a)/[b]?{c}@=d", "(a)/[b]?{c}@=d www.example.com/dir"),
-    .init("a dollar in front is no attribute of old", "$Version=1", "$Version=1 www.example.com/dir"),
-    .init("a name that is an attribute's", "Path=/x", "Path=/x www.example.com/dir"),
+    .init("a name that starts with a dollar sign is no attribute", "$Version=1", "$Version=1 www.example.com/dir"),
+    .init("a name that an attribute has too", "Path=/x", "Path=/x www.example.com/dir"),
     .init("letters of other scripts", "naïve=日本", "naïve=日本 www.example.com/dir"),
     .init(
       "bytes that aren't UTF-8", bytes: Array("a=".utf8) + [0xFF, 0x80],
@@ -114,7 +114,7 @@ extension SetCookieVector {
     .init("a line feed", "a=b\nSet-Cookie: c=d", refused: .controlCharacter),
     .init("a carriage return in an attribute", "a=b; Path=/\r", refused: .controlCharacter),
     .init("ESC in the name", "a\u{1B}=b", refused: .controlCharacter),
-    .init("DEL in an attribute that isn't known", "a=b; x=\u{7F}", refused: .controlCharacter),
+    .init("DEL in an unknown attribute", "a=b; x=\u{7F}", refused: .controlCharacter),
   ]
 
   private static let limits: [SetCookieVector] = [
@@ -130,7 +130,7 @@ extension SetCookieVector {
     .init("1,025 bytes of path", "a=b; path=/\(long(1024))", "a=b www.example.com/dir"),
     .init("a path that is too long doesn't undo another", "a=b; path=/x; path=/\(long(1024))", "a=b www.example.com/x"),
     .init("a domain that is too long is none", "a=b; domain=\(long(1025))", "a=b www.example.com/dir"),
-    .init("a domain that is just not too long", "a=b; domain=\(long(1024))", refused: .otherDomain),
+    .init("a domain of the longest length", "a=b; domain=\(long(1024))", refused: .otherDomain),
     .init("a flag with a value that is too long", "a=b; secure=\(long(1025))", "a=b www.example.com/dir"),
     .init(
       "a thousand attributes", "a=b" + String(repeating: ";x", count: 1000) + ";secure",
@@ -138,11 +138,11 @@ extension SetCookieVector {
   ]
 
   private static let attributes: [SetCookieVector] = [
-    .init("names in any case", "a=b; PATH=/x; sEcUrE; HTTPONLY", "a=b www.example.com/x secure httponly"),
+    .init("attribute names in any case", "a=b; PATH=/x; sEcUrE; HTTPONLY", "a=b www.example.com/x secure httponly"),
     .init("no white space", "a=b;path=/x;secure", "a=b www.example.com/x secure"),
     .init("much white space", "a=b \t; \t path \t = \t /x \t ; \t secure \t ", "a=b www.example.com/x secure"),
-    .init("unknown ones", "a=b; Version=1; Comment=c; Priority=High; Partitioned; x", "a=b www.example.com/dir"),
-    .init("empty ones", "a=b;;; ;=;=x; secure", "a=b www.example.com/dir secure"),
+    .init("unknown attributes", "a=b; Version=1; Comment=c; Priority=High; Partitioned; x", "a=b www.example.com/dir"),
+    .init("empty attributes", "a=b;;; ;=;=x; secure", "a=b www.example.com/dir secure"),
     .init("a flag with a value", "a=b; secure=no; httponly=0", "a=b www.example.com/dir secure httponly"),
     .init("a flag that is only similar", "a=b; secure1; xhttponly; sec ure", "a=b www.example.com/dir"),
     .init("the Kelvin sign is no k", "a=b; Max-Age=5; Domain=\u{212A}.com", refused: .otherDomain),
@@ -153,7 +153,7 @@ extension SetCookieVector {
     .init("SameSite of another kind", "a=b; SameSite=Maybe", "a=b www.example.com/dir"),
     .init("SameSite without a value", "a=b; SameSite", "a=b www.example.com/dir"),
     .init("the last SameSite counts", "a=b; SameSite=Lax; SameSite=Maybe", "a=b www.example.com/dir"),
-    .init("letters of other scripts", "a=b; é=ü; secure", "a=b www.example.com/dir secure"),
+    .init("an attribute in letters of other scripts", "a=b; é=ü; secure", "a=b www.example.com/dir secure"),
   ]
 
   private static let lifetimes: [SetCookieVector] = [
@@ -175,7 +175,7 @@ extension SetCookieVector {
     .init("an empty Max-Age", "a=b; Max-Age=", "a=b www.example.com/dir"),
     .init("a quoted Max-Age", "a=b; Max-Age=\"60\"", "a=b www.example.com/dir"),
     .init("the last Max-Age counts", "a=b; Max-Age=60; Max-Age=70", "a=b www.example.com/dir 70"),
-    .init("one that can't be read doesn't count", "a=b; Max-Age=60; Max-Age=x", "a=b www.example.com/dir 60"),
+    .init("a Max-Age that can't be read doesn't count", "a=b; Max-Age=60; Max-Age=x", "a=b www.example.com/dir 60"),
     .init("Expires", "a=b; Expires=Tue, 14 Nov 2023 22:14:20 GMT", "a=b www.example.com/dir 60"),
     .init("Expires in the past", "a=b; Expires=Tue, 14 Nov 2023 22:12:20 GMT", "a=b www.example.com/dir -60"),
     .init("Expires at the epoch", "a=b; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=b www.example.com/dir -1700000000"),
@@ -186,69 +186,80 @@ extension SetCookieVector {
     .init(
       "Max-Age beats Expires", "a=b; Max-Age=60; Expires=Thu, 01 Jan 1970 00:00:00 GMT", "a=b www.example.com/dir 60"),
     .init(
-      "also in front of it", "a=b; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Max-Age=0", "a=b www.example.com/dir gone"),
+      "Max-Age beats an earlier Expires", "a=b; Expires=Thu, 01 Jan 2030 00:00:00 GMT; Max-Age=0",
+      "a=b www.example.com/dir gone"),
     .init(
       "Expires beats a Max-Age that can't be read", "a=b; Expires=Tue, 14 Nov 2023 22:14:20 GMT; Max-Age=x",
       "a=b www.example.com/dir 60"),
   ]
 
   private static let domains: [SetCookieVector] = [
-    .init("the host itself", "a=b; Domain=www.example.com", "a=b .www.example.com/dir"),
-    .init("one above", "a=b; Domain=example.com", "a=b .example.com/dir"),
-    .init("a dot in front", "a=b; Domain=.example.com", "a=b .example.com/dir"),
-    .init("two dots in front", "a=b; Domain=..example.com", refused: .otherDomain),
-    .init("in any case", "a=b; DOMAIN=Example.COM", "a=b .example.com/dir"),
-    .init("white space around it", "a=b; Domain= example.com ", "a=b .example.com/dir"),
-    .init("empty", "a=b; Domain=", "a=b www.example.com/dir"),
-    .init("without a value", "a=b; Domain", "a=b www.example.com/dir"),
-    .init("a dot alone", "a=b; Domain=.", "a=b www.example.com/dir"),
-    .init("the last one counts", "a=b; Domain=other.org; Domain=example.com", "a=b .example.com/dir"),
-    .init("the last one counts, empty", "a=b; Domain=other.org; Domain=", "a=b www.example.com/dir"),
-    .init("the last one counts, another's", "a=b; Domain=example.com; Domain=other.org", refused: .otherDomain),
-    .init("another's", "a=b; Domain=other.org", refused: .otherDomain),
-    .init("one below", "a=b; Domain=x.www.example.com", refused: .otherDomain),
-    .init("a sibling", "a=b; Domain=api.example.com", refused: .otherDomain),
-    .init("an end without a dot", "a=b; Domain=ample.com", refused: .otherDomain),
-    .init("a dot at the end", "a=b; Domain=example.com.", refused: .otherDomain),
-    .init("a port", "a=b; Domain=example.com:443", refused: .otherDomain),
-    .init("a URL", "a=b; Domain=https://example.com", refused: .otherDomain),
-    .init("quotes", "a=b; Domain=\"example.com\"", refused: .otherDomain),
+    .init("the host as domain", "a=b; Domain=www.example.com", "a=b .www.example.com/dir"),
+    .init("the parent domain", "a=b; Domain=example.com", "a=b .example.com/dir"),
+    .init("a domain with a leading dot", "a=b; Domain=.example.com", "a=b .example.com/dir"),
+    .init("a domain with two leading dots", "a=b; Domain=..example.com", refused: .otherDomain),
+    .init("a domain in any case", "a=b; DOMAIN=Example.COM", "a=b .example.com/dir"),
+    .init("a domain with white space around it", "a=b; Domain= example.com ", "a=b .example.com/dir"),
+    .init("an empty domain", "a=b; Domain=", "a=b www.example.com/dir"),
+    .init("a domain without a value", "a=b; Domain", "a=b www.example.com/dir"),
+    .init("a dot as domain", "a=b; Domain=.", "a=b www.example.com/dir"),
+    .init("the last domain counts", "a=b; Domain=other.org; Domain=example.com", "a=b .example.com/dir"),
+    .init("the last domain counts, even if empty", "a=b; Domain=other.org; Domain=", "a=b www.example.com/dir"),
+    .init(
+      "the last domain counts, even if it is another site's", "a=b; Domain=example.com; Domain=other.org",
+      refused: .otherDomain),
+    .init("a domain of another site", "a=b; Domain=other.org", refused: .otherDomain),
+    .init("a subdomain of the host", "a=b; Domain=x.www.example.com", refused: .otherDomain),
+    .init("a sibling domain", "a=b; Domain=api.example.com", refused: .otherDomain),
+    .init("a suffix of the host that doesn't start at a dot", "a=b; Domain=ample.com", refused: .otherDomain),
+    .init("a domain with a trailing dot", "a=b; Domain=example.com.", refused: .otherDomain),
+    .init("a domain with a port", "a=b; Domain=example.com:443", refused: .otherDomain),
+    .init("a URL as domain", "a=b; Domain=https://example.com", refused: .otherDomain),
+    .init("a domain in quotes", "a=b; Domain=\"example.com\"", refused: .otherDomain),
     .init("two domains", "a=b; Domain=example.com,other.org", refused: .otherDomain),
-    .init("another script", "a=b; Domain=exämple.com", refused: .otherDomain),
+    .init("a domain in another script", "a=b; Domain=exämple.com", refused: .otherDomain),
     .init("a domain with a look-alike", "a=b; Domain=e\u{445}ample.com", refused: .otherDomain),
-    .init("a wildcard", "a=b; Domain=*.example.com", refused: .otherDomain),
+    .init("a domain with a wildcard", "a=b; Domain=*.example.com", refused: .otherDomain),
     .init("a top-level domain", "a=b; Domain=com", refused: .publicSuffix),
     .init("a top-level domain with a dot", "a=b; Domain=.com", refused: .publicSuffix),
-    .init("a registry below", "a=b; Domain=co.uk", from: "https://shop.co.uk/", refused: .publicSuffix),
-    .init("a name below that", "a=b; Domain=shop.co.uk", from: "https://www.shop.co.uk/", "a=b .shop.co.uk/"),
-    .init("a host for strangers", "a=b; Domain=github.io", from: "https://me.github.io/", refused: .publicSuffix),
-    .init("one's own there", "a=b; Domain=me.github.io", from: "https://x.me.github.io/", "a=b .me.github.io/"),
-    .init("a suffix by a wildcard", "a=b; Domain=x.ck", from: "https://a.x.ck/", refused: .publicSuffix),
-    .init("below a wildcard", "a=b; Domain=a.x.ck", from: "https://b.a.x.ck/", "a=b .a.x.ck/"),
-    .init("an exception to a wildcard", "a=b; Domain=www.ck", from: "https://a.www.ck/", "a=b .www.ck/"),
+    .init("a country's registry", "a=b; Domain=co.uk", from: "https://shop.co.uk/", refused: .publicSuffix),
+    .init(
+      "a domain below a country's registry", "a=b; Domain=shop.co.uk", from: "https://www.shop.co.uk/",
+      "a=b .shop.co.uk/"),
+    .init("a suffix shared by users", "a=b; Domain=github.io", from: "https://me.github.io/", refused: .publicSuffix),
+    .init(
+      "a user's domain below a shared suffix", "a=b; Domain=me.github.io", from: "https://x.me.github.io/",
+      "a=b .me.github.io/"),
+    .init("a suffix by a wildcard rule", "a=b; Domain=x.ck", from: "https://a.x.ck/", refused: .publicSuffix),
+    .init("a domain below a wildcard rule", "a=b; Domain=a.x.ck", from: "https://b.a.x.ck/", "a=b .a.x.ck/"),
+    .init("an exception to a wildcard rule", "a=b; Domain=www.ck", from: "https://a.www.ck/", "a=b .www.ck/"),
     .init("a deep exception", "a=b; Domain=city.kobe.jp", from: "https://a.city.kobe.jp/", "a=b .city.kobe.jp/"),
-    .init("a top-level domain that isn't listed", "a=b; Domain=test", from: "https://a.test/", refused: .publicSuffix),
+    .init("an unlisted top-level domain", "a=b; Domain=test", from: "https://a.test/", refused: .publicSuffix),
     .init(
-      "below a top-level domain that isn't listed", "a=b; Domain=a.test", from: "https://b.a.test/", "a=b .a.test/"),
-    .init("a suffix with a dot at its end", "a=b; Domain=com.", from: "https://example.com./", refused: .publicSuffix),
+      "a domain below an unlisted top-level domain", "a=b; Domain=a.test", from: "https://b.a.test/", "a=b .a.test/"),
+    .init("a suffix with a trailing dot", "a=b; Domain=com.", from: "https://example.com./", refused: .publicSuffix),
     .init(
-      "a name with a dot at its end", "a=b; Domain=example.com.", from: "https://www.example.com./",
+      "a domain and a host with trailing dots", "a=b; Domain=example.com.", from: "https://www.example.com./",
       "a=b .example.com./"),
-    .init("a suffix behind an empty label", "a=b; Domain=..com", from: "https://a..com/", refused: .publicSuffix),
-    .init("a host that is a suffix, for itself", "a=b; Domain=github.io", from: "https://github.io/", "a=b github.io/"),
-    .init("the same with a dot", "a=b; Domain=.github.io", from: "https://github.io/", "a=b github.io/"),
-    .init("localhost for itself", "a=b; Domain=localhost", from: "http://localhost:8080/", "a=b localhost/"),
-    .init("below localhost", "a=b; Domain=localhost", from: "http://a.localhost/", refused: .publicSuffix),
+    .init("a suffix after an empty label", "a=b; Domain=..com", from: "https://a..com/", refused: .publicSuffix),
+    .init(
+      "a host that is a suffix, as its own domain", "a=b; Domain=github.io", from: "https://github.io/",
+      "a=b github.io/"),
+    .init(
+      "a host that is a suffix, with a leading dot", "a=b; Domain=.github.io", from: "https://github.io/",
+      "a=b github.io/"),
+    .init("localhost as its own domain", "a=b; Domain=localhost", from: "http://localhost:8080/", "a=b localhost/"),
+    .init("a host below localhost", "a=b; Domain=localhost", from: "http://a.localhost/", refused: .publicSuffix),
     .init("a host in capitals", "a=b; Domain=example.com", from: "https://WWW.EXAMPLE.com/", "a=b .example.com/"),
-    .init("an address for itself", "a=b; Domain=127.0.0.1", from: "http://127.0.0.1/", "a=b 127.0.0.1/"),
-    .init("an address with a dot", "a=b; Domain=.127.0.0.1", from: "http://127.0.0.1/", "a=b 127.0.0.1/"),
+    .init("an address as its own domain", "a=b; Domain=127.0.0.1", from: "http://127.0.0.1/", "a=b 127.0.0.1/"),
+    .init("an address with a leading dot", "a=b; Domain=.127.0.0.1", from: "http://127.0.0.1/", "a=b 127.0.0.1/"),
     .init("the end of an address", "a=b; Domain=0.0.1", from: "http://127.0.0.1/", refused: .otherDomain),
     .init("the last byte of an address", "a=b; Domain=1", from: "http://127.0.0.1/", refused: .otherDomain),
     .init("the end of a short address", "a=b; Domain=1.1", from: "http://10.1.1/", refused: .otherDomain),
     .init("the end of a hexadecimal address", "a=b; Domain=0.0x1", from: "http://127.0.0x1/", refused: .otherDomain),
     .init("the end of an address with a dot", "a=b; Domain=0.0.1.", from: "http://127.0.0.1./", refused: .otherDomain),
     .init("an IPv6 address", "a=b", from: "http://[::1]/x/y", "a=b ::1/x"),
-    .init("an IPv6 address for itself, in brackets", "a=b; Domain=[::1]", from: "http://[::1]/", refused: .otherDomain),
+    .init("an IPv6 address in brackets", "a=b; Domain=[::1]", from: "http://[::1]/", refused: .otherDomain),
     .init("a Unix socket", "a=b", from: "http+unix://%2Frun%2Fa.sock/x/y", "a=b /run/a.sock/x"),
     .init(
       "the end of a socket's path", "a=b; Domain=sock", from: "http+unix://%2Frun%2Fa.sock/", refused: .otherDomain),
@@ -257,20 +268,20 @@ extension SetCookieVector {
   ]
 
   private static let paths: [SetCookieVector] = [
-    .init("given", "a=b; Path=/x/y", "a=b www.example.com/x/y"),
-    .init("with a slash at the end", "a=b; Path=/x/", "a=b www.example.com/x/"),
-    .init("the root", "a=b; Path=/", "a=b www.example.com/"),
-    .init("one that isn't the request's", "a=b; Path=/elsewhere", "a=b www.example.com/elsewhere"),
-    .init("without a slash", "a=b; Path=x", "a=b www.example.com/dir"),
-    .init("empty", "a=b; Path=", "a=b www.example.com/dir"),
-    .init("without a value", "a=b; Path", "a=b www.example.com/dir"),
-    .init("in quotes", "a=b; Path=\"/\"", "a=b www.example.com/dir"),
-    .init("a URL", "a=b; Path=https://www.example.com/", "a=b www.example.com/dir"),
-    .init("the last one counts", "a=b; Path=/x; Path=/y", "a=b www.example.com/y"),
-    .init("the last one counts, empty", "a=b; Path=/x; Path=", "a=b www.example.com/dir"),
-    .init("dots stay", "a=b; Path=/x/../y", "a=b www.example.com/x/../y"),
-    .init("a query", "a=b; Path=/x?y", "a=b www.example.com/x?y"),
-    .init("case matters", "a=b; Path=/X", "a=b www.example.com/X"),
+    .init("a path", "a=b; Path=/x/y", "a=b www.example.com/x/y"),
+    .init("a path with a trailing slash", "a=b; Path=/x/", "a=b www.example.com/x/"),
+    .init("the root as path", "a=b; Path=/", "a=b www.example.com/"),
+    .init("a path other than the request's", "a=b; Path=/elsewhere", "a=b www.example.com/elsewhere"),
+    .init("a path without a leading slash", "a=b; Path=x", "a=b www.example.com/dir"),
+    .init("an empty path", "a=b; Path=", "a=b www.example.com/dir"),
+    .init("a path without a value", "a=b; Path", "a=b www.example.com/dir"),
+    .init("a path in quotes", "a=b; Path=\"/\"", "a=b www.example.com/dir"),
+    .init("a URL as path", "a=b; Path=https://www.example.com/", "a=b www.example.com/dir"),
+    .init("the last path counts", "a=b; Path=/x; Path=/y", "a=b www.example.com/y"),
+    .init("the last path counts, even if empty", "a=b; Path=/x; Path=", "a=b www.example.com/dir"),
+    .init("dot segments in a path stay", "a=b; Path=/x/../y", "a=b www.example.com/x/../y"),
+    .init("a path with a query", "a=b; Path=/x?y", "a=b www.example.com/x?y"),
+    .init("the case of a path counts", "a=b; Path=/X", "a=b www.example.com/X"),
     .init("default: no path", "a=b", from: "https://example.com", "a=b example.com/"),
     .init("default: the root", "a=b", from: "https://example.com/", "a=b example.com/"),
     .init("default: a page", "a=b", from: "https://example.com/page", "a=b example.com/"),
@@ -292,7 +303,7 @@ extension SetCookieVector {
     .init("__Secure-", "__Secure-a=b; Secure", "__Secure-a=b www.example.com/dir secure"),
     .init("__Secure- for a domain", "__Secure-a=b; Secure; Domain=example.com", "__Secure-a=b .example.com/dir secure"),
     .init("__Secure- without Secure", "__Secure-a=b", refused: .prefix),
-    .init("__Secure- in small letters", "__secure-a=b", refused: .prefix),
+    .init("__Secure- in lowercase", "__secure-a=b", refused: .prefix),
     .init("__Secure- over http", "__Secure-a=b; Secure", from: "http://example.com/", refused: .notSecure),
     .init("__Secure- over http without Secure", "__Secure-a=b", from: "http://example.com/", refused: .prefix),
     .init("__Secure without a hyphen", "__Secure=b", "__Secure=b www.example.com/dir"),
@@ -306,10 +317,10 @@ extension SetCookieVector {
     .init("__Host- for its own domain", "__Host-a=b; Secure; Path=/; Domain=www.example.com", refused: .prefix),
     .init("__Host- with an empty Domain", "__Host-a=b; Secure; Path=/; Domain=", "__Host-a=b www.example.com/ secure"),
     .init("__HOST- in capitals", "__HOST-a=b; Secure", refused: .prefix),
-    .init("white space in front", "  __Host-a=b", refused: .prefix),
+    .init("white space before the prefix", "  __Host-a=b", refused: .prefix),
     .init("the prefix as a value without a name", "=__Host-a=b", refused: .prefix),
-    .init("the same without an equals sign", "__secure-a", refused: .prefix),
+    .init("the prefix as a value without an equals sign", "__secure-a", refused: .prefix),
     .init("the prefix as the value of a name", "a=__Host-b", "a=__Host-b www.example.com/dir"),
-    .init("nothing behind the prefix", "__Secure-=b", refused: .prefix),
+    .init("nothing after the prefix", "__Secure-=b", refused: .prefix),
   ]
 }

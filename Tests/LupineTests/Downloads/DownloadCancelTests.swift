@@ -1,4 +1,4 @@
-// Downloads that are cancelled or cut, and what is left of them.
+// Downloads that are canceled or cut short: their resume data, and the files that remain.
 
 import Foundation
 import LupineEngine
@@ -13,9 +13,9 @@ import Testing
   private let resource = Resource()
   private let place = 70_000
 
-  // MARK: Cancelling
+  // MARK: Canceling
 
-  @Test("cancel makes no resume data, and nothing is left", arguments: [true, false])
+  @Test("canceling without resume data leaves neither resume data nor a file", arguments: [true, false])
   func cancel(isExplicit: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -29,7 +29,9 @@ import Testing
     }
   }
 
-  @Test("cancelling with resume data gives it to the request, the response and the closure", arguments: [true, false])
+  @Test(
+    "resume data is passed to the request, the response and the closure when a download is canceled with it",
+    arguments: [true, false])
   func cancelProducing(byClosure: Bool) async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -58,7 +60,7 @@ import Testing
     }
   }
 
-  @Test("a closure that wants resume data is called once, whatever the request does")
+  @Test("the closure for resume data is called once, before the request starts, after its end and after a cancellation")
   func closureAlways() async throws {
     try await withServer { _ in
       .text("short")
@@ -66,7 +68,7 @@ import Testing
       try await withSession(startRequestsImmediately: false) { session in
         try await withDownloadFolder { folder in
           let given = Recorder<Data?>()
-          // Not started; finished; cancelled before.
+          // Not started, finished, and canceled before.
           session.download(origin.url).cancel { given.record($0) }
           #expect(await given.next() == .some(nil))
           let finished = session.download(origin.url, to: into(folder))
@@ -84,7 +86,7 @@ import Testing
     }
   }
 
-  @Test("the first cancellation says whether resume data is kept")
+  @Test("the first cancellation decides whether resume data is kept")
   func firstCounts() async throws {
     try await withScripts([{ [resource, place] in try resource.answer($0, on: $1, .hold(at: place)) }]) { origin, _ in
       try await withSession { session in
@@ -103,9 +105,11 @@ import Testing
     }
   }
 
-  // MARK: Cuts
+  // MARK: Lost connections
 
-  @Test("a cut connection gives resume data, in the error too", arguments: ["ETag", "Last-Modified"])
+  @Test(
+    "a lost connection leaves resume data in the request, the response and the error",
+    arguments: ["ETag", "Last-Modified"])
   func cut(validator: String) async throws {
     var resource = resource
     resource.fields = [
@@ -129,7 +133,7 @@ import Testing
     }
   }
 
-  @Test("what can't be gone on with leaves neither resume data nor a file", arguments: ["weak", "none", "gzip"])
+  @Test("a download that can't be resumed leaves neither resume data nor a file", arguments: ["weak", "none", "gzip"])
   func cutForGood(kind: String) async throws {
     var resource = resource
     if kind == "weak" { resource.fields["ETag"] = "W/\"1\"" } else { resource.fields["ETag"] = nil }
@@ -139,7 +143,7 @@ import Testing
         try peer.send(
           "HTTP/1.1 200 OK\r\nETag: \"1\"\r\nAccept-Ranges: bytes\r\nContent-Encoding: gzip\r\nContent-Length: 90\r\n\r\n"
         )
-        // A stored block (RFC 1951 §3.2.4) of three bytes, and no more.
+        // A stored block of 3 bytes (RFC 1951 §3.2.4) without the rest of the stream.
         try peer.send([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0, 3, 0, 0xFC, 0xFF, 1, 2, 3])
         peer.finishSending()
         _ = try peer.awaitClose()
@@ -155,7 +159,7 @@ import Testing
     }
   }
 
-  @Test("a download that is gone on with and cancelled leaves nothing", arguments: [true, false])
+  @Test("a resumed download that is canceled leaves neither resume data nor a file", arguments: [true, false])
   func cancelResumed(isUnderWay: Bool) async throws {
     let (resource, place) = (resource, place)
     try await withScripts([

@@ -1,4 +1,4 @@
-// A downloaded file's way to its place: whole or not at all.
+// `DownloadDestination`: moving a downloaded file, completely or not at all.
 
 import Foundation
 import Glibc
@@ -9,7 +9,7 @@ import Testing
 
 @Suite struct DownloadDestinationTests {
   private static let memory = URL(filePath: "/dev/shm")
-  /// Whether there are two file systems to move between.
+  /// Whether /dev/shm is a writable file system other than the temporary folder's.
   private static let hasSecondFileSystem: Bool = {
     var (here, there) = (stat(), stat())
     return stat(FileManager.default.temporaryDirectory.path, &here) == 0 && stat(memory.path, &there) == 0
@@ -18,7 +18,8 @@ import Testing
 
   private let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 13) })
 
-  /// Calls `body` with a source that holds `bytes`, and a folder for the destination, here or on another file system.
+  /// Calls `body` with a source that holds `bytes`, and a folder for the destination, on another file system if
+  /// `elsewhere`.
   private func withSource(elsewhere: Bool = false, _ body: (_ source: URL, _ folder: URL) throws -> Void) throws {
     try withFolder { folder in
       let source = folder.appending(path: "source")
@@ -40,7 +41,7 @@ import Testing
     try #require(throws: CocoaError.self) { try destination.move(from: source) }
   }
 
-  @Test("a file is moved, and its source is gone")
+  @Test("a moved file is at its destination, and no longer at its source")
   func moved() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a b%20ä")
@@ -52,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a file that is there stays, unless it may be replaced", arguments: [false, true])
+  @Test("an existing file stays, and is replaced only with removesPreviousFile", arguments: [false, true])
   func existing(elsewhere: Bool) throws {
     guard !elsewhere || Self.hasSecondFileSystem else { return }
     try withSource(elsewhere: elsewhere) { source, folder in
@@ -74,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("folders that are missing are made if that is wanted, and are an error otherwise")
+  @Test("missing folders are created only with createsIntermediateDirectories")
   func folders() throws {
     try withSource { source, folder in
       let url = folder.appending(path: "a/b/c")
@@ -86,7 +87,7 @@ import Testing
       try destination.move(from: source)
       let isIntact = content(url) == bytes
       #expect(isIntact)
-      // Folders that are there are no error.
+      // Existing folders are no error.
       try Data([2]).write(to: source)
       try DownloadDestination(url: url, createsIntermediateDirectories: true, removesPreviousFile: true)
         .move(from: source)
@@ -94,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("a destination below a file is refused, with or without making folders")
+  @Test("a destination below a file is refused, with and without creation of folders")
   func belowFile() throws {
     try withSource { source, folder in
       try Data([1]).write(to: folder.appending(path: "file"))
@@ -109,7 +110,7 @@ import Testing
     }
   }
 
-  @Test("a folder isn't removed for a file", arguments: [false, true])
+  @Test("a folder at the destination is never removed", arguments: [false, true])
   func folderInTheWay(elsewhere: Bool) throws {
     guard !elsewhere || Self.hasSecondFileSystem else { return }
     try withSource(elsewhere: elsewhere) { source, folder in
@@ -125,7 +126,7 @@ import Testing
     }
   }
 
-  @Test("into another file system the file is copied, and its source is gone", .enabled(if: hasSecondFileSystem))
+  @Test("a file moved to another file system is copied, and its source is removed", .enabled(if: hasSecondFileSystem))
   func otherFileSystem() throws {
     try withSource(elsewhere: true) { source, folder in
       let url = folder.appending(path: "file")
@@ -139,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("a link at the destination is replaced, not followed")
+  @Test("a symbolic link at the destination is replaced, not followed")
   func link() throws {
     try withSource { source, folder in
       let (url, target) = (folder.appending(path: "link"), folder.appending(path: "target"))
@@ -151,7 +152,7 @@ import Testing
     }
   }
 
-  @Test("the same place is refused, even if a previous file may be removed")
+  @Test("a destination that is the source is refused, even if a previous file may be removed")
   func samePlace() throws {
     try withSource { source, folder in
       let detour = folder.appending(path: "../source")
@@ -167,7 +168,7 @@ import Testing
     }
   }
 
-  @Test("a missing source, a name that is too long and a URL that is no file's are refused")
+  @Test("a missing source, a file name that is too long and a URL without the file scheme are refused")
   func unusable() throws {
     try withSource { source, folder in
       let missing = folder.appending(path: "missing")

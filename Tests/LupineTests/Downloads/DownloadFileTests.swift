@@ -1,4 +1,4 @@
-// The file that a download writes: what it holds, when it stays, and what is said when there is no room.
+// `DownloadFile`: the file that a download writes, its lifetime, and the error when it can't be written.
 
 import Foundation
 import Glibc
@@ -16,7 +16,8 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }
 
-  /// A file whose descriptor is another one's: what happens to that doesn't touch the file but for its removal.
+  /// Returns a file that writes to `path`, but whose own path is in the folder. Writes fail as they do at `path`, and
+  /// removal deletes the file in the folder.
   private func file(in folder: URL, writingTo path: String, total: UInt64?, holding count: UInt64 = 0) throws
     -> DownloadFile
   {
@@ -33,7 +34,9 @@ import Testing
       validator: .entityTag("\"1\""), path: path, receivedByteCount: received, totalByteCount: total)
   }
 
-  @Test("the pieces are in the file, which is in the temporary folder, its owner's alone, and not a known name")
+  @Test(
+    "a finished file holds all pieces, is in the temporary folder with a random name, and is readable by its owner only"
+  )
   func finished() throws {
     let file = try DownloadFile.create(from: Self.source)
     defer { try? FileManager.default.removeItem(at: file.url) }
@@ -52,7 +55,7 @@ import Testing
     #expect(other.url != url)
   }
 
-  @Test("an abandoned file is gone, and what comes behind that is ignored")
+  @Test("an abandoned file is removed, and later writes are ignored")
   func abandoned() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil)
@@ -70,7 +73,7 @@ import Testing
     }
   }
 
-  @Test("a file that is let go of without an end is removed, a finished one isn't")
+  @Test("a file is removed when it is released unfinished, and stays when it was finished")
   func released() throws {
     try withFolder { folder in
       var file: DownloadFile? = try DownloadFile.create(in: folder, from: nil)
@@ -84,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a kept file is gone on with where it was left; what is behind that is cut off")
+  @Test("a kept file is resumed at the received byte count, and its bytes after that are cut off")
   func resumed() throws {
     try withFolder { folder in
       let first = try DownloadFile.create(in: folder, from: nil)
@@ -100,7 +103,7 @@ import Testing
     }
   }
 
-  @Test("a kept file that is missing, shorter, a link or a folder isn't gone on with, and isn't touched")
+  @Test("a kept file that is missing, too short, a link or a folder isn't resumed, and isn't changed")
   func notResumed() throws {
     try withFolder { folder in
       let path = folder.appending(path: DownloadFileName.random()).path
@@ -117,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("a body that is sent from its start after all replaces what was there")
+  @Test("startAfresh discards what the file holds")
   func afresh() throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: nil, total: 7)
@@ -129,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("without room the error says what, where, how far and what to do, and nothing stays behind")
+  @Test("a write without disk space fails with path, progress, cause and remedy, and the file is removed")
   func noSpace() throws {
     try withFolder { folder in
       let file = try file(in: folder, writingTo: "/dev/full", total: 5_000_000, holding: 1_048_576)
@@ -143,20 +146,20 @@ import Testing
           there, or choose another temporary directory (TMPDIR).
           """)
       #expect(try names(in: folder).isEmpty)
-      // Later pieces are ignored; the end says what happened.
+      // Later pieces are ignored, and the end throws the first error.
       try file.write(bytes)
       #expect(throws: error) { try file.finish() }
       #expect(throws: error) { try file.keep() }
     }
   }
 
-  @Test("the last bytes may find no room only when the file is closed")
+  @Test("a failed close fails the download, and the file is removed")
   func notClosed() throws {
     try withFolder { folder in
       for end in [{ _ = try $0.finish() }, { try $0.keep() }] as [(DownloadFile) throws -> Void] {
         let own = folder.appending(path: DownloadFileName.random())
         try Data([1]).write(to: own)
-        // A number that nobody has, below any limit of descriptors.
+        // No process has this descriptor open: it is above every limit.
         let file = DownloadFile(
           WritableFile(owning: FileDescriptor(owning: .max), path: own.path), holding: 1, from: Self.source)
         let error = try #require(throws: URLError.self) { try end(file) }
@@ -168,7 +171,9 @@ import Testing
     }
   }
 
-  @Test("a file without the bytes that are due isn't handed over", arguments: [2, 4] as [UInt64])
+  @Test(
+    "finishing a file with another byte count than is due fails, and the file is removed",
+    arguments: [2, 4] as [UInt64])
   func incomplete(due: UInt64) throws {
     try withFolder { folder in
       let file = try DownloadFile.create(in: folder, from: Self.source)
@@ -186,7 +191,7 @@ import Testing
     }
   }
 
-  @Test("a kept file that is there and can't be opened is an error")
+  @Test("a kept file that exists but can't be opened is an error")
   func notOpened() throws {
     let path = "/\(String(repeating: "x", count: 256))/\(DownloadFileName.random())"
     let error = try #require(throws: URLError.self) { _ = try DownloadFile.reopen(resumeData(path, received: 5)) }
@@ -194,7 +199,7 @@ import Testing
     #expect(error.localizedDescription.hasPrefix("\(path) can't be opened: File name too long. "))
   }
 
-  @Test("a file that can't be created is no download", arguments: ["missing", "file/below"])
+  @Test("a file that can't be created is an error with the path and a remedy", arguments: ["missing", "file/below"])
   func notCreated(name: String) throws {
     try withFolder { folder in
       try Data().write(to: folder.appending(path: "file"))
@@ -208,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("each of the system's errors has its text and remedy, with and without a length")
+  @Test("each system error has a text and a remedy, with and without a total byte count")
   func texts() {
     func text(_ code: CInt, _ received: (UInt64, UInt64?)?) -> String {
       var failure = DownloadFileFailure(

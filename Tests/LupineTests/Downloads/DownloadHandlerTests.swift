@@ -1,4 +1,4 @@
-// What a download tells of itself: events, progress, validation, serializers, retries.
+// A download's events, progress, serializers and validation.
 
 import Foundation
 import LupineEngine
@@ -14,7 +14,7 @@ import Testing
 
   // MARK: Events and progress
 
-  @Test("monitors hear of a download in order")
+  @Test("monitors get the events of a download in order")
   func events() async throws {
     try await withServer { _ in
       .text("body")
@@ -37,7 +37,7 @@ import Testing
     }
   }
 
-  @Test("progress never goes back and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
+  @Test("progress never decreases, and ends at exactly 1", arguments: [1, 70_000, 8 << 20] as [UInt64])
   func progress(byteCount: UInt64) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: byteCount))
@@ -48,7 +48,7 @@ import Testing
           let queue = DispatchQueue(label: "progress")
           let request = session.download(origin.url, to: into(folder))
             .downloadProgress(queue: queue) { seen.record(($0.completedUnitCount, $0.fractionCompleted)) }
-            // The queue is serial, so this comes behind the last progress.
+            // The queue is serial, so this handler runs after the last progress.
             .response(queue: queue) { _ in seen.record(nil) }
           var updates: [(Int64, Double)] = []
           while let update = await seen.next() ?? nil { updates.append(update) }
@@ -62,7 +62,7 @@ import Testing
     }
   }
 
-  @Test("progress, responses and closures come on the main queue unless another is given")
+  @Test("progress and response handlers run on the main queue by default")
   func mainQueue() async throws {
     let key = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: key, value: true)
@@ -82,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("a disk that stands still holds up downloads alone, and no more is taken than the window")
+  @Test("a blocked disk doesn't block other requests, and the download takes no more than its window")
   func slowDisk() async throws {
     let (byteCount, mayWrite) = (32 << 20, Gate())
     let sent = Mutex(0)
@@ -106,7 +106,7 @@ import Testing
           download.resume()
           for _ in 0..<50 { #expect(await session.request(origin.url + "/").outcome().error == nil) }
           #expect(download.task?.countOfBytesReceived == 0)
-          // What the kernel's buffers hold besides the window: a few MiB on loopback.
+          // Besides the window, the kernel's buffers hold a few MiB on loopback.
           #expect(sent.withLock { $0 } < byteCount * 3 / 4)
           mayWrite.open()
           let response = await download.outcome()
@@ -119,7 +119,7 @@ import Testing
 
   // MARK: Serializers
 
-  @Test("every serializer reads the file, by closure and awaited")
+  @Test("every serializer reads the file, for completion handlers and async callers")
   func serializers() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Type": "application/json; charset=utf-8"], .bytes(Array("{\"name\":\"ü\"}".utf8)))
@@ -176,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("an empty file is an error to those who read it, unless status or method allow it")
+  @Test("an empty file fails serialization unless the status or the method allows it")
   func empty() async throws {
     try await withServer { request in
       Reply(status: request.path == "/204" ? 204 : 200)
@@ -199,7 +199,7 @@ import Testing
 
   // MARK: Validation
 
-  @Test("validation knows the file")
+  @Test("each validation gets the file, and fails for its own reason")
   func validation() async throws {
     try await withServer { request in
       request.path == "/none" ? Reply(.bytes([1])) : .text(request.path == "/empty" ? "" : "body")
@@ -240,7 +240,7 @@ import Testing
                 }.validate(contentType: ["text/plain"])
               })
           else {
-            Issue.record("another reason")
+            Issue.record("a validation passed, or failed for another reason")
             return
           }
         }
@@ -248,7 +248,7 @@ import Testing
     }
   }
 
-  @Test("without a file the content type can't be validated")
+  @Test("without a file, validating the content type and serializing fail with their reasons")
   func withoutFile() async throws {
     final class Ignorant: SessionDelegate, @unchecked Sendable {
       override func urlSession(
@@ -279,7 +279,7 @@ extension Result {
   fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
-/// A way to call what is deprecated without a warning.
+/// Allows a call of deprecated functions without a warning.
 private protocol WithJSON {
   func json(_ handler: @escaping @Sendable (Int?) -> Void)
 }

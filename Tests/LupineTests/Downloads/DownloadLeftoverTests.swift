@@ -1,5 +1,5 @@
-// That downloads leave nothing behind, and take little memory: in processes of their own, with a temporary folder of
-// their own.
+// Downloads leave no files, and take little memory. Each test runs in a dedicated process with a dedicated temporary
+// folder.
 
 import Foundation
 import Glibc
@@ -12,7 +12,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadLeftoverTests {
-  @Test("downloads that are cancelled at random moments leave no file")
+  @Test("downloads that are canceled at random moments leave no file")
   func cancelledAnytime() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("downloads that are under way when their session goes leave no file")
+  @Test("downloads in flight leave no file when their session is released or invalidated")
   func sessionGoes() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -59,7 +59,7 @@ import Testing
     }
   }
 
-  @Test("a body of 256 MiB goes to its file through 24 MiB of memory at most")
+  @Test("a body of 256 MiB is written to its file with at most 24 MiB of memory")
   func memory() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("a disk that fills up ends the download, and gets its space back", .enabled(if: SmallDisk.isAvailable))
+  @Test("a full disk fails the download, and the file's space is freed", .enabled(if: SmallDisk.isAvailable))
   func fullDisk() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("a destination and a temporary folder that can't be written are errors that say so")
+  @Test("a destination or a temporary folder that can't be written fails the download with an error that names it")
   func readOnly() async throws {
     await #expect(processExitsWith: .success) {
       try await leavingNothing {
@@ -121,7 +121,7 @@ import Testing
           .text("body")
         } _: { origin in
           try await withSession { session in
-            // Not even root makes files there.
+            // Nobody can create files in /sys, not even root.
             let folder = URL(filePath: "/sys")
             let response = await session.download(origin.url, to: into(folder)).outcome()
             let error = response.error?.underlyingError as? CocoaError
@@ -142,7 +142,8 @@ import Testing
   }
 }
 
-/// Calls `body` with a temporary folder of its own, which has to be empty then. For a process of its own.
+/// Calls `body` with a dedicated temporary folder, and expects that folder to be empty afterward. Sets TMPDIR, so the
+/// test needs a dedicated process.
 private func leavingNothing(_ body: () async throws -> Void) async throws {
   let folder = URL(filePath: "/tmp/lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -152,12 +153,12 @@ private func leavingNothing(_ body: () async throws -> Void) async throws {
   #expect(names(in: folder).isEmpty)
 }
 
-/// Ends a session with downloads under way.
+/// Ends a session while downloads are in flight.
 private func endSession(_ end: (inout Session?) -> Void) async throws {
   let resource = Resource()
   try await withScripts([{ try resource.answer($0, on: $1, .hold(at: 70_000)) }]) { origin, _ in
     var session: Session? = Session()
-    // No more than have a connection at once.
+    // At most as many as can be connected at the same time.
     let requests = (0..<5).compactMap { _ in session?.download(origin.url) }
     for request in requests { await request.receives(70_000) }
     end(&session)
@@ -170,7 +171,7 @@ private func endSession(_ end: (inout Session?) -> Void) async throws {
   }
 }
 
-/// The most memory that this process has had at once.
+/// The process's peak resident memory, in bytes.
 private func residentBytesMax() throws -> Int {
   let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
   let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

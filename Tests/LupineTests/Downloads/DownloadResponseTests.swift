@@ -1,4 +1,4 @@
-// What a download's handler is given: its parts, its transformations, its descriptions.
+// `DownloadResponse`: its parts, transformations and descriptions.
 
 import Foundation
 import Lupine
@@ -20,7 +20,7 @@ import Testing
       result: result)
   }
 
-  /// All but the result.
+  /// Expects equal parts, apart from the result.
   private func expectSame<A, B, C, D>(_ left: DownloadResponse<A, B>, _ right: DownloadResponse<C, D>) {
     #expect(left.request == right.request && left.response === right.response && left.metrics === right.metrics)
     #expect(left.fileURL == right.fileURL && left.resumeData == right.resumeData)
@@ -37,7 +37,7 @@ import Testing
     #expect(failure.value == nil && failure.error == Failure(number: 1))
   }
 
-  @Test("values and errors are transformed, and everything else stays")
+  @Test("a transformation changes the value or the error, and nothing else")
   func transformations() throws {
     let success = try response(Result<Int, Failure>.success(7))
     let failure = try response(Result<Int, Failure>.failure(Failure(number: 1)))
@@ -65,7 +65,7 @@ import Testing
     #expect(success.tryMapError { $0 }.value == 7)
   }
 
-  @Test("the description is the result, the debug description all of it")
+  @Test("the description is the result, and the debug description has all parts")
   func descriptions() throws {
     let response = try response(.success("text"))
     #expect(response.description == "success(\"text\")")

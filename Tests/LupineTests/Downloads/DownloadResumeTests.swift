@@ -1,4 +1,4 @@
-// Downloads that are gone on with.
+// Downloads resumed with resume data, and each response that the server may give.
 
 import Foundation
 import LupineEngine
@@ -13,7 +13,8 @@ import Testing
   private let resource = Resource()
   private let place = 70_000
 
-  /// Cuts a download, and resumes it at a server that answers then by `script`; the requests are the resuming ones.
+  /// Cuts a download after 70,000 bytes, then resumes it; the server answers the resumed requests with `script`.
+  /// Returns the resumed requests.
   private func resuming(
     _ resource: Resource = Resource(), _ script: @escaping @Sendable (ReceivedRequest, Peer) throws -> Void,
     before change: (ResumeData) throws -> Void = { _ in },
@@ -43,9 +44,9 @@ import Testing
     #expect(path.map(FileManager.default.fileExists(atPath:)) == false)
   }
 
-  // MARK: Going on
+  // MARK: Resuming
 
-  @Test("the rest is asked for and appended; progress begins with what is there")
+  @Test("only the rest is requested and appended, and progress starts at the received byte count")
   func append() async throws {
     let requests = try await withScripts([
       { [resource, place] in try resource.answer($0, on: $1, .cut(at: place)) },
@@ -79,7 +80,7 @@ import Testing
     #expect(requests[1].fields.list("accept-encoding") == "identity")
   }
 
-  @Test("a changed resource replaces what is there")
+  @Test("a changed resource replaces the received bytes")
   func changed() async throws {
     var other = resource
     (other.fields["ETag"], other.shift, other.byteCount) = ("\"v2\"", 7, 50_000)
@@ -92,7 +93,7 @@ import Testing
     #expect(requests.count == 1)
   }
 
-  @Test("a download of unknown length of which only the end was missing is completed")
+  @Test("a download of unknown length that has all bytes but not the end is completed")
   func onlyTheEnd() async throws {
     let small = Resource(byteCount: place)
     let requests = try await withScripts([
@@ -111,12 +112,12 @@ import Testing
         }
       }
     }
-    // The last byte again, since a server has no answer to a range of nothing but an error.
+    // The last byte is requested again, because a server answers an empty range only with an error.
     #expect(requests[1].fields.first("range") == "bytes=69999-")
   }
 
   @Test(
-    "a part of something else is dropped, and everything asked for",
+    "a part of another range or representation is discarded, and the whole is requested",
     arguments: [
       "Content-Range: bytes 70001-199999/200000\r\nETag: \"v1\"", "Content-Range: bytes 70000-199999/200001",
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "X-Nothing: 1",
@@ -137,7 +138,7 @@ import Testing
   }
 
   @Test(
-    "two representations are never joined, though the part has the right place and length",
+    "bytes of two representations are never joined, even if the part has the right offset and length",
     arguments: [
       "Content-Range: bytes 70000-199999/200000\r\nETag: \"v2\"", "Content-Range: bytes 70000-199999/200000",
       "Content-Range: bytes 70000-199999/200000\r\nETag: W/\"v1\"",
@@ -158,7 +159,7 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == ["bytes=70000-", nil])
   }
 
-  @Test("another answer is the response, and what is there can be gone on with later", arguments: [503, 401, 404])
+  @Test("an unrelated response is delivered, and the received bytes can be resumed later", arguments: [503, 401, 404])
   func unrelated(status: Int) async throws {
     _ = try await resuming { _, peer in
       try peer.respond(status: status, body: Array("later".utf8))
@@ -170,7 +171,7 @@ import Testing
     }
   }
 
-  @Test("a download that is cut again, or can't be connected, can be gone on with again")
+  @Test("a resumed download that loses its connection, or gets none, can be resumed again")
   func cutAgain() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -194,13 +195,13 @@ import Testing
     }
   }
 
-  @Test("nginx lets a download go on")
+  @Test("a download from nginx is resumed")
   func nginx() async throws {
     let (url, byteCount) = (try await TestServers.nginx + "/big.bin", 256 << 20)
     try await withSession { session in
       try await withDownloadFolder { folder in
         var cancelled: Data?
-        // On a busy machine all of it may have come before the cancellation does.
+        // On a busy machine a download may be complete before it is canceled.
         for _ in 0..<20 where cancelled == nil {
           let request = session.download(url, headers: [.acceptEncoding("identity")])
           await request.receives(1 << 20)
@@ -221,7 +222,7 @@ import Testing
     }
   }
 
-  @Test("another answer that is cut leaves nothing, and what is there can be gone on with")
+  @Test("an unrelated response that is cut leaves no file, and the received bytes can still be resumed")
   func unrelatedCut() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -245,7 +246,7 @@ import Testing
     }
   }
 
-  @Test("without its file a download begins at the start", arguments: [true, false])
+  @Test("a download starts again if its file is missing or too short", arguments: [true, false])
   func fileGone(isShorter: Bool) async throws {
     let resource = resource
     let requests = try await resuming {
@@ -263,11 +264,11 @@ import Testing
     #expect(requests.map { $0.fields.first("range") } == [nil])
   }
 
-  @Test("a download that had to begin at the start, and is cut, can be gone on with", arguments: [true, false])
+  @Test("a download that had to start again and was cut can be resumed", arguments: [true, false])
   func freshAndCut(isFileGone: Bool) async throws {
     let (resource, place) = (resource, place)
     let part: @Sendable (ReceivedRequest, Peer) throws -> Void = { _, peer in
-      // Of something else, so that everything is asked for.
+      // A part of something else, so that the whole is requested.
       try peer.respond(
         status: 206, fields: ["Content-Range": "bytes 1-2/3", "ETag": "\"v1\""], body: [1, 2])
     }
@@ -290,7 +291,7 @@ import Testing
     }
   }
 
-  @Test("a download through a redirect is gone on with at its first URL")
+  @Test("a redirected download is resumed at its first URL")
   func redirected() async throws {
     let (resource, place) = (resource, place)
     try await withScripts([
@@ -313,7 +314,7 @@ import Testing
     }
   }
 
-  @Test("resume data that can't be read is an error, and nothing is sent")
+  @Test("malformed resume data is an error, and no request is sent")
   func unreadable() async throws {
     try await withSession { session in
       let request = session.download(resumingWith: Data("nonsense".utf8))
@@ -321,7 +322,7 @@ import Testing
       #expect((response.error?.underlyingError as? URLError)?.code == .cannotOpenFile)
       #expect(response.fileURL == nil && response.resumeData == nil && response.request == nil)
       guard case .resumeData = request.downloadable else {
-        Issue.record("another kind")
+        Issue.record("the downloadable isn't resume data")
         return
       }
     }

@@ -1,4 +1,4 @@
-// Downloads that are tried again, and awaited.
+// Retried downloads, and downloads in async code.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadRetryTests {
-  /// Sends a failed request again, a number of times.
+  /// Retries a failed request until `limit` retries were made.
   private struct Again: RequestInterceptor {
     let limit: Int
 
@@ -24,7 +24,7 @@ import Testing
 
   // MARK: Retries
 
-  @Test("a failed round's file isn't in the way of the next one's")
+  @Test("a retry replaces the file of the failed attempt")
   func retryOverFile() async throws {
     try await withScripts([
       { try $1.respond(status: 503, body: Array("later, and longer".utf8), to: $0) },
@@ -44,7 +44,7 @@ import Testing
     }
   }
 
-  @Test("a round that was cut is begun afresh, and what it left is removed")
+  @Test("a retry after a lost connection downloads the whole again, and the partial file is removed")
   func retryAfterCut() async throws {
     let resource = Resource()
     try await withScripts([
@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("another round begins without what the failed one has brought")
+  @Test("a retry starts without the file, resume data, progress and error of the failed attempt")
   func reset() async throws {
     try await withScripts([{ try $1.respond(status: 503, body: [1, 2], to: $0) }]) { origin, _ in
       try await withSession(startRequestsImmediately: false) { session in
@@ -85,7 +85,7 @@ import Testing
             }, to: into(folder))
           made.validate().downloadProgress(queue: .global()) { _ in }
           request.withLock { $0 = made }
-          // Last: what is added to a request that runs may come too late for its first round.
+          // Last, because handlers added to a running request may be too late for its first attempt.
           made.resume()
           let response = await made.outcome()
           #expect(response.error?.responseCode == 503 && response.content == Data([1, 2]) && made.retryCount == 1)
@@ -98,7 +98,7 @@ import Testing
     }
   }
 
-  @Test("a download that is gone on with is retried from where it got to")
+  @Test("a resumed download is retried from the bytes received so far")
   func retryResumed() async throws {
     let resource = Resource()
     try await withScripts([
@@ -119,7 +119,7 @@ import Testing
     }
   }
 
-  @Test("a serializer's failure is retried too, and each handler is called once")
+  @Test("a serializer's failure is retried, and each handler is called once")
   func retryAfterSerializer() async throws {
     try await withScripts([
       { try $1.respond(body: Array("{}".utf8), to: $0) },
@@ -132,7 +132,7 @@ import Testing
           let heard = Recorder<String>()
           request.responseString(queue: request.underlyingQueue) { heard.record($0.value ?? "-") }
           let decoded = request.serializingDecodable(Item.self)
-          // Not before there are both handlers, or the first might be called without the other.
+          // Resumed only with both handlers; otherwise the first could be called before the second is added.
           request.resume()
           let response = await decoded.response
           #expect(response.value == Item(name: "n"))
@@ -143,9 +143,11 @@ import Testing
     }
   }
 
-  // MARK: Awaiting
+  // MARK: Async code
 
-  @Test("cancelling the task that awaits a download cancels it, unless that isn't wanted", arguments: [true, false])
+  @Test(
+    "canceling the task that awaits a download cancels the download if automaticallyCancelling is set",
+    arguments: [true, false])
   func automaticCancel(isAutomatic: Bool) async throws {
     let (resource, mayEnd) = (Resource(), Gate())
     try await withScripts([
@@ -174,7 +176,7 @@ import Testing
     }
   }
 
-  @Test("a suspended download goes on when it is resumed, and can be cancelled by its task")
+  @Test("a suspended download continues when it is resumed, and can be canceled by its download task")
   func control() async throws {
     let (resource, mayAnswer) = (Resource(), Gate())
     try await withOrigin { peer in
@@ -209,7 +211,7 @@ extension Result {
 }
 
 extension Peer {
-  /// Answers and keeps the connection.
+  /// Sends a reply, and keeps the connection open.
   fileprivate func respond(status: Int = 200, body: [UInt8], to request: ReceivedRequest) throws {
     try send(Reply(status: status, .bytes(body)), to: request)
   }

@@ -1,4 +1,4 @@
-// Download tasks of a URLSession whose delegate is the caller's own.
+// Download tasks of a `URLSession` with the caller's delegate.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadTaskTests {
-  /// Writes down what it hears.
+  /// Records the delegate callbacks.
   private final class Delegate: NSObject, URLSessionDownloadDelegate {
     struct Heard: Sendable {
       var written: [Int64] = []
@@ -61,7 +61,8 @@ import Testing
     return try await body(session)
   }
 
-  @Test("the file is there while the delegate hears of it, and stays only if it was moved", arguments: [true, false])
+  @Test(
+    "the file exists during didFinishDownloadingTo, and stays only if the delegate moves it", arguments: [true, false])
   func file(isMoved: Bool) async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 600_000))
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("cancelling with resume data calls the closure before the end, and another task goes on with it")
+  @Test("cancel(byProducingResumeData:) calls its closure before the task ends, and another task resumes with the data")
   func resumes() async throws {
     let resource = Resource()
     try await withScripts([
@@ -105,7 +106,7 @@ import Testing
         let error = try #require(await delegate.ended.next() as? URLError)
         #expect(error.code == .cancelled && error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
         let resumeData = try #require(data)
-        // Behind the end the answer is the same.
+        // After the end, a second call gets the same data.
         let again = await withCheckedContinuation { continuation in task.cancel { continuation.resume(returning: $0) } }
         #expect(again == data)
 
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("tasks that never ran leave what there was, and say so")
+  @Test("a task canceled before it ran returns the resume data that it was created with, if any")
   func neverRan() async throws {
     let resource = Resource()
     try await withScripts([{ try resource.answer($0, on: $1, .cut(at: 70_000)) }]) { origin, _ in

@@ -1,4 +1,4 @@
-// Downloads from a server to the file: where it goes, what is said of it, what is made of it.
+// Downloads from a test server: where the file is moved, what it holds, and how requests are built.
 
 import Foundation
 import LupineEngine
@@ -10,9 +10,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DownloadTests {
-  // MARK: Where the file goes
+  // MARK: Destinations
 
-  @Test("without a destination the file is in the temporary folder, under Alamofire_ and the temporary name")
+  @Test("the default destination is in the temporary folder, under Alamofire_ and the temporary name")
   func defaultDestination() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Disposition": "attachment; filename=evil"], .pattern(byteCount: 300_000))
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("a destination knows the temporary file, which is complete, and the response")
+  @Test("a destination gets the complete temporary file and the response")
   func destination() async throws {
     try await withServer { _ in
       Reply(status: 203, .pattern(byteCount: 1000))
@@ -57,7 +57,8 @@ import Testing
     }
   }
 
-  @Test("a file in the way is replaced if that is said, and otherwise the move fails", arguments: [true, false])
+  @Test(
+    "an existing file is replaced with removePreviousFile, and fails the move without it", arguments: [true, false])
   func previousFile(isReplaced: Bool) async throws {
     try await withServer { _ in
       .text("new")
@@ -86,7 +87,7 @@ import Testing
     }
   }
 
-  @Test("a missing folder fails the move, unless it may be made")
+  @Test("a missing folder fails the move if creating it isn't allowed")
   func missingFolder() async throws {
     try await withServer { _ in
       .text("new")
@@ -103,7 +104,7 @@ import Testing
     }
   }
 
-  @Test("the suggested destination is in the folder, under the server's name without its path")
+  @Test("the suggested destination is in the folder, under the last component of the server's file name")
   func suggestedDestination() throws {
     let folder = try #require(FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first)
     let temporary = URL(filePath: "/tmp/x.tmp")
@@ -124,7 +125,7 @@ import Testing
     #expect(url.deletingLastPathComponent().path == documents?.path && options == [])
   }
 
-  @Test("a file manager of the caller's moves the file in its own way")
+  @Test("the file manager of the session's delegate moves the file")
   func fileManager() async throws {
     final class Mover: FileManager, @unchecked Sendable {
       override func moveItem(at source: URL, to destination: URL) throws {
@@ -144,9 +145,9 @@ import Testing
     }
   }
 
-  // MARK: What is saved
+  // MARK: Content
 
-  @Test("an error status has a body too, which is saved", arguments: [404, 503, 302, 401])
+  @Test("the body of a response with an error status is saved", arguments: [404, 503, 302, 401])
   func errorStatus(status: Int) async throws {
     try await withServer { _ in
       .text("what happened", status: status)
@@ -163,7 +164,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is an empty file, and a coded one is saved decoded")
+  @Test("an empty body is an empty file, and a coded body is saved decoded")
   func bodies() async throws {
     try await withServer { request in
       switch request.path {
@@ -192,7 +193,8 @@ import Testing
     }
   }
 
-  @Test("redirects are followed, and one that isn't is a response without a body", arguments: [true, false])
+  @Test(
+    "redirects are followed, and one that isn't followed is a response with an empty file", arguments: [true, false])
   func redirects(isFollowed: Bool) async throws {
     try await withServer { request in
       request.path == "/end" ? .text("end") : Reply(status: 302, fields: ["Location": "/end"])
@@ -212,7 +214,7 @@ import Testing
 
   // MARK: Requests
 
-  @Test("a download is made of a URL with parameters of either kind, a modifier, and of a request")
+  @Test("a download is built from a URL with encoded parameters and a modifier, or from a URLRequest")
   func factories() async throws {
     try await withServer { request in
       .text("\(request.method) \(request.target) \(request.fields.first("x-a") ?? "-")")
@@ -231,7 +233,7 @@ import Testing
           for request in requests { texts.append(await request.serializingString().response.value) }
           #expect(texts == ["GET /?a=1 1", "DELETE /?b=2 2", "PUT / -"])
           guard case .request = requests[0].downloadable else {
-            Issue.record("another kind")
+            Issue.record("the downloadable isn't a request")
             return
           }
         }
@@ -239,7 +241,7 @@ import Testing
     }
   }
 
-  @Test("what can't be asked for is the response's error, and there is no file")
+  @Test("a request that can't be built or sent fails without a file")
   func unbuilt() async throws {
     try await withSession { session in
       let response = await session.download("").outcome()
@@ -250,7 +252,7 @@ import Testing
     }
   }
 
-  @Test("a credential is offered to a server that asks, and its refusal is no part of the file")
+  @Test("a challenge is answered with the credential, and the file holds only the final response")
   func challenge() async throws {
     try await withServer { request in
       request.fields.first("authorization") == nil
@@ -269,7 +271,7 @@ import Testing
     }
   }
 
-  @Test("an eager session has the task before the download is resumed")
+  @Test("an eager session creates the task before the download is resumed")
   func eager() async throws {
     try await withServer { _ in
       .text("here")

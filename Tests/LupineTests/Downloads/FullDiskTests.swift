@@ -1,4 +1,4 @@
-// Downloads and disks that are really full.
+// Downloads to a file system that is full.
 
 import Foundation
 import Testing
@@ -13,7 +13,7 @@ import Testing
     try FileManager.default.contentsOfDirectory(atPath: folder.path)
   }
 
-  @Test("a download that fills the disk fails with how far it came, and gives the space back")
+  @Test("a write to a full disk fails with the progress so far, and frees the file's space")
   func writing() throws {
     let disk = try SmallDisk()
     let file = try DownloadFile.create(in: disk.folder, from: URL(string: "https://h/large"), total: 100_000)
@@ -25,13 +25,13 @@ import Testing
     #expect(
       error.localizedDescription.contains(" can't be written after 60,000 of 100,000 bytes: No space left on device."))
     #expect(try names(in: disk.folder).isEmpty)
-    // There is room again.
+    // The space is free again.
     let other = try DownloadFile.create(in: disk.folder, from: nil)
     for _ in 0..<6 { try other.write(piece) }
     #expect(try Data(contentsOf: other.finish()).count == 60_000)
   }
 
-  @Test("a move to a full disk leaves the source, what was at the destination, and nothing else")
+  @Test("a move to a full disk leaves the source and the existing file, and nothing else")
   func moving() throws {
     let disk = try SmallDisk()
     try withFolder { folder in
@@ -47,7 +47,7 @@ import Testing
       #expect(try Data(contentsOf: source).count == 100_000)
       #expect(try names(in: disk.folder) == ["file"])
 
-      // What has been there is known without copying.
+      // An existing file is detected before anything is copied.
       let occupied = try #require(throws: CocoaError.self) { try DownloadDestination(url: url).move(from: source) }
       #expect(occupied.code == .fileWriteFileExists)
     }

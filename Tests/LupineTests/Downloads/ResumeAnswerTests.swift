@@ -1,4 +1,4 @@
-// What the answers of servers mean for a download that is gone on with (RFC 9110 §13.1.5, §14).
+// `ResumeAnswer`: how to treat each response to the request that resumes a download (RFC 9110 §13.1.5, §14).
 
 import Foundation
 import LupineEngine
@@ -24,7 +24,7 @@ import Testing
 
   private static let tag = ("ETag", "\"v1\"")
 
-  @Test("the missing part is appended")
+  @Test("a part that is exactly the missing one is appended")
   func part() throws {
     let range = ("Content-Range", "bytes 50-99/100")
     let append = ResumeAnswer.append(at: 50, total: 100)
@@ -32,7 +32,7 @@ import Testing
     #expect(try answer(206, [range, ("Content-Length", "50"), Self.tag]) == append)
     #expect(try answer(206, [range, Self.tag, ("Content-Encoding", "identity")]) == append)
     #expect(try answer(206, [range, Self.tag, ("Content-Encoding", "aws-chunked")]) == append)
-    // Either side may be the one that knows the length.
+    // The total is known if either the resume data or Content-Range has it.
     #expect(try answer(206, [range, Self.tag], total: nil) == append)
     #expect(try answer(206, [("Content-Range", "bytes 50-99/*"), Self.tag]) == append)
     let date = ResumeData.Validator.lastModified(Self.lastModified)
@@ -43,9 +43,9 @@ import Testing
   }
 
   @Test(
-    "a part that isn't exactly the missing one is asked for again, whole",
+    "a part of another range is discarded, and the whole is requested",
     arguments: [
-      // Another start, another end, another length, and what isn't a range.
+      // Another start, another end, another total, and values that aren't a single byte range.
       "bytes 0-99/100", "bytes 49-99/100", "bytes 51-99/100", "bytes 50-98/100", "bytes 50-99/101", "bytes 50-100/101",
       "bytes 50-98/*", "bytes 50-100/*", "bytes */100", "items 50-99/100", "bytes 50-99", "",
       "bytes 50-99/100, bytes 50-99/100",
@@ -54,7 +54,7 @@ import Testing
     #expect(try answer(206, [("Content-Range", range), Self.tag]) == .askAgain)
   }
 
-  @Test("several parts, several ranges, no range and no known end are asked for again")
+  @Test("a 206 with several parts, several ranges, no range, no known end, another length or a coding is discarded")
   func unusableParts() throws {
     let tag = Self.tag
     #expect(try answer(206, [tag]) == .askAgain)
@@ -66,10 +66,10 @@ import Testing
     #expect(try answer(206, [range, ("Content-Encoding", "gzip"), tag]) == .askAgain)
   }
 
-  @Test("a part of something else is asked for again")
+  @Test("a part of another representation is discarded, and the whole is requested")
   func changedPart() throws {
     let range = ("Content-Range", "bytes 50-99/100")
-    // Without the entity tag nobody knows what it is a part of.
+    // Without an entity tag, the representation of the part is unknown.
     #expect(try answer(206, [range]) == .askAgain)
     for tag in ["\"v2\"", "W/\"v1\"", "v1", ""] { #expect(try answer(206, [range, ("ETag", tag)]) == .askAgain) }
     for date in ["Wed, 21 Oct 2015 07:28:01 GMT", "today", ""] {
@@ -78,13 +78,13 @@ import Testing
     }
   }
 
-  @Test("the whole replaces what is there")
+  @Test("a 200 replaces the received bytes")
   func whole() throws {
     #expect(try answer(200) == .startAfresh)
     #expect(try answer(200, [("Content-Range", "bytes 50-99/100"), ("ETag", "\"v1\"")]) == .startAfresh)
   }
 
-  @Test("no range to serve means that the file is complete, if it is as long as the whole")
+  @Test("a 416 means a complete file only if the resource has exactly the received byte count")
   func unsatisfied() throws {
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: nil) == .complete)
     #expect(try answer(416, [("Content-Range", "bytes */50")], total: 50) == .complete)
@@ -98,7 +98,7 @@ import Testing
   }
 
   @Test(
-    "any other answer stands for itself, and the file stays",
+    "any other status is unrelated, and the file stays",
     arguments: [201, 204, 301, 304, 401, 403, 404, 407, 412, 429, 500, 503])
   func unrelated(status: Int) throws {
     #expect(try answer(status, [("Content-Range", "bytes 50-99/100")]) == .unrelated)

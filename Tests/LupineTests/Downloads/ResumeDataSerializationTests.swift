@@ -1,4 +1,4 @@
-// Resume data as its caller keeps it: it comes back whole, and nothing else is taken for it.
+// `ResumeData` in serialized form: it is read back unchanged, and malformed data is refused.
 
 import Foundation
 import LupineEngine
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test("what is kept comes back, in the order of the fields")
+  @Test("resume data is read back unchanged, with its fields in order")
   func roundTrip() throws {
     let fields = Fields((0..<50).map { ("X-\($0 * 7 % 50)", "ä\"\\\u{1F600} \($0)") })
     for validator in [.entityTag("\"\\\""), .lastModified("Wed, 21 Oct 2015 07:28:00 GMT")] as [ResumeData.Validator] {
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("more than can be read again isn't offered")
+  @Test("resume data larger than the limit for reading is never produced")
   func tooLarge() throws {
     let fields: Fields = ["X": String(repeating: "x", count: 256 * 1024)]
     #expect(try resumeData(fields: fields).serialized == nil)
@@ -57,7 +57,7 @@ import Testing
     #expect(ResumeData.make(request: request, response: response, file: file, receivedByteCount: 5) != nil)
   }
 
-  @Test("only the files of downloads can be named")
+  @Test("a path that isn't of a download file is refused")
   func otherFiles() throws {
     let name = DownloadFileName.random()
     let paths = [
@@ -73,7 +73,7 @@ import Testing
     #expect(!isRefused(try #require(try resumeData(path: "/var/\(name)").serialized)))
   }
 
-  @Test("numbers and validators that can't be are refused")
+  @Test("impossible byte counts and validators are refused")
   func impossible() throws {
     let impossible = [
       try resumeData(received: 0), try resumeData(received: 101), try resumeData(received: 1 << 63, total: nil),
@@ -83,7 +83,7 @@ import Testing
     for resumeData in impossible { #expect(isRefused(try #require(resumeData.serialized))) }
   }
 
-  @Test("another version, and what isn't resume data at all, is refused")
+  @Test("another version and malformed data are refused")
   func foreign() throws {
     let text = String(decoding: try #require(try resumeData().serialized), as: UTF8.self)
     #expect(!isRefused(Data(text.utf8)))
@@ -100,7 +100,7 @@ import Testing
     #expect(isRefused(Data([0xFF, 0xFE, 0x00])))
   }
 
-  @Test("damaged resume data is refused or harmless, and never crashes")
+  @Test("damaged resume data is refused or names a download file, and never crashes")
   func damaged() throws {
     let original = try #require(try resumeData().serialized)
     var random = SplitMix64(seed: 1)
@@ -116,7 +116,7 @@ import Testing
         if data.isEmpty { break }
       }
       guard let read = try? ResumeData(data) else { continue }
-      // A comparison that fails a thousand times would be printed a thousand times.
+      // An #expect would print each of thousands of failures.
       let name = read.path.split(separator: "/").last ?? ""
       guard DownloadFileName.matches(name), read.receivedByteCount > 0 else {
         Issue.record("\(String(decoding: data, as: UTF8.self))")
@@ -125,7 +125,7 @@ import Testing
     }
     for count in 0..<original.count {
       guard isRefused(original.prefix(count)) else {
-        Issue.record("\(count) bytes are taken for the whole")
+        Issue.record("the first \(count) bytes are accepted as resume data")
         return
       }
     }

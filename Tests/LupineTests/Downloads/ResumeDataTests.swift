@@ -1,4 +1,4 @@
-// When a download can be gone on with, what is asked for then, and what is kept of it.
+// `ResumeData`: when a download can be resumed, with which request, and what is kept for that.
 
 import Foundation
 import Testing
@@ -9,7 +9,7 @@ import Testing
 @Suite struct ResumeDataTests {
   private static let url = "https://h/large?x=1"
   private static let file = URL(filePath: "/tmp/\(DownloadFileName.random())")
-  /// 2026-01-15 12:00:00 GMT.
+  /// 2026-01-15 12:00:00 GMT, in seconds since 1970.
   private static let now: Int64 = 1_768_478_400
   private static let lastModified = "Thu, 15 Jan 2026 11:00:00 GMT"
 
@@ -19,7 +19,8 @@ import Testing
         url: try Self.url.asURL(), statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields))
   }
 
-  /// Resume data of a 200 whose fields are these besides Accept-Ranges and a strong entity tag.
+  /// Returns the resume data after a response with these fields, besides Accept-Ranges, a strong entity tag and
+  /// Content-Length. A field with an empty value is left out.
   private func made(
     _ fields: [String: String] = [:], status: Int = 200, received: UInt64 = 50,
     changing change: (inout URLRequest) -> Void = { _ in }
@@ -33,7 +34,7 @@ import Testing
       now: Self.now)
   }
 
-  @Test("a response that can be gone on with is: its request, validator, file, and how far it came")
+  @Test("resume data holds the request, the validator, the file and the byte counts")
   func resumable() throws {
     let resumeData = try #require(
       try made {
@@ -61,7 +62,7 @@ import Testing
       fresh.headers.dictionary == ["Authorization": "Bearer t", "X-A": "1", "Accept-Encoding": "br, gzip"])
   }
 
-  @Test("what can't be gone on with gives no resume data")
+  @Test("a download that can't be resumed gives no resume data")
   func unresumable() throws {
     #expect(try made() != nil)
     #expect(try made(received: 0) == nil)
@@ -80,17 +81,17 @@ import Testing
     #expect(try made { $0.headers["range"] = "bytes=10-" } == nil)
   }
 
-  @Test("lists, capitals and an identity coding don't stand in the way; a length may be unknown")
+  @Test("resume data is made despite a list of range units, capitals, an identity coding or an unknown length")
   func resumableToo() throws {
     #expect(try made(["Accept-Ranges": "items, Bytes"]) != nil)
     #expect(try made(["Content-Encoding": "identity"]) != nil)
-    // Nothing was undone, so that the file holds the bytes that offsets count.
+    // No coding was decoded, so offsets in the file are offsets in the representation.
     for coding in ["aws-chunked", "gzip, x-unknown"] { #expect(try made(["Content-Encoding": coding]) != nil) }
     let resumeData = try #require(try made(["Content-Length": ""]))
     #expect(resumeData.totalByteCount == nil)
   }
 
-  @Test("a timeout without end stays one, and a file of another name isn't gone on with")
+  @Test("a timeout without limit stays one, and a file that isn't a download file gives no resume data")
   func kept() throws {
     for timeout in [TimeInterval.infinity, 0] {
       #expect(try made { $0.timeoutInterval = timeout }?.makeRequest().explicitTimeoutInterval == 0)
@@ -105,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "a weak entity tag, several and none at all are no validator, not even with a date",
+    "a weak or malformed entity tag is no validator, not even with a date",
     arguments: [
       "W/\"v1\"", "w/\"v1\"", "v1", "\"", "\"v1", "\"v1\", \"v2\"", "\"a b\"", "\"\u{7F}\"", "\"é\"", "\"a\nb\"",
     ])
@@ -113,7 +114,7 @@ import Testing
     #expect(try made(["ETag": tag, "Last-Modified": Self.lastModified]) == nil)
   }
 
-  @Test("an entity tag may be empty, and hold anything visible")
+  @Test("an entity tag may be empty, and hold any visible character")
   func tags() throws {
     for tag in ["\"\"", "\"W/x\"", "\"!#~'<>\\\""] {
       #expect(try made(["ETag": tag])?.validator == .entityTag(tag))
@@ -121,14 +122,14 @@ import Testing
   }
 
   @Test(
-    "a date is a validator if nothing can have changed since within its second",
+    "a date is a validator if it is a second before Date, or a minute before the clock if there is no Date",
     arguments: [
       ("Thu, 15 Jan 2026 12:00:01 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Thu, 15 Jan 2026 12:00:02 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
       ("Thu, 15 Jan 2026 12:00:03 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", false),
       ("Wed, 21 Oct 2015 07:28:00 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
       ("Wednesday, 21-Oct-15 07:28:00 GMT", "Thu, 15 Jan 2026 12:00:02 GMT", true),
-      // Without a Date that can be read, our clock stands in: 12:00:00.
+      // Without a valid Date, the local clock is used. It shows 12:00:00.
       ("Thu, 15 Jan 2026 11:59:00 GMT", "", true), ("Thu, 15 Jan 2026 11:59:01 GMT", "", false),
       ("Thu, 15 Jan 2026 11:59:00 GMT", "now", true), ("Fri, 16 Jan 2026 11:59:00 GMT", "", false),
       ("yesterday", "Thu, 15 Jan 2026 12:00:02 GMT", false), ("", "Thu, 15 Jan 2026 12:00:02 GMT", false),
@@ -141,7 +142,7 @@ import Testing
     #expect(resumeData.makeRequest().headers["If-Range"] == lastModified)
   }
 
-  @Test("a download that was gone on with and cut again can be gone on with again, with its first request")
+  @Test("resume data of a resumed download that was cut again has the first request and the new byte count")
   func again() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1", "Accept-Encoding": "gzip"] })
     let fields = ["Content-Range": "bytes 50-99/100", "Content-Length": "50", "ETag": "\"v1\""]
@@ -154,7 +155,7 @@ import Testing
     #expect(resumeData.validator == earlier.validator)
     #expect(resumeData.makeFreshRequest() == earlier.makeFreshRequest())
     #expect(resumeData.makeRequest().headers["Range"] == "bytes=70-")
-    // A part that doesn't go on with it is nothing to go on with.
+    // A part at another offset gives no resume data.
     let other = try response(["Content-Range": "bytes 60-99/100"], status: 206)
     #expect(
       ResumeData.make(
@@ -162,7 +163,8 @@ import Testing
         now: Self.now) == nil)
   }
 
-  @Test("earlier resume data stays valid as long as no answer touched the file; a changed resource has its own")
+  @Test(
+    "earlier resume data stays valid until a response changes the file, and a changed resource gives new resume data")
   func earlierStays() throws {
     let earlier = try #require(try made { $0.headers = ["X-A": "1"] })
     func next(_ response: HTTPURLResponse?, received: UInt64) -> ResumeData? {

@@ -1,4 +1,4 @@
-// Adapters in a session: in which order, what they may answer, and when.
+// Adapters of sessions and requests: their order, their possible answers, and when they may answer.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct AdaptTests {
-  @Test("the session's adapter comes first, then the request's in the order in which they were added")
+  @Test("the session's adapter runs first, then the request's adapters in the order in which they were added")
   func order() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Way") ?? "none")
@@ -19,7 +19,7 @@ import Testing
           .adapt(using: Signpost("adapter")).interceptor(Signpost("interceptor")).retry(using: ScriptedRetrier([]))
         let response = await request.serializingString().response
         #expect(response.value == "session given adapter interceptor")
-        // What was built, then what became of it, and that is what the response tells.
+        // The built request, then the adapted one, which is also the response's.
         #expect(request.requests.map { $0.headers["X-Way"] } == [nil, response.value])
         #expect(response.request == request.lastRequest && request.firstRequest?.headers["X-Way"] == nil)
         #expect(request.performedRequests == [request.lastRequest])
@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  @Test("the first failure is the last one asked, and is told as requestAdaptationFailed")
+  @Test("the first adapter that fails is the last one called, and its error is wrapped in requestAdaptationFailed")
   func firstFailure() async throws {
     try await withServer { _ in
       Reply()
@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("an adapter that wants to know the request is told its id and its session")
+  @Test("an adapter that implements the variant with state gets the request's id and session")
   func state() async throws {
     struct Curious: RequestInterceptor {
       let told: Log<(UUID, Session)>
@@ -72,7 +72,7 @@ import Testing
         _ urlRequest: URLRequest, for session: Session,
         completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
       ) {
-        Issue.record("the other one knows more")
+        Issue.record("the variant without state was called")
         completion(.success(urlRequest))
       }
     }
@@ -89,7 +89,7 @@ import Testing
     }
   }
 
-  @Test("a GET request that an adapter gives a body is refused")
+  @Test("a body added to a GET request by an adapter is refused")
   func bodyByAdapter() async throws {
     try await withServer { _ in
       Reply()
@@ -113,7 +113,9 @@ import Testing
     }
   }
 
-  @Test("an answer from another thread counts, a second one doesn't", arguments: [true, false], [true, false])
+  @Test(
+    "an adapter's first answer counts, from any thread, and later answers don't", arguments: [true, false],
+    [true, false])
   func answers(isElsewhere: Bool, isOnOwnQueue: Bool) async throws {
     try await withServer { request in
       .text(request.path)
@@ -139,7 +141,7 @@ import Testing
     }
   }
 
-  @Test("an answer to a request that was cancelled meanwhile changes nothing", arguments: [true, false])
+  @Test("an adapter's answer after a cancellation has no effect", arguments: [true, false])
   func lateAnswer(isFailure: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -161,9 +163,9 @@ import Testing
     }
   }
 
-  @Test("what a request was given is let go of while nothing is locked")
+  @Test("a replaced redirect handler is released without a lock held")
   func replaced() async throws {
-    // A handler that asks the request when it goes.
+    // A handler that reads the request's state in its deinit, which would deadlock under the request's lock.
     final class Curious: RedirectHandler {
       let request: Request
       init(_ request: Request) { self.request = request }
@@ -181,9 +183,9 @@ import Testing
     }
   }
 
-  @Test("a closure that is replaced is let go of while nothing is locked")
+  @Test("replaced closures are released without a lock held")
   func replacedClosures() async throws {
-    // What goes with a closure, and does something then.
+    // Calls a closure in its deinit, which runs when the closures that capture it are released.
     final class Goodbye: Sendable {
       let say: @Sendable () -> Void
       init(_ say: @escaping @Sendable () -> Void) { self.say = say }
@@ -211,7 +213,7 @@ import Testing
     #expect(said.entries == ["initialized", "progress", "unset"])
   }
 
-  @Test("ten thousand adapters and retriers take no stack")
+  @Test("ten thousand adapters and retriers don't overflow the stack")
   func many() async throws {
     try await withServer { request in
       .text(request.fields.first("X-Count") ?? "", status: 500)
@@ -236,7 +238,7 @@ import Testing
     }
   }
 
-  @Test("fifty requests at once with a token that has run out refresh it once")
+  @Test("fifty simultaneous requests with an expired token refresh it once")
   func authentication() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Bearer new" ? .text("here") : Reply(status: 401)
@@ -255,7 +257,7 @@ import Testing
   }
 }
 
-/// An adapter that notes that the request came by.
+/// An adapter that appends its name to the field X-Way.
 private struct Signpost: RequestInterceptor {
   let name: String
 

@@ -1,4 +1,4 @@
-// Challenges of the Basic scheme, as a session answers them.
+// Challenges of the Basic scheme, answered by a session.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct BasicAuthenticationTests {
-  @Test("the request's credential is shown when the server asks, on the same connection")
+  @Test("the request's credential is sent after a challenge, on the same connection")
   func requestsOwn() async throws {
     try await withServer(Self.guarded) { origin in
       try await withSession { session in
@@ -27,7 +27,7 @@ import Testing
   }
 
   @Test(
-    "the credential that answers a challenge takes the place of the request's Authorization, which is sent once",
+    "the credential for a challenge replaces the request's Authorization, and the field is sent once",
     arguments: ["Authorization", "authorization"], [true, false])
   func replacesAuthorization(name: String, isSessions: Bool) async throws {
     try await withServer { request in
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("the storage's default for the realm is shown, and the request's own is shown in its place")
+  @Test("the storage's default credential is sent, unless the request has its own")
   func storage() async throws {
     try await withServer(Self.guarded) { origin in
       let right = URLCredential(user: "u", password: "p", persistence: .forSession)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("a credential that is refused is shown once; the 401 is a response with its body")
+  @Test("a refused credential is sent once, and the 401 is a response with its body")
   func refused() async throws {
     try await withServer(Self.guarded) { origin in
       try await withSession { session in
@@ -100,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 stands",
+    "a Digest, NTLM or Negotiate challenge reaches delegate and monitors, but no answer sends the credential",
     arguments: [
       ("Digest realm=\"r\", nonce=\"n\"", NSURLAuthenticationMethodHTTPDigest),
       ("NTLM", NSURLAuthenticationMethodNTLM), ("Negotiate", NSURLAuthenticationMethodNegotiate),
@@ -127,7 +127,7 @@ import Testing
     }
   }
 
-  @Test("a validation's error says that only Basic is supported, and the printed response what is offered")
+  @Test("a validation error says that only Basic is answered, and the debug description names the offered schemes")
   func unsupportedSchemeInTexts() async throws {
     try await withServer { _ in
       .text("refused", status: 401).with("WWW-Authenticate", "Digest realm=\"r\"")
@@ -148,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("a proxy for http that offers only another scheme is named in the texts of its 407")
+  @Test("the error and the debug description of a 407 name the schemes of a proxy that doesn't offer Basic")
   func proxy() async throws {
     try await withServer { _ in
       .text("refused", status: 407).with("Proxy-Authenticate", "Negotiate")
@@ -166,7 +166,7 @@ import Testing
     }
   }
 
-  @Test("a challenge without a realm is for the host")
+  @Test("a challenge without a realm gets the host as its realm")
   func noRealm() async throws {
     try await withServer { request in
       request.fields.first("Authorization") == "Basic dTpw"
@@ -183,7 +183,9 @@ import Testing
     }
   }
 
-  @Test("a large 401 is passed over when it is answered, and handed over when it stands", arguments: [true, false])
+  @Test(
+    "the body of a large 401 is discarded if the challenge is answered, and delivered otherwise",
+    arguments: [true, false])
   func largeRefusal(isAnswered: Bool) async throws {
     let byteCount: UInt64 = 5_000_000
     try await withServer { request in
@@ -203,7 +205,9 @@ import Testing
     }
   }
 
-  @Test("who asks after a redirect is answered, and again after another one", arguments: [true, false])
+  @Test(
+    "a challenge after a redirect is answered, and a second redirect gets the credential without a challenge",
+    arguments: [true, false])
   func redirected(isModified: Bool) async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -216,7 +220,7 @@ import Testing
       try await withSession { session in
         let request = session.request(origin.url).authenticate(username: "u", password: "p")
         if isModified {
-          // What the handler is shown has no credential in it, and keeps the one that was.
+          // The request passed to the handler has no credential. It is added again after the handler.
           request.redirect(
             using: .modify { _, request, response in
               var request = request
@@ -226,13 +230,13 @@ import Testing
         }
         let response = await request.serializingString().response
         #expect(response.value == "in" && response.response?.url?.path() == "/second")
-        // Asked at /first; what was shown there is shown at /second.
+        // The challenge is at /first. Its credential is sent to /second without another one.
         #expect(origin.requestCount == 4)
       }
     }
   }
 
-  @Test("another origin that a redirect leads to isn't shown the request's credential, though it asks")
+  @Test("a challenge of another origin after a redirect isn't answered with the request's credential")
   func elsewhere() async throws {
     try await withServer(Self.guarded) { other in
       try await withServer { _ in
@@ -249,7 +253,7 @@ import Testing
   }
 
   @Test(
-    "a space is at a URL of the same origin, and at the https of its http",
+    "a protection space covers the URLs of its origin, and an https space also the http URLs of its host",
     arguments: [
       ("http://a", 80, "http", true), ("http://A:80/x", 80, "http", true), ("http://a", 443, "https", true),
       ("http://a:8080", 443, "https", false), ("http://a", 8443, "https", false), ("https://a", 80, "http", false),
@@ -262,7 +266,7 @@ import Testing
     #expect(space.isAt(url) == isThere)
   }
 
-  @Test("a real server's challenge is answered")
+  @Test("httpbin's challenge is answered")
   func httpbin() async throws {
     let base = try await TestServers.httpbin
     try await withSession { session in
@@ -289,8 +293,8 @@ import Testing
   }
 }
 
-// Unchecked since the superclass is: the added state is constant.
-/// Answers the first challenge with a credential, and notes the methods.
+// Unchecked, as the superclass is. The added state is constant.
+/// Answers the first challenge with a credential, and records the authentication methods.
 private final class Willing: SessionDelegate, @unchecked Sendable {
   let methods = Log<String>()
 
@@ -299,7 +303,7 @@ private final class Willing: SessionDelegate, @unchecked Sendable {
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     methods.note(challenge.protectionSpace.authenticationMethod)
-    // Tells the monitors.
+    // Notifies the monitors.
     super.urlSession(session, task: task, didReceive: challenge) { disposition, _ in
       guard challenge.previousFailureCount == 0 else { return completionHandler(disposition, nil) }
       completionHandler(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
@@ -308,7 +312,7 @@ private final class Willing: SessionDelegate, @unchecked Sendable {
 }
 
 extension Reply {
-  /// The same with one more field.
+  /// Returns the reply with an additional field.
   fileprivate func with(_ name: String, _ value: String) -> Reply {
     var reply = self
     reply.fields.append(name: name, value: value)

@@ -1,4 +1,4 @@
-// The hop to a session's queue, whatever kind of operation queue that is.
+// `DeliveryQueue`: runs work on a session's delegate queue, whatever kind of operation queue that is.
 
 import Foundation
 import LupineOrigin
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct DeliveryQueueTests {
-  @Test("work is done in order, one at a time, also what work asks for", arguments: URLSessionTests.Queue.allCases)
+  @Test("work runs in order and one at a time, including work added by work", arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
     let delivery = DeliveryQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
     let isTaken = Atomic(false)
@@ -39,7 +39,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("on the queue work is done at once, elsewhere later, on the queue")
+  @Test("performHere runs work immediately if called on the queue, and otherwise later on the queue")
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()

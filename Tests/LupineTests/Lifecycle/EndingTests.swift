@@ -1,4 +1,4 @@
-// Ends that come from outside, in each stage of a request: every handler is called once, and nothing is left.
+// Requests that are ended from outside in each stage: every handler is called once, and nothing is retained.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct EndingTests {
-  /// Where the request is when its end comes.
+  /// The stage in which a request is held when it is ended.
   enum Stage: CaseIterable, Sendable {
     case unbuilt, building, adapting, sending, deciding, redirecting, challenging, storing, validating, retrying,
       waiting
@@ -19,11 +19,12 @@ import Testing
 
   enum End: CaseIterable, Sendable { case cancel, release, invalidate }
 
-  /// Three handlers each; what they got.
+  /// The responses passed to the request's three handlers.
   typealias Outcomes = [AFDataResponse<Int>]
 
   @Test(
-    "each handler is called once, with the right error, and nothing is left", arguments: Stage.allCases, End.allCases)
+    "each handler is called once, with the right error, and nothing is retained", arguments: Stage.allCases,
+    End.allCases)
   func end(stage: Stage, end: End) async throws {
     try await withServer { request in
       switch (stage, request.path) {
@@ -49,14 +50,14 @@ import Testing
     case (.finished, _), (.validating, .release), (.validating, .invalidate), (.serializing, .release),
       (.serializing, .invalidate):
       #expect(outcome.value == 4, "\(words)")
-    // What was asked for the first handler was asked before.
+    // The first serializer ran before the cancellation.
     case (.serializing, .cancel) where index == 0:
       #expect(outcome.value == 4, "\(words)")
     case (.reconsidering, _) where index == 0:
       #expect(outcome.error?.isResponseSerializationError == true, "\(words)")
     case (.reconsidering, .release), (.reconsidering, .invalidate):
       #expect(outcome.value == 4, "\(words)")
-    // An error that was there before stays.
+    // A cancellation doesn't replace an earlier error.
     case (.retrying, .cancel), (.waiting, .cancel):
       #expect(outcome.error?.responseCode == 500, "\(words)")
     case (_, .cancel): #expect(outcome.error?.isExplicitlyCancelledError == true, "\(words)")
@@ -66,7 +67,7 @@ import Testing
   }
 }
 
-/// A session whose requests are held up at one stage.
+/// A session whose request is held in one stage.
 private final class EndingRig: Sendable {
   typealias Stage = EndingTests.Stage
 
@@ -103,7 +104,7 @@ private final class EndingRig: Sendable {
 
     let (isCancelled, isFinished) = (request?.isCancelled == true, request?.isFinished == true)
     #expect(end == .cancel && stage != .finished ? isCancelled : isFinished)
-    // Late answers change nothing.
+    // Answers after the end have no effect.
     answerAll()
     await root.drain()
     if let session { #expect(await session.running.isEmpty) }
@@ -113,16 +114,16 @@ private final class EndingRig: Sendable {
     let weakTasks = request?.tasks.map { WeakReference($0) } ?? []
     let weakURLSession = WeakReference(urlSession)
     request = nil
-    #expect(await settles { weakRequest.object == nil }, "the request is kept")
+    #expect(await settles { weakRequest.object == nil }, "the request is still retained")
     session = nil
-    #expect(await settles { weakSession.object == nil }, "the session is kept")
+    #expect(await settles { weakSession.object == nil }, "the session is still retained")
     urlSession = nil
     #expect(await settles { weakURLSession.object == nil && weakTasks.allSatisfy { $0.object == nil } })
     return responses.entries
   }
 
   private func makeSession() -> Session {
-    // Its own queue, so that a serializer may block.
+    // A dedicated serialization queue, because a serializer may block it.
     Session(
       configuration: .forTests, delegate: stage == .challenging ? Challenged(challenging) : SessionDelegate(),
       startRequestsImmediately: false, serializationQueue: DispatchQueue(label: "serialization"))
@@ -153,7 +154,7 @@ private final class EndingRig: Sendable {
         })
     case .unbuilt, .building, .sending, .challenging, .serializing, .finished: break
     }
-    // One after the other, as they were added.
+    // Serial, so that the responses are noted in the order of the handlers.
     let queue = DispatchQueue(label: "responses")
     for index in 0..<3 {
       request.response(queue: queue, responseSerializer: serializer(index)) { [responses, allCame] response in
@@ -172,7 +173,7 @@ private final class EndingRig: Sendable {
     }
   }
 
-  /// Starts the request, and returns when it is at the stage.
+  /// Resumes the request, and waits until it is in the stage.
   private func reach(_ request: DataRequest) async {
     request.resume()
     switch stage {
@@ -202,7 +203,7 @@ private final class EndingRig: Sendable {
   }
 }
 
-/// A place at which threads stop until the test lets them go on.
+/// Blocks threads until the test releases them.
 private final class Blockade: Sendable {
   let isReached = Gate()
   private let gate = Gate()
@@ -224,7 +225,7 @@ private struct HeldStorage: CachedResponseHandler {
   ) { held.hold(completion) }
 }
 
-// Unchecked since the superclass is: the added state is constant.
+// Unchecked, as the superclass is. The added state is constant.
 private final class Challenged: SessionDelegate, @unchecked Sendable {
   let held: Held<(URLSession.AuthChallengeDisposition, URLCredential?)>
 

@@ -15,7 +15,7 @@ import Testing
 
   enum Kind: CaseIterable, Sendable { case data, upload, multipartFile, download, stream }
 
-  /// Notes in the order of their calls, on the root queue and on the response handler's queue.
+  /// Records calls of handlers in order, on the root queue and on the response handler's queue.
   private final class Track: Sendable {
     let log = Log<String>()
     let root: DispatchQueue
@@ -28,7 +28,7 @@ import Testing
       queue = place == .root ? session.rootQueue : other
     }
 
-    /// Notes a handler's call on the root queue, after what is already queued for the response handler.
+    /// Notes a handler's call on the root queue. First lets the response handler run if it is already queued.
     func note(_ entry: String) {
       other.sync {}
       log.note(entry)
@@ -40,7 +40,7 @@ import Testing
       hasEnded.open()
     }
 
-    /// All notes, once the response handler and whatever runs later on the two queues has been called.
+    /// Waits for the response handler and everything queued on the two queues by then, and returns all notes.
     func entries() async -> [String] {
       await hasEnded.wait()
       await root.drain()
@@ -73,7 +73,7 @@ import Testing
   }
 
   @Test(
-    "progress on the root queue is complete before the response handler runs, on whatever queue",
+    "progress on the root queue is complete before the response handler runs on any queue",
     arguments: Kind.allCases, Place.allCases)
   func progress(kind: Kind, place: Place) async throws {
     try await withServer { _ in
@@ -100,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("no monitor hears of the end before what was queued on the root queue has run")
+  @Test("monitors are notified of the end only after the handlers queued on the root queue have run")
   func monitoredEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .other)
@@ -114,7 +114,9 @@ import Testing
     }
   }
 
-  @Test("curl commands of requests that can't be made or adapted come first", arguments: Place.allCases)
+  @Test(
+    "the curl command of a request that can't be built or adapted is delivered before the response",
+    arguments: Place.allCases)
   func failedBuilds(place: Place) async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let unwilling = Adapter { _, _, completion in completion(.failure(Mishap("unwilling"))) }
@@ -128,7 +130,7 @@ import Testing
     }
   }
 
-  @Test("handlers that are added while the response is validated come first", arguments: Place.allCases)
+  @Test("handlers added during validation run before the response handler", arguments: Place.allCases)
   func lateHandlers(place: Place) async throws {
     try await withServer { _ in
       .text("here")
@@ -155,12 +157,12 @@ import Testing
     }
   }
 
-  @Test("a handler of resume data is called before the response handler where there was no task")
+  @Test("the closure for resume data is called before the response handler if there is no task")
   func resumeData() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let track = Track(session, .root)
       let request = session.download("http://127.0.0.1:1").response(queue: track.queue) { _ in track.noteEnd() }
-      // Resumed and cancelled before the root queue takes the first step.
+      // Resumed and canceled before the root queue runs the first step.
       track.root.suspend()
       request.resume().cancel(byProducingResumeData: { _ in track.note("resume data") })
       track.root.resume()
@@ -172,7 +174,7 @@ import Testing
   enum Pair: CaseIterable, Sendable { case rootAndRoot, rootAndOther, otherAndSame }
 
   @Test(
-    "monitors on the root queue, or on the response handler's, receive all events first",
+    "monitors on the root queue or the response handler's queue receive all events before the response handler runs",
     arguments: Pair.allCases, [false, true])
   func monitors(pair: Pair, isOfSession: Bool) async throws {
     try await withServer { _ in
@@ -182,7 +184,7 @@ import Testing
       let (log, hasEnded) = (Log<String>(), Gate())
       let monitor = ClosureEventMonitor(queue: pair == .otherAndSame ? other : root)
       let note: @Sendable (String) -> Void = { entry in
-        // After what is already queued for the response handler.
+        // Lets the response handler run first if it is already queued.
         if pair == .rootAndOther { other.sync {} }
         log.note(entry)
       }
@@ -212,7 +214,7 @@ import Testing
     }
   }
 
-  @Test("a stream's end comes after what was queued on its handler's queue while the last piece was handled")
+  @Test("a stream's completion is delivered after work that was queued on the handler's queue during the last piece")
   func streamEnd() async throws {
     try await withSession(startRequestsImmediately: false) { session in
       let request = session.streamRequest("http://127.0.0.1:1")

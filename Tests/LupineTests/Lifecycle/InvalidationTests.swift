@@ -1,4 +1,4 @@
-// A session whose URLSession somebody invalidates.
+// Sessions whose `URLSession` the caller invalidates.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct InvalidationTests {
-  @Test("invalidateAndCancel ends what is under way with sessionInvalidated, and asks no retrier")
+  @Test("invalidateAndCancel ends requests in flight with sessionInvalidated, and asks no retrier")
   func cancelling() async throws {
     let arrived = Recorder<Void>()
     try await withServer { _ in
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("finishTasksAndInvalidate lets what is under way end as it would, its failures too")
+  @Test("finishTasksAndInvalidate lets requests in flight succeed or fail as usual")
   func finishing() async throws {
     let (arrived, mayAnswer) = (Recorder<Void>(), Gate())
     try await withOrigin { peer in
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test(
-    "a session that is invalidated while a request's task is made ends that request, too", arguments: [true, false])
+    "a session invalidated while a request's task is created ends that request too", arguments: [true, false])
   func whileTaskIsMade(cancelling: Bool) async throws {
     try await withServer { _ in
       Reply()
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("requests that are made afterwards fail with sessionInvalidated, whatever their retriers would say")
+  @Test("a request created after invalidation fails with sessionInvalidated, regardless of its retriers")
   func afterwards() async throws {
     try await withServer { _ in
       Reply()
@@ -94,7 +94,7 @@ import Testing
     }
   }
 
-  @Test("a request that is kept keeps no connection of a session that has gone")
+  @Test("a retained request doesn't keep connections of a released session open")
   func nothingIsKept() async throws {
     try await withServer { _ in
       .text("here")

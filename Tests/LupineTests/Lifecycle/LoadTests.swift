@@ -1,4 +1,4 @@
-// Many requests, and long lists of what a request can be given: nothing is left, and no stack runs out.
+// Many requests, and requests with many handlers and monitors: nothing is left, and the stack doesn't overflow.
 
 import Foundation
 import LupineEngine
@@ -11,8 +11,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LoadTests {
-  // In a process of its own, whose memory and descriptors nobody else uses.
-  @Test("after ten thousand requests with adapters and retriers, a tenth of them cancelled, nothing is left")
+  // In a dedicated process, whose memory and descriptors no other test uses.
+  @Test("after ten thousand requests with adapters and retriers, a tenth of them canceled, nothing is left")
   func tenThousand() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let report = try await Load.run()
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test(
-    "ten thousand handlers are called in order, once each, those of a cancelled request too", arguments: [true, false])
+    "ten thousand handlers are called in order, once each, also after a cancellation", arguments: [true, false])
   func manyHandlers(isCancelled: Bool) async throws {
     try await withServer { _ in
       .text("here")
@@ -46,7 +46,9 @@ import Testing
     }
   }
 
-  @Test("each of a thousand failing handlers may have its retrier's word, at once or later", arguments: [true, false])
+  @Test(
+    "the retrier is asked about each of a thousand failing serializers, and may answer immediately or later",
+    arguments: [true, false])
   func manyQuestions(isLater: Bool) async throws {
     try await withServer { _ in
       .text("here")
@@ -73,7 +75,7 @@ import Testing
     }
   }
 
-  @Test("two thousand monitors hear of a request")
+  @Test("two thousand monitors are notified of a request")
   func manyMonitors() async throws {
     try await withServer { _ in
       .text("here")
@@ -97,7 +99,7 @@ import Testing
   }
 }
 
-/// Requests of which some fail, some are tried again and some are cancelled.
+/// Runs requests of which some fail, some are retried and some are canceled.
 private enum Load {
   private static let count = repetitions(of: 10_000)
 
@@ -115,16 +117,16 @@ private enum Load {
     let before = residentByteCount
     try await batch(of: count, origin.url, session)
     let growth = residentByteCount - before
-    // What stays of 10,000 requests would be 50 MB at least.
+    // If 10,000 requests were retained, they would take at least 50 MB.
     if !Left.isSanitized, growth > 10_000_000 { left.append("\(growth) bytes") }
     if await !session.running.isEmpty { left.append("requests") }
     if await !session.session.allTasks.isEmpty { left.append("tasks") }
-    // Its threads see the end of a cancelled request's connection when they come to it.
+    // The server's threads notice the end of a canceled request's connection later.
     if await !settles({ origin.openConnectionCount <= 6 }) { left.append("\(origin.openConnectionCount) connections") }
     return left
   }
 
-  /// Asynchronous, so that requests meet; every failure is tried again once.
+  /// Answers asynchronously, so that requests overlap. Retries each failed request once.
   private static var interceptor: Interceptor {
     Interceptor(
       adaptHandler: { request, _, completion in DispatchQueue.global().async { completion(.success(request)) } },
@@ -148,7 +150,7 @@ private enum Load {
           }
           if calls.add(1, ordering: .relaxed).newValue == (wave + 1) * 200 { isOver.open() }
         }
-        // Somewhere on its way.
+        // Within 20 ms, so in any stage of the request.
         if isCancelled {
           let moment = Double(random.next() % 20_000) / 1_000_000
           DispatchQueue.global().asyncAfter(deadline: .now() + moment) { request.cancel() }

@@ -1,4 +1,4 @@
-// The user's word on a response whose head came.
+// `onHTTPResponse`: the caller's decision on a response after its head has arrived.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct OnHTTPResponseTests {
-  @Test("the handler gets the head on its queue, before the body")
+  @Test("the handler gets the response head on its queue, before the body")
   func head() async throws {
     let mayEnd = Gate()
     try await withOrigin { peer in
@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test("cancel leaves no data, and explicitlyCancelled", arguments: [true, false])
+  @Test("canceling in the handler leaves no data, and fails with explicitlyCancelled", arguments: [true, false])
   func cancel(isEndless: Bool) async throws {
     let serve: @Sendable (Peer) throws -> Void = { peer in
       _ = try peer.readRequest()
@@ -58,7 +58,7 @@ import Testing
     }
   }
 
-  @Test("the body waits for a late answer, from whatever thread, and comes whole")
+  @Test("the body waits for a late answer from any thread, and is then delivered completely")
   func late() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 3_000_000))
@@ -69,7 +69,7 @@ import Testing
         let progress = request.downloadProgress
         async let response = request.outcome()
         await held.isAsked.wait()
-        // Others are served meanwhile.
+        // Other requests are served in the meantime.
         #expect(await session.request(origin.url).serializingData().response.value?.count == 3_000_000)
         #expect(request.data == nil && progress.completedUnitCount == 0 && request.isResumed)
         held.answer(.allow)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("the handler is asked about the final response of each round, and only the last one that was set")
+  @Test("the handler gets the final response of each attempt, and only the handler set last is called")
   func finalResponse() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -91,7 +91,7 @@ import Testing
         let statuses = Log<Int>()
         let request = session.request(origin.url, interceptor: ScriptedRetrier([.retry])).validate()
           .authenticate(username: "u", password: "p")
-          .onHTTPResponse(on: .global()) { _ in Issue.record("another one was set") }
+          .onHTTPResponse(on: .global()) { _ in Issue.record("a replaced handler was called") }
           .onHTTPResponse(on: .global()) { statuses.note($0.statusCode) }
         #expect(await request.outcome().error?.responseCode == 503)
         #expect(statuses.entries == [503, 503])

@@ -1,4 +1,4 @@
-// Redirect handlers that change a field and keep the URL: the rules for redirects still hold.
+// Redirect handlers that change a field and keep the URL: the rules for redirects still apply.
 
 import Foundation
 import LupineEngine
@@ -13,14 +13,14 @@ import Testing
     "Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept",
   ]
 
-  /// A handler that sets a field of each redirected request.
+  /// A handler that adds a field to each redirected request.
   private static let marking = Redirector.modify { _, request, _ in
     var request = request
     request.headers.update(name: "X-Handler", value: "set")
     return request
   }
 
-  @Test("a handler that changes a field of a redirect from https to http doesn't make it one that is followed")
+  @Test("a redirect from https to http stays refused if a handler changes a field")
   func downgrade() async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer { _ in
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "a handler that changes a field brings nothing back that the rule has dropped for another origin",
+    "a handler that changes a field brings no secret back that was dropped for another origin",
     arguments: [true, false])
   func secrets(isSessions: Bool) async throws {
     try await withServer {
@@ -64,7 +64,7 @@ import Testing
     }
   }
 
-  @Test("a handler that changes a field brings back nothing that describes a body which isn't sent")
+  @Test("a handler that changes a field brings no content field back after the body was dropped")
   func contentFields() async throws {
     try await withServer { request in
       request.path == "/"
@@ -82,10 +82,10 @@ import Testing
     }
   }
 
-  @Test("redirects count though a handler changes each of them, and the 21st is httpTooManyRedirects")
+  @Test("redirects that a handler changes are counted, and the 21st is httpTooManyRedirects")
   func limit() async throws {
     try await withServer { request in
-      // Ends by itself, so that a client that doesn't count comes to an end as well.
+      // Ends after about 40 redirects, so that the test ends even if the client doesn't count.
       request.path.count > 40 ? .text("end") : redirect(to: "\(request.path)x")
     } _: { origin in
       try await withSession { session in
@@ -97,7 +97,7 @@ import Testing
   }
 
   @Test(
-    "a credential that a URL or a challenge has given doesn't follow a handler to another origin",
+    "a credential from a URL or for a challenge isn't sent to another origin that a handler chooses",
     arguments: [true, false])
   func credential(isChallenged: Bool) async throws {
     try await withServer {
@@ -124,7 +124,7 @@ import Testing
     }
   }
 
-  @Test("a handler's Authorization is sent once, in place of what a challenge has made")
+  @Test("a handler's Authorization replaces the credential for a challenge, and is sent once")
   func authorization() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {

@@ -1,4 +1,4 @@
-// Redirect handlers in a session: whose counts, what they may change, and when they may answer.
+// Redirect handlers of sessions and requests: which one is called, what it may change, and when it may answer.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDecisionTests {
-  @Test("the request's handler is asked in place of the session's")
+  @Test("the request's handler is called instead of the session's")
   func whose() async throws {
     try await withServer(Self.chain) { origin in
       let session = Session(configuration: .forTests, redirectHandler: Redirector.doNotFollow)
@@ -26,7 +26,7 @@ import Testing
     }
   }
 
-  @Test("a redirect that isn't followed is a response without body and without error")
+  @Test("a redirect that isn't followed is a response without body and error")
   func notFollowed() async throws {
     try await withServer { _ in
       Reply(status: 302, fields: ["Location": "/there"], .bytes(Array("moved".utf8)))
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to where nobody may follow is asked about, too: it can be taken as it is, or led elsewhere",
+    "a redirect that can't be followed is passed to the handler, which may accept the response or choose another URL",
     arguments: ["myapp://callback?code=1", "ftp://127.0.0.1/", "http://127.0.0.1:99999/"])
   func refused(location: String) async throws {
     try await withServer { request in
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("a redirect that may not be followed isn't asked about once the request was cancelled")
+  @Test("a redirect that can't be followed isn't passed to the handler after a cancellation")
   func refusedAndCancelled() async throws {
     let running = Mutex<DataRequest?>(nil)
     try await withScripts([
@@ -84,13 +84,13 @@ import Testing
       }
     ]) { origin, _ in
       try await withSession(startRequestsImmediately: false) {
-        // On the loop, so that it hears of the cancellation before anything else happens.
+        // The tracer is called on the event loop, so the request is canceled before the redirect is handled.
         $0.engine.tracer = { if case .headReceived = $0.kind { running.withLock { $0 }?.cancel() } }
       } _: { session in
         let held = Held<URLRequest?>()
         let request = session.request(origin.url).redirect(using: RedirectClosure { _, _, answer in held.hold(answer) })
         running.withLock { $0 = request }
-        // The tracer is the session's, which the request holds.
+        // Breaks a cycle: the request retains the session, and the session retains the tracer.
         defer { running.withLock { $0 = nil } }
         request.resume()
         #expect(await request.outcome().error?.isExplicitlyCancelledError == true)
@@ -99,7 +99,7 @@ import Testing
     }
   }
 
-  @Test("each hop is asked about, and the handler may change URL, method and fields")
+  @Test("the handler is called for each redirect, and may change URL, method and fields")
   func modify() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -116,7 +116,7 @@ import Testing
             return request
           })
         let response = await request.serializingString().response
-        // 302 keeps the method of a PUT.
+        // A 302 keeps the method PUT.
         #expect(response.value == "PUT /0 set")
         #expect(hops.entries == ["302 /3 to /2", "302 /2 to /1", "302 /1 to /0"])
         #expect(response.response?.url?.path() == "/0" && response.request?.url?.path() == "/3")
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("an answer may come later, from another thread, and only the first counts")
+  @Test("a handler may answer later and from another thread, and only its first answer counts")
   func late() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("a URL that can't be requested is an error of the task's")
+  @Test("a URL that can't be requested fails the task")
   func nonsense() async throws {
     try await withServer(Self.chain) { origin in
       try await withSession { session in
@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test(
-    "a handler that leads to another origin takes no secrets there, unless it sets them itself",
+    "a handler that chooses another origin sends no secrets there, unless it sets them itself",
     arguments: [true, false], [true, false])
   func secrets(isSessions: Bool, isSetAnew: Bool) async throws {
     let secrets: HTTPHeaders = ["Authorization": "Bearer secret", "Cookie": "a=secret", "X-Own": "kept"]
@@ -195,7 +195,7 @@ import Testing
     }
   }
 
-  /// /3 leads to /2 and so on; /0 tells the method.
+  /// Redirects /3 to /2, /2 to /1 and /1 to /0. Responds to /0 with the method, the path and the field X-Own.
   @Sendable private static func chain(_ request: ReceivedRequest) -> Reply {
     guard let number = Int(request.path.dropFirst()), number > 0 else {
       let words = [request.method, request.path, request.fields.first("X-Own")].compactMap { $0 }

@@ -1,4 +1,4 @@
-// Redirects from https to http, and to Unix sockets, stay refused unless a handler changes the scheme itself.
+// Redirects from https to http and to Unix sockets stay refused, unless a handler itself changes the scheme to http.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectDowngradeTests {
-  /// What a handler makes of a request that the server has proposed.
+  /// A handler's change to the request that a redirect proposes.
   struct Change: Sendable, CustomTestStringConvertible {
     let name: String
     let apply: @Sendable (inout URLRequest) throws -> Void
@@ -59,7 +59,8 @@ import Testing
     },
   ]
 
-  /// Calls `body` with a server in clear, and with a session and an https server that redirects "/" to where `target` says.
+  /// Calls `body` with a plain http server, an https server that redirects "/" to the result of `target`, and a
+  /// session.
   private func withDowngrade(
     to target: @escaping @Sendable (_ plain: String) -> String,
     _ body: (_ plain: OriginServer, _ secure: OriginServer, Session) async throws -> Void
@@ -85,7 +86,7 @@ import Testing
     session.request(origin.url, headers: [.authorization(bearerToken: "secret")]).redirect(using: redirector)
   }
 
-  @Test("https to http stays refused, whatever a handler changes but the scheme", arguments: changes)
+  @Test("a redirect from https to http stays refused, whatever a handler changes except the scheme", arguments: changes)
   func refused(change: Change) async throws {
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let response = await request(session, secure, change.redirector).outcome()
@@ -95,7 +96,7 @@ import Testing
     }
   }
 
-  @Test("a handler that leads a refused redirect to https is followed")
+  @Test("a refused redirect is followed if a handler changes its URL to https")
   func ledToHTTPS() async throws {
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let url = secure.url
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "a handler that turns another scheme into http itself is followed, without what is meant for the origin",
+    "a redirect is followed if a handler changes its scheme to http, without the origin's Authorization",
     arguments: ["/there", "myapp://there"])
   func chosen(location: String) async throws {
     try await withDowngrade(to: { _ in location }) { plain, secure, session in
@@ -118,7 +119,7 @@ import Testing
   }
 
   @Test(
-    "a redirect to a Unix socket stays refused, whatever a handler changes but the scheme",
+    "a redirect to a Unix socket stays refused, whatever a handler changes except the scheme",
     arguments: ["http", "https"])
   func socket(scheme: String) async throws {
     let path = try await TestServers.nginxSocket.replacing("/", with: "%2F")
@@ -127,7 +128,7 @@ import Testing
         redirect(to: location)
       } _: { origin in
         try await withSession { session in
-          // By its text: URLComponents decode the host, and with it the socket's path.
+          // Changed as text, because URLComponents decodes the host, which contains the socket's path.
           let led = Change("") {
             let text = try #require($0.url?.absoluteString).split(separator: "://")[1]
             $0.url = URL(string: "\(scheme)+unix://\(text)?a=b")

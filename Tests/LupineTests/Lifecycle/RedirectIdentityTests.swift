@@ -1,4 +1,4 @@
-// A client certificate is presented to the origin that a request is made to, and to no other one that a redirect leads to.
+// A client certificate is presented only to the origin of the original request, not to other origins after redirects.
 
 import Foundation
 import LupineEngine
@@ -9,8 +9,8 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RedirectIdentityTests {
-  /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has one
-  /// and has presented it there.
+  /// Calls `body` with the URL of a server that answers 400 without a client certificate, and with a session that has
+  /// one and has already presented it to that server.
   private func withIdentity(_ body: (_ url: String, Session) async throws -> Void) async throws {
     let url = try await TestServers.TLS.clientCertificate.url
     let client = TestServers.client
@@ -19,13 +19,13 @@ import Testing
       $0.engine.tls.trustRoots = [.file(TestServers.authority)]
       $0.engine.tls.identity = identity
     } _: { session in
-      // Its connection is kept, and its TLS session could be resumed.
+      // Leaves an idle connection and a TLS session that could be resumed.
       #expect(await session.request(url).outcome().response?.statusCode == 200)
       try await body(url, session)
     }
   }
 
-  @Test("another origin that a redirect leads to isn't presented the client certificate", arguments: [302, 307])
+  @Test("the client certificate isn't presented to another origin after a redirect", arguments: [302, 307])
   func proposed(status: Int) async throws {
     try await withIdentity { url, session in
       try await withServer { _ in
@@ -34,13 +34,13 @@ import Testing
         let response = await session.request(origin.url, method: .post).outcome()
         #expect(response.response?.statusCode == 400 && response.response?.url?.absoluteString == "\(url)/")
         #expect(String(decoding: response.data ?? Data(), as: UTF8.self).contains("No required SSL certificate"))
-        // A request of the caller's own is presented it again.
+        // The caller's own request presents it again.
         #expect(await session.request(url).outcome().response?.statusCode == 200)
       }
     }
   }
 
-  @Test("nor is one that a redirect handler leads to, or that comes after a detour")
+  @Test("the client certificate isn't presented to an origin that a handler chooses, or after a detour")
   func led() async throws {
     try await withIdentity { url, session in
       try await withServer { request in
@@ -57,14 +57,14 @@ import Testing
         #expect(await led.outcome().response?.statusCode == 400)
         let detour = await session.request(origin.url).outcome()
         #expect(detour.response?.statusCode == 400 && detour.metrics?.redirectCount == 2)
-        // The https of an origin's host would be presented it, had the request been made to that origin.
+        // The upgrade to https counts only for the host of the original request.
         let upgraded = await session.request("\(origin.url)/elsewhere").outcome()
         #expect(upgraded.response?.statusCode == 400 && upgraded.metrics?.redirectCount == 2)
       }
     }
   }
 
-  @Test("the https of a host is, when its http redirects there")
+  @Test("the client certificate is presented after a redirect from http to https of the same host")
   func upgraded() async throws {
     try await withIdentity { url, session in
       try await withServer { _ in

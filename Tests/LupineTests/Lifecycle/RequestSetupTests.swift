@@ -1,4 +1,4 @@
-// When requests are built, and which handler resumes them.
+// When requests are built and sent, and which handler resumes them.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RequestSetupTests {
-  @Test("an eager session makes the task at once, and sends nothing until the request is resumed")
+  @Test("an eager session creates the task immediately, and sends nothing until the request is resumed")
   func eager() async throws {
     try await withServer { _ in
       .text("here")
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "a session that is released finishes what it has begun to set up: each request gets a task, which ends",
+    "a released session finishes the setup of its requests: each gets a task, which ends",
     arguments: [Session.RequestSetup.eager, .lazy], [false, true])
   func released(setup: Session.RequestSetup, hasRequestQueue: Bool) async throws {
     try await withServer { _ in
@@ -47,7 +47,7 @@ import Testing
       let weakly = WeakReference(session)
       let root = try #require(session?.rootQueue)
       let responses = Recorder<AFDataResponse<Data?>>()
-      // Nothing is set up before the session is released.
+      // Suspended, so that nothing is set up before the session is released.
       root.suspend()
       let requests = (0..<100).compactMap { _ in
         session?.request(origin.url).response(queue: root) { responses.record($0) }
@@ -58,12 +58,13 @@ import Testing
       #expect(outcomes.count == 100 && outcomes.allSatisfy { $0.error?.isSessionDeinitializedError == true })
       #expect(requests.count == 100 && requests.allSatisfy { $0.tasks.count == 1 })
       #expect(requests.allSatisfy { $0.task?.state == .canceling || $0.task?.state == .completed })
-      #expect(await settles { weakly.object == nil }, "the session is kept")
+      #expect(await settles { weakly.object == nil }, "the session is still retained")
     }
   }
 
   @Test(
-    "an eager session's request starts with its first handler, or not, as it says itself", arguments: [true, false])
+    "shouldAutomaticallyResume of an eager request overrides the session's startRequestsImmediately",
+    arguments: [true, false])
   func eagerAndResumed(isOwn: Bool) async throws {
     try await withServer { _ in
       .text("here")
@@ -81,7 +82,7 @@ import Testing
     }
   }
 
-  @Test("an eager request that is cancelled before it is resumed ends, and leaves no task")
+  @Test("an eager request that is canceled before it is resumed ends, and leaves no task")
   func eagerAndCancelled() async throws {
     try await withServer { _ in
       .text("here")
@@ -101,7 +102,7 @@ import Testing
     }
   }
 
-  @Test("a request whose task was made and never resumed isn't sent for being cancelled")
+  @Test("canceling a request whose task was never resumed doesn't send it")
   func cancelledAndNotSent() async throws {
     try await withServer { _ in
       .text("here")
@@ -114,7 +115,7 @@ import Testing
           request.resume()
           #expect(await request.serializingString().response.value == "here")
         }
-        // So that there is a connection on which it could be sent at once.
+        // Opens a connection on which the canceled requests could be sent immediately.
         await complete()
         for isSuspended in [false, true] {
           let request = session.request(origin.url, method: .post)
@@ -131,7 +132,7 @@ import Testing
     }
   }
 
-  /// Changes the request, so that it is made anew.
+  /// Changes a field, so that the engine builds the redirected request again.
   private static let marking = Redirector.modify { _, request, _ in
     var request = request
     request.headers.update(name: "X-Marked", value: "yes")
@@ -139,7 +140,7 @@ import Testing
   }
 
   @Test(
-    "a POST of bytes is a form unless it says otherwise, behind a redirect that keeps the method too",
+    "a POST with a body has the content type of a form by default, after a redirect that keeps the method too",
     arguments: [
       ("POST", "a=1", nil, "application/x-www-form-urlencoded"), ("POST", "a=1", "text/plain", "text/plain"),
       ("POST", "", nil, "none"), ("PUT", "a=1", nil, "none"),
@@ -160,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes a request, the making of it doesn't")
+  @Test("a request is resumed by its first handler, not by its creation")
   func firstHandler() async throws {
     try await withServer { _ in
       .text("here")
@@ -174,7 +175,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes a request that was suspended before; later handlers don't")
+  @Test("the first handler resumes a suspended request, and later handlers don't")
   func suspendedBefore() async throws {
     let mayAnswer = Gate()
     try await withOrigin { peer in
@@ -200,7 +201,7 @@ import Testing
     }
   }
 
-  @Test("a request that is resumed, suspended and resumed at once makes one task")
+  @Test("a request that is resumed, suspended and resumed in a row creates one task")
   func quickly() async throws {
     try await withServer { _ in
       .text("here")
@@ -217,7 +218,7 @@ import Testing
     }
   }
 
-  @Test("resuming, suspending and cancelling from several threads at once leaves one completion and no task")
+  @Test("resuming, suspending and canceling from several threads at the same time leaves one completion and no task")
   func contention() async throws {
     let rounds = 10_000
     try await withServer { _ in
@@ -240,7 +241,7 @@ import Testing
             default: request.cancel()
             }
           }
-          // The last word.
+          // A call of resume after the cancellation has no effect.
           request.cancel().resume()
           #expect(request.isCancelled || request.isFinished)
           if request.tasks.count > 1 { Issue.record("\(request.tasks.count) tasks") }

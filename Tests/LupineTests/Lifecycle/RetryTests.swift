@@ -1,4 +1,4 @@
-// Retriers in a session: who is asked about what, and what another round begins with.
+// Retriers of sessions and requests: which of them are asked, about which errors, and the state of the next attempt.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-  @Test("the session's retrier comes first, and others are asked only after doNotRetry")
+  @Test("the session's retrier is asked first, and the next one only after doNotRetry")
   func order() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("doNotRetryWithError ends the request with requestRetryFailed, and asks nobody else")
+  @Test("doNotRetryWithError ends the request with requestRetryFailed, and no other retrier is asked")
   func otherError() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -53,10 +53,11 @@ import Testing
     }
   }
 
-  /// Where a request fails, twice.
+  /// The stage in which a request's first two attempts fail.
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
-  @Test("retriers are asked wherever a request fails, and a later round may succeed", arguments: Failure.allCases)
+  @Test(
+    "retriers are asked about a failure in every stage, and a later attempt may succeed", arguments: Failure.allCases)
   func everywhere(failure: Failure) async throws {
     let rounds = Atomic(0)
     try await withOrigin { peer in
@@ -92,7 +93,7 @@ import Testing
         }
         for task in tasks { #expect(await task.response.value == 4) }
         #expect(request.retryCount == 2 && request.error == nil)
-        // The first serializer's failure ends a round for all of them.
+        // The first serializer's failure ends the attempt, so that the others aren't called.
         #expect(calls.entries == (failure == .serializing ? [0, 0, 0, 1, 2] : [0, 1, 2]))
         #expect(counts.entries == [0, 1])
         let sent = [.building, .adapting].contains(failure) ? 1 : 3
@@ -104,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("without success, retriers are asked about the failure, and again about each handler")
+  @Test("if nothing is retried, retriers are asked about the failure, and again for each response handler")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -122,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("a round that a serializer's failure ends hands nothing over")
+  @Test("an attempt ended by a serializer's failure calls no handler")
   func dropped() async throws {
     let rounds = Atomic(0)
     try await withServer { _ in
@@ -147,7 +148,7 @@ import Testing
     }
   }
 
-  @Test("each round makes, modifies and adapts the request anew, and begins without what the last one brought")
+  @Test("each attempt builds, modifies and adapts the request again, and starts without the last one's results")
   func reset() async throws {
     let states = Log<String>()
     let rounds = Atomic(0)
@@ -183,7 +184,9 @@ import Testing
     }
   }
 
-  @Test("a retrier's second answer doesn't count, in each place where it is asked", arguments: [true, false])
+  @Test(
+    "only a retrier's first answer counts, after a failed request and after a failed serializer",
+    arguments: [true, false])
   func twice(isSerializer: Bool) async throws {
     let rounds = Atomic(0)
     try await withServer { _ in
@@ -213,7 +216,7 @@ import Testing
     }
   }
 
-  @Test("a cancelled request is not tried again")
+  @Test("a canceled request isn't retried")
   func cancelled() async throws {
     try await withServer { _ in
       .hold
@@ -231,7 +234,7 @@ import Testing
     }
   }
 
-  @Test("cancelling while another round begins leaves an error, whenever it comes")
+  @Test("a cancellation while a retry starts leaves an error, at whatever moment")
   func cancelledMeanwhile() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -261,7 +264,7 @@ import Testing
     }
   }
 
-  @Test("a request that was cancelled in a long delay is let go of at once")
+  @Test("a request canceled during a long retry delay is released immediately")
   func forgottenInDelay() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -287,7 +290,7 @@ import Testing
     }
   }
 
-  @Test("asking a session for another round of a request that hasn't failed does nothing")
+  @Test("retryRequest has no effect on a request that hasn't failed")
   func uncalledFor() async throws {
     let (arrived, mayAnswer) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -315,7 +318,7 @@ import Testing
     }
   }
 
-  @Test("a timeout of a millisecond is URLError.timedOut inside sessionTaskFailed, and the policy tries twice more")
+  @Test("a timeout of a millisecond is URLError.timedOut in sessionTaskFailed, and the policy retries twice")
   func policy() async throws {
     try await withServer { _ in
       .hold
@@ -337,7 +340,7 @@ import Testing
     }
   }
 
-  @Test("a connection that the server drops is tried again by ConnectionLostRetryPolicy")
+  @Test("ConnectionLostRetryPolicy retries after a lost connection")
   func connectionLost() async throws {
     let connections = Atomic(0)
     try await withOrigin { peer in

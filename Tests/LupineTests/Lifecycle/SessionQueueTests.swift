@@ -1,4 +1,4 @@
-// On which queue a session does what.
+// The queues on which a session does its work and calls its handlers.
 
 import Foundation
 import LupineOrigin
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct SessionQueueTests {
-  @Test("a concurrent root queue is used one at a time, by a queue in front of it")
+  @Test("a concurrent root queue becomes the target of a serial root queue")
   func concurrentRoot() async throws {
     let given = DispatchQueue(label: "root", attributes: .concurrent)
     let isOnGiven = given.marked()
@@ -30,7 +30,7 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("the main queue as a root queue is kept")
+  @Test("the main queue is used as root queue unchanged")
   func mainRoot() async throws {
     try await withServer { _ in
       .text("here")
@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(
-    "requests are built and adapted on the request queue, serialised on the serialization queue",
+    "requests are built and adapted on the request queue, and serialized on the serialization queue",
     arguments: [true, false])
   func ownQueues(isConcurrent: Bool) async throws {
     let attributes: DispatchQueue.Attributes = isConcurrent ? .concurrent : []
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test("without queues of their own, requests are built and serialised on the root queue")
+  @Test("without dedicated queues, requests are built, retried and serialized on the root queue")
   func rootForAll() async throws {
     try await withServer { _ in
       .text("here")
@@ -120,7 +120,7 @@ import Testing
     }
   }
 
-  @Test("handlers are called on the main queue unless another is given, and descriptions made on the root queue")
+  @Test("handlers are called on the main queue by default, and curl commands are delivered on the root queue")
   func defaultQueues() async throws {
     try await withServer { _ in
       .text("here")
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("what is awaited comes while the main thread is busy")
+  @Test("async results are delivered while the main thread is blocked")
   func busyMain() async throws {
     try await withServer { _ in
       .text("here")
@@ -188,7 +188,7 @@ import Testing
     }
   }
 
-  /// Lets go of a session when it is told to.
+  /// Releases a session on demand.
   private final class Holder: Sendable {
     private let session: Mutex<Session?>
     init(_ session: sending Session?) { self.session = Mutex(session) }

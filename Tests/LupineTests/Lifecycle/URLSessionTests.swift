@@ -1,4 +1,4 @@
-// URLSession used by itself, with a delegate.
+// `URLSession` used without `Session`, with a delegate.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct URLSessionTests {
-  /// Queues that a delegate may be called on.
+  /// The operation queues on which a delegate may be called.
   enum Queue: CaseIterable, Sendable {
     case own, serial, concurrent, concurrentBeneath
 
@@ -28,7 +28,7 @@ import Testing
     }
   }
 
-  @Test("a delegate hears of data tasks step by step, one call at a time", arguments: Queue.allCases)
+  @Test("a delegate gets the events of data tasks in order, one call at a time", arguments: Queue.allCases)
   func steps(queue: Queue) async throws {
     try await withServer { request in
       .text(request.path)
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("a delegate decides about redirects, challenges and bodies")
+  @Test("a delegate decides on redirects, challenges and response bodies")
   func decisions() async throws {
     try await withServer { request in
       switch (request.path, request.fields.first("Authorization")) {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled completes once, started or not, however often it is cancelled")
+  @Test("a canceled task completes once, whether started or not, and however often it is canceled")
   func cancel() async throws {
     let arrived = Gate()
     try await withServer { _ in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("a task that is cancelled while it starts completes once")
+  @Test("a task that is canceled while it starts completes once")
   func cancelAtStart() async throws {
     try await withServer { _ in
       .text("here")
@@ -136,7 +136,7 @@ import Testing
     }
   }
 
-  @Test("a task of an invalid session fails, and the session becomes invalid once")
+  @Test("a task of an invalidated session fails, and the session becomes invalid once")
   func afterInvalidation() async throws {
     let delegate = Witness()
     let session = URLSession(configuration: .forTests, delegate: delegate, delegateQueue: nil)
@@ -152,7 +152,7 @@ import Testing
     #expect(delegate.steps[0] == ["invalid"])
   }
 
-  @Test("a session without a delegate runs its tasks to their end")
+  @Test("a session without a delegate completes its tasks")
   func noDelegate() async throws {
     try await withServer { _ in
       .text("here")
@@ -168,8 +168,8 @@ import Testing
   }
 }
 
-/// A delegate that notes what it hears, by task; what is said of the session stands at 0.
-// Unchecked since NSObject is open: all state is in Mutexes.
+/// A delegate that records its callbacks by task identifier, and those about the session at 0.
+// Unchecked, because NSObject isn't final. All state is in mutexes and atomics.
 private final class Witness: NSObject, URLSessionDataDelegate, @unchecked Sendable {
   let isOver = Gate()
   private let notes = Mutex<[Int: [String]]>([:])

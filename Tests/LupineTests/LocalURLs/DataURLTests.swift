@@ -1,4 +1,4 @@
-// data: URLs: what they decode to, what is malformed, and requests for them.
+// `DataURL`: the content and type that data: URLs decode to, malformed ones, and requests for them.
 
 import Foundation
 import LupineOrigin
@@ -32,7 +32,7 @@ import Testing
     Vector(
       "data:application/vnd-xxx-query,select_vcount,fcol_from_fieldtable/local", "application/vnd-xxx-query", nil,
       "select_vcount,fcol_from_fieldtable/local"),
-    // The media type.
+    // Media types.
     Vector("data:,", ""),
     Vector("DATA:Text/HTML,x", "text/html", nil, "x"),
     Vector("data:;charset=UTF-8,%C3%A9", "text/plain", "utf-8", "é"),
@@ -41,7 +41,7 @@ import Testing
     Vector("data:text/plain;charset=%22utf-8%22,x", "text/plain", "utf-8", "x"),
     Vector("data:text/plain;a=%22;charset=b%5C%22%22;charset=c;charset=d,x", "text/plain", "c", "x"),
     Vector("data:image/svg+xml,%3Csvg/%3E#frag,ment", "image/svg+xml", nil, "<svg/>"),
-    // Percent-encoding: every byte, the comma, the plus.
+    // Percent-encoding: any byte, the comma, the plus sign.
     Vector("data:,%00%7f%80%FF", [0x00, 0x7F, 0x80, 0xFF]),
     Vector("data:,a,b+c%2c%2B", "a,b+c,+"),
     Vector("data:,é", "é"),
@@ -60,7 +60,7 @@ import Testing
     Vector("data:text/plain;charset=utf-8;base64,w6k", "text/plain", "utf-8", "é"),
   ]
 
-  @Test("a data URL decodes to its content and its type", arguments: vectors)
+  @Test("a data URL decodes to its content, media type and charset", arguments: vectors)
   func decodes(vector: Vector) throws {
     let data = try DataURL(vector.url)
     #expect(Array(data.content) == vector.content)
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(
-    "a malformed data URL is refused for what is malformed",
+    "a malformed data URL is refused with the reason",
     arguments: [
       ("http://a/,b", .otherScheme), ("dat", .otherScheme), ("", .otherScheme), ("file:///a,b", .otherScheme),
       ("data:", .missingComma), ("data:text/plain", .missingComma), ("data:text/plain#,", .missingComma),
@@ -96,7 +96,7 @@ import Testing
     #expect(throws: error) { try DataURL(url) }
   }
 
-  @Test("every byte survives, percent-encoded and in base64, at every length of the last group")
+  @Test("every byte is decoded from percent-encoding and base64, at every length of the last group")
   func everyByte() throws {
     let bytes = (0...255).map(UInt8.init)
     for count in 250...256 {
@@ -107,7 +107,7 @@ import Testing
     }
   }
 
-  @Test("a request for a data URL has its content, a plain response with type and length, and no HTTP response")
+  @Test("a request for a data URL has its content and a URLResponse with type and length, and no HTTP response")
   func request() async throws {
     try await withSession { session in
       let request = session.request("data:text/html;charset=UTF-8,%3Cp%3Ehi").validate()
@@ -123,7 +123,7 @@ import Testing
     }
   }
 
-  @Test("a data URL of 5 MB arrives whole, through a session and into a file")
+  @Test("a data URL of 5 MB is loaded completely, in memory and into a file")
   func large() async throws {
     let content = Pattern.data(5_000_000)
     let url = "data:application/octet-stream;base64,\(content.base64EncodedString())"
@@ -138,7 +138,7 @@ import Testing
     }
   }
 
-  @Test("a request for a malformed data URL is badURL, and says why without the content")
+  @Test("a request for a malformed data URL fails with badURL, and the error doesn't contain the content")
   func malformedRequest() async throws {
     try await withSession { session in
       let url = "data:;base64," + String(repeating: "-", count: 10_000)

@@ -1,4 +1,4 @@
-// file: URLs that aren't served: what is missing, unreadable, no regular file, elsewhere, or not to be written.
+// file: URLs that fail: missing or unreadable files, special files, other hosts, and requests that would write.
 
 import Foundation
 import Glibc
@@ -22,7 +22,7 @@ import Testing
   }
 
   @Test(
-    "what can't be read has an error that says why, names the URL, and what to do",
+    "a file URL that can't be read fails with an error that has the reason, the URL and a remedy",
     arguments: [
       ("file:///nonexistent/lupine", .fileDoesNotExist, "doesn't exist"),
       ("file:///etc/passwd/below", .fileDoesNotExist, "doesn't exist"),
@@ -53,7 +53,7 @@ import Testing
     }
   }
 
-  @Test("a FIFO, a socket and a link to a device are refused at once, instead of being waited for")
+  @Test("a FIFO, a link to a device and a dangling link are refused immediately, without blocking")
   func special() throws {
     try withFolder { folder in
       let fifo = folder.appending(path: "fifo")
@@ -68,13 +68,14 @@ import Testing
     }
   }
 
-  @Test("a file that this user may not read is noPermissionsToReadFile")
+  @Test("a file without read permission fails with noPermissionsToReadFile")
   func unreadable() throws {
     try withFolder { folder in
       let file = folder.appending(path: "file")
       try Data("secret".utf8).write(to: file)
       try #require(chmod(file.path, 0) == 0)
-      // Root reads everything, so this thread reads as nobody. The number of the user is the thread's alone.
+      // Root may read every file, so the thread takes the user id of nobody for file access. setfsuid affects only this
+      // thread.
       typealias SetUser = @convention(c) (uid_t) -> CInt
       let symbol = try #require(dlsym(nil, "setfsuid"))
       // SAFETY: the C library's setfsuid(2) has this signature.
@@ -87,7 +88,9 @@ import Testing
     }
   }
 
-  @Test("only GET and HEAD without a body are served, and uploads are unsupportedURL", arguments: ["file", "data"])
+  @Test(
+    "only GET and HEAD without a body are allowed, and other requests fail with unsupportedURL",
+    arguments: ["file", "data"])
   func methods(scheme: String) async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "file")
@@ -110,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("an engine refuses file and data URLs", arguments: ["file:///etc/hostname", "data:,x"])
+  @Test("the engine refuses file and data URLs", arguments: ["file:///etc/hostname", "data:,x"])
   func engine(url: String) {
     #expect(throws: URIError.self) { try URI(url) }
   }

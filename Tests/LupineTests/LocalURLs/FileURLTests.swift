@@ -1,4 +1,4 @@
-// Requests, downloads, streams and plain tasks for file: URLs: content, response, events, metrics.
+// Requests, downloads, streams and tasks for file: URLs: their content, response, events and metrics.
 
 import Foundation
 import LupineEngine
@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test(
-    "a file's URL may have any form that names an absolute path of this machine",
+    "a file URL may have every form that names an absolute path on this machine",
     arguments: [
       ("file://%@", "a.txt"), ("file://localhost%@", "a.txt"), ("FILE://LOCALHOST%@", "a.txt"), ("file:%@", "a.txt"),
       ("file://%@?query=1#fragment", "a.txt"), ("file://%@", "a b%c?#é.txt"), ("file://%@", "../%@/a.txt"),
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("an unknown extension is application/octet-stream, an empty file no data, and HEAD has the length alone")
+  @Test("an unknown extension has the type application/octet-stream, an empty file no data, and HEAD only the length")
   func content() async throws {
     try await withDownloadFolder { folder in
       let unknown = folder.appending(path: "x.lupine-unknown")
@@ -70,7 +70,7 @@ import Testing
         #expect(await head.outcome().data == nil)
         #expect(head.task?.response?.expectedContentLength == 5 && head.error == nil)
 
-        // A file of the kernel's, whose length says 0.
+        // A file of procfs, whose size is reported as 0.
         let kernel = session.request("file:///proc/self/status")
         #expect(await kernel.serializingString().response.value?.contains("Threads:") == true)
         #expect(kernel.task?.response?.expectedContentLength == NSURLSessionTransferSizeUnknown)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  @Test("a download copies the file, which stays, to its default destination, as there is no HTTP response")
+  @Test("a download copies the file to the default destination, because there is no HTTP response")
   func download() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "file.bin")
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("a download that is cancelled leaves neither a file nor resume data, and the file stays")
+  @Test("a canceled download leaves neither a file nor resume data, and the source stays")
   func cancelledDownload() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "file.bin")
@@ -117,7 +117,7 @@ import Testing
       let task = session.downloadTask(with: URLRequest(url: file))
       session.fileDelivery.perform {
         task.resume()
-        // One step opens the file, one takes the response, one reads a piece, and one writes it.
+        // One step each opens the file, delivers the response, reads a piece and writes it.
         session.fileDelivery.perform(afterSteps: 4) { task.cancel { data.record($0) } }
       }
       #expect(await data.next() == .some(nil))
@@ -128,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("a stream has the pieces in order, and handlers that are slow hold the reading back")
+  @Test("a stream delivers the pieces in order, and a slow loop holds reading back")
   func stream() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "file.bin")
@@ -140,7 +140,7 @@ import Testing
         var body = Data()
         var pieces = request.streamTask().streamingData().makeAsyncIterator()
         body += try #require(await pieces.next()?.value)
-        // What the loop hasn't taken counts, but for a piece that it was granted meanwhile.
+        // At most the first piece, which was consumed, and one window.
         #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
         while let stream = await pieces.next() { body += stream.value ?? Data() }
         let isWhole = body == Pattern.data(2_000_000)
@@ -149,7 +149,7 @@ import Testing
     }
   }
 
-  @Test("a suspended task hands over no more until it is resumed")
+  @Test("a suspended task delivers nothing more until it is resumed")
   func suspend() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "file.bin")
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("a data task's delegate sees response, data, metrics and completion, in that order")
+  @Test("a data task's delegate gets response, data, metrics and completion, in this order")
   func delegate() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "a.txt")
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("a request's events are those of one over HTTP, but that no response could be stored")
+  @Test("a request for a file has the events of one over HTTP, except that no response can be cached")
   func events() async throws {
     try await withDownloadFolder { folder in
       let file = folder.appending(path: "a.txt")
@@ -233,18 +233,18 @@ import Testing
 }
 
 extension DeliveryQueue {
-  /// Does something behind the next steps, each of which asks for the one that follows it.
+  /// Performs work after the next steps. Each step queues the following one, so the work is queued again for each.
   fileprivate func perform(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
     perform { if count == 1 { work() } else { self.perform(afterSteps: count - 1, work) } }
   }
 
-  /// Waits until everything was done that was asked for before.
+  /// Waits until all work queued so far has run.
   fileprivate func turn() async {
     await withCheckedContinuation { continuation in perform { continuation.resume() } }
   }
 }
 
-/// Records the calls about a session's only task.
+/// Records the callbacks of a session's only task.
 private final class TaskDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
   let events = Log<String>()
   let pieces = Log<Data>()

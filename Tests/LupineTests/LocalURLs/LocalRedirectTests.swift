@@ -1,4 +1,4 @@
-// No server, no redirect handler and no stored resume data leads a session to a local file.
+// Neither a server nor a redirect handler nor stored resume data can make a session read a local file.
 
 import Foundation
 import LupineEngine
@@ -13,7 +13,7 @@ import Testing
     "file:///etc/hostname", "file:/etc/hostname", "FILE://localhost/etc/hostname", "data:,x",
   ]
 
-  @Test("a redirect to a file or data URL isn't followed, with and without a handler", arguments: locations)
+  @Test("a redirect to a file or data URL isn't followed, with or without a handler", arguments: locations)
   func redirect(location: String) async throws {
     try await withServer { _ in
       Reply(status: 302, fields: ["Location": location])
@@ -30,7 +30,8 @@ import Testing
     }
   }
 
-  @Test("a redirect handler can't choose a file or data URL, wherever the server redirected", arguments: locations)
+  @Test(
+    "a redirect handler can't choose a file or data URL, whatever URL the server redirects to", arguments: locations)
   func handler(location: String) async throws {
     for target in ["/there", "ftp://a.example/", "file:///etc/passwd"] {
       try await withServer { request in
@@ -51,7 +52,7 @@ import Testing
     }
   }
 
-  @Test("resume data that names a file or data URL can't be read", arguments: ["file:///etc/hostname", "data:,x"])
+  @Test("resume data with a file or data URL is refused", arguments: ["file:///etc/hostname", "data:,x"])
   func resumeData(location: String) async throws {
     let stored = ResumeData(
       url: try #require(URL(string: location)), fields: [:], timeoutInterval: nil, handlesCookies: true,

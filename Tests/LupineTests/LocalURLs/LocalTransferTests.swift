@@ -1,4 +1,4 @@
-// Local transfers by themselves: their window, and what stops, ends or fails them between two pieces.
+// `LocalTransfer`: its window, and what pauses, ends or fails it between two pieces.
 
 import Foundation
 import Glibc
@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct LocalTransferTests {
-  /// Records what a transfer reports.
+  /// Records the transfer's callbacks.
   private final class Observer: TransferObserver {
     struct Seen: Sendable {
       var body = Data()
@@ -60,7 +60,7 @@ import Testing
     var isOver: Bool { seen.withLock { $0.end != nil } }
   }
 
-  /// A transfer on two queues, which can be waited for until nothing is under way.
+  /// A transfer on two queues, with a function that waits until both are idle.
   private final class Rig: Sendable {
     let files = DispatchQueue(label: "files")
     let delivery = DispatchQueue(label: "delivery")
@@ -74,7 +74,7 @@ import Testing
         delivery: DeliveryQueue(OperationQueue(serial: delivery)), windowBytes: windowBytes, observer: observer)
     }
 
-    /// Waits until the steps under way, and eight more, have ended.
+    /// Waits until the current steps and eight more have run.
     func settle() async {
       for _ in 0..<5 {
         await files.drain()
@@ -93,7 +93,7 @@ import Testing
     }
   }
 
-  @Test("no more than the window is handed over before half of it was granted again")
+  @Test("no more than the window is delivered before half of it was granted again")
   func window() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 100_000)
@@ -113,7 +113,7 @@ import Testing
     }
   }
 
-  @Test("without a window a large file comes in pieces of at most 256 KiB")
+  @Test("without a window, a large file is delivered in pieces of at most 256 KiB")
   func pieces() async throws {
     try await withFile { file in
       let rig = Rig(file)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a paused transfer opens nothing, hands over nothing, and goes on where it was")
+  @Test("a paused transfer neither opens nor delivers, and continues where it was paused")
   func pause() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 200_000)
@@ -147,7 +147,8 @@ import Testing
     }
   }
 
-  @Test("a cancelled transfer ends once, with cancelled: before it starts, while it is asked about, between two pieces")
+  @Test(
+    "a transfer canceled before its start, before the observer's answer or between pieces ends once, with cancelled")
   func cancel() async throws {
     try await withFile { file in
       let unstarted = Rig(file)
@@ -179,7 +180,7 @@ import Testing
     }
   }
 
-  @Test("nothing is read before the observer has answered, and only its first answer counts", arguments: [true, false])
+  @Test("nothing is read before the observer answers, and only its first answer counts", arguments: [true, false])
   func answers(isWanted: Bool) async throws {
     try await withFile { file in
       let rig = Rig(file, Observer(decides: true))
@@ -195,7 +196,7 @@ import Testing
     }
   }
 
-  @Test("a file that becomes shorter while it is read fails, and says how far it was read")
+  @Test("a file that is truncated while it is read fails with the number of bytes read")
   func truncated() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 100_000)
@@ -209,7 +210,7 @@ import Testing
     }
   }
 
-  @Test("a file that becomes longer while it is read is read as far as its response says")
+  @Test("a file that grows while it is read is read up to the length in its response")
   func grown() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 100_000)
@@ -240,7 +241,7 @@ import Testing
     }
   }
 
-  /// How many of the process's descriptors are of a file that had this path.
+  /// Returns the number of the process's descriptors that are open on a file opened at this path.
   private static func descriptors(of file: URL) -> Int {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.count { number in

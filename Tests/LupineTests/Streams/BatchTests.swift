@@ -1,4 +1,4 @@
-// What gathers for the session's queue between two deliveries.
+// `Transfer.Batch`: the body bytes that gather for the session's queue between two deliveries.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite("A batch of what came")
+@Suite("A batch of received body pieces")
 struct BatchTests {
   private func pieces(_ counts: [Int], windowBytes: Int? = 1_000_000) -> [Int] {
     var batch = Transfer.Batch()
@@ -31,7 +31,7 @@ struct BatchTests {
     #expect(pieces([]) == [])
   }
 
-  @Test("whoever wants all of a body gets it as one")
+  @Test("without a window, the whole body is one piece")
   func joiningAll() {
     #expect(pieces([262_144, 65_536, 10], windowBytes: nil) == [327_690])
   }

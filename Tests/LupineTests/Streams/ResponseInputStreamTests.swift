@@ -1,4 +1,4 @@
-// A stream request's body as an InputStream, from opening to its end, whatever that is.
+// A stream request's body read through an `InputStream`: the whole body, errors, retries and closing.
 
 import Foundation
 import LupineEngine
@@ -10,14 +10,14 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct ResponseInputStreamTests {
-  /// What was read of a stream, and how it was left.
+  /// The bytes read from a stream, and its final status and error.
   private struct Read: Sendable {
     var data = Data()
     var status = Stream.Status.notOpen
     var error: (any Error)?
   }
 
-  /// Reads to the end, as programs do.
+  /// Reads until the stream is at its end or fails.
   private static func read(_ stream: InputStream?, upToCount count: Int = 10_000) -> Read {
     guard let stream else { return Read() }
     var read = Read()
@@ -30,7 +30,7 @@ import Testing
     return read
   }
 
-  @Test("asking for it resumes the request, and what is read is the whole body", arguments: [7, 65_536, 10_000_000])
+  @Test("asInputStream resumes the request, and the stream has the whole body", arguments: [7, 65_536, 10_000_000])
   func wholeBody(count: Int) async throws {
     let byteCount = count == 7 ? 100_000 : 8 * 1024 * 1024
     try await withServer { _ in
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  @Test("reading blocks until there are bytes, and handlers get the same pieces")
+  @Test("a read blocks until bytes arrive, and returns each piece as it arrives")
   func blocking() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test("a connection that is lost is an error behind the bytes that came, and stays one")
+  @Test("a lost connection is an error after the received bytes, on every later read too")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -90,7 +90,7 @@ import Testing
     }
   }
 
-  @Test("a stream of a request that has ended is at its end, and that of one that was cancelled has failed")
+  @Test("the stream of a finished request is at its end, and the stream of a canceled request fails")
   func late() async throws {
     try await withServer { _ in
       .text("piece")
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  @Test("closing it, or letting go of it, before its end cancels the request", arguments: [true, false])
+  @Test("closing or releasing the stream before its end cancels the request", arguments: [true, false])
   func closing(isClosed: Bool) async throws {
     let left = Gate()
     try await withOrigin { peer in
@@ -140,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("closing it at its end leaves the request finished")
+  @Test("closing the stream at its end leaves the request finished")
   func closingAtEnd() async throws {
     try await withServer { _ in
       .text("piece")
@@ -157,7 +157,7 @@ import Testing
     }
   }
 
-  @Test("no call on it traps, in whatever state it is")
+  @Test("every call on the stream is safe in every state")
   func members() async throws {
     try await withServer { _ in
       .hold
@@ -187,7 +187,7 @@ import Testing
     }
   }
 
-  @Test("a request that is sent again before anything was read gives the last body; behind that, an error")
+  @Test("a retry before the first read gives the last response's body, and a retry after it is an error")
   func retry() async throws {
     for isRead in [false, true] {
       let count = Atomic(0)
@@ -203,7 +203,8 @@ import Testing
           }
         }
       } _: { origin in
-        // The stream resumes it, so that the handler before it doesn't have the body come without the stream.
+        // Resumed by asInputStream(): otherwise the handler would resume it, and the body could arrive before the
+        // stream exists.
         try await withSession(startRequestsImmediately: false) { session in
           let request = session.streamRequest(origin.url, interceptor: OneRetry()).validate(statusCode: [200])
           let completed = Gate()

@@ -1,4 +1,4 @@
-// Whoever takes a body slowly holds the server back, in whatever way it is taken.
+// A slow consumer of a body holds the server back, through a handler, an async sequence and an input stream.
 
 import Foundation
 import LupineEngine
@@ -11,10 +11,10 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct StreamBackpressureTests {
   private static let windowBytes = EngineConfiguration().windowBytes
-  /// More than the kernel's buffers on both sides hold.
+  /// The body's size in bytes, more than the kernel's buffers on both sides hold.
   private static let byteCount = 64 * 1024 * 1024
 
-  /// Calls `body` with a server that sends a large body, and what says how much of it was sent.
+  /// Calls `body` with a server that sends a large body, and with a function that returns the number of bytes sent.
   private func withLargeBody(
     _ body: (_ session: Session, _ url: String, _ sentCount: @escaping @Sendable () -> Int) async throws -> Void
   ) async throws {
@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  /// Waits until the window is full, and looks whether that is all that came, though others are served.
+  /// Waits until the window is full, and expects that no more is received while other requests are served.
   private func expectHeldBack(
     _ request: DataStreamRequest, _ session: Session, at byteCount: ClosedRange<Int>,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -48,10 +48,10 @@ import Testing
       #expect(await session.request(url).serializingData().response.data == Data([1]), sourceLocation: sourceLocation)
     }
     let count = Int(request.task?.countOfBytesReceived ?? 0)
-    #expect(byteCount.contains(count), "\(count) bytes came", sourceLocation: sourceLocation)
+    #expect(byteCount.contains(count), "\(count) bytes were received", sourceLocation: sourceLocation)
   }
 
-  @Test("a handler that doesn't return holds the server back, and gets the rest when it goes on")
+  @Test("a blocked handler holds the server back, and gets the rest when it continues")
   func slowHandler() async throws {
     try await withLargeBody { session, url, sentCount in
       let (goOn, ended) = (Gate(), Gate())
@@ -62,7 +62,7 @@ import Testing
         received.withLock { $0 += stream.value?.count ?? 0 }
         if stream.completion != nil { ended.open() }
       }
-      // One that is quick changes nothing.
+      // A second, quick handler makes no difference.
       request.responseStream(on: .global()) { _ in }
       await expectHeldBack(request, session, at: Self.windowBytes...Self.windowBytes)
       #expect(sentCount() < Self.byteCount)
@@ -72,7 +72,7 @@ import Testing
     }
   }
 
-  @Test("the window is what the configuration says", arguments: [1000, 1_000_000])
+  @Test("the window is windowBytes of the configuration", arguments: [1000, 1_000_000])
   func window(windowBytes: Int) async throws {
     try await withServer { request in
       request.path == "/short"
@@ -92,13 +92,13 @@ import Testing
     }
   }
 
-  @Test("elements that wait for their loop hold the server back, though the policy would keep them all")
+  @Test("elements not yet consumed by a loop hold the server back, although the buffering policy keeps all")
   func slowLoop() async throws {
     try await withLargeBody { session, url, sentCount in
       let request = session.streamRequest(url)
       var pieces = request.streamTask().streamingData().makeAsyncIterator()
       let first = try #require(await pieces.next()?.value).count
-      // What was taken is granted anew once it is half a window.
+      // Consumed bytes reopen the window once they are half of it.
       await expectHeldBack(request, session, at: Self.windowBytes...(Self.windowBytes + first))
       #expect(sentCount() < Self.byteCount)
       var count = first
@@ -107,27 +107,27 @@ import Testing
     }
   }
 
-  @Test("elements that a policy drops don't")
+  @Test("elements dropped by the buffering policy don't hold the server back")
   func droppedElements() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
       var pieces = request.streamTask().streamingData(bufferingPolicy: .bufferingNewest(1)).makeAsyncIterator()
       #expect(await settles { request.isFinished })
-      // The newest is the end.
+      // The newest element is the completion.
       #expect(await pieces.next()?.completion?.error == nil)
       #expect(await pieces.next() == nil)
       #expect(request.task?.countOfBytesReceived == Int64(Self.byteCount))
     }
   }
 
-  @Test("a loop that was left doesn't hold back a request that goes on")
+  @Test("a loop that was left doesn't hold back a request that continues")
   func leftLoop() async throws {
     try await withLargeBody { session, url, _ in
       let request = session.streamRequest(url)
       for await stream in request.streamTask().streamingData(automaticallyCancelling: false) {
         #expect(stream.value != nil)
-        // Left with the whole window full of what it hasn't taken.
-        // What was taken is granted anew once it is half a window.
+        // Left while the window is full of elements that it hasn't consumed. Consumed bytes reopen the window once they
+        // are half of it.
         let byteCounts = Int64(Self.windowBytes)...Int64(Self.windowBytes + (stream.value?.count ?? 0))
         #expect(await settles { request.task.map { byteCounts.contains($0.countOfBytesReceived) } == true })
         break

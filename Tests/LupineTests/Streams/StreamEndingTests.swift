@@ -1,4 +1,4 @@
-// What ends a stream before its time: handlers that throw, pieces that can't be read, cancelling, validation.
+// Stream requests that end early: by a handler's error, a piece that can't be decoded, cancellation or validation.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamEndingTests {
-  @Test("a handler that throws cancels the request, whose error is what was thrown", arguments: ["/short", "/endless"])
+  @Test("a handler that throws cancels the request, and its error is the request's", arguments: ["/short", "/endless"])
   func throwing(path: String) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -31,14 +31,14 @@ import Testing
         }
         #expect(error as? Mishap == Mishap("thrown"))
         #expect(request.isCancelled)
-        // It threw at the end, too, where nobody hears.
+        // The handler is called again with the completion, and throws again, which has no effect.
         #expect(calls.load(ordering: .relaxed) == 1)
         #expect(await watch.events.next() == "failed early")
       }
     }
   }
 
-  @Test("an AFError that a handler throws stays what it is")
+  @Test("an AFError thrown by a handler isn't wrapped")
   func throwingAFError() async throws {
     try await withServer { _ in
       .text("piece")
@@ -50,14 +50,16 @@ import Testing
           throw AFError.responseSerializationFailed(reason: .inputFileNil)
         }
         guard case .responseSerializationFailed(.inputFileNil) = await events.untilComplete().completion.error else {
-          Issue.record("another error")
+          Issue.record("the error isn't the handler's")
           return
         }
       }
     }
   }
 
-  @Test("a piece that can't be decoded cancels the request if it was told to, and otherwise it goes on")
+  @Test(
+    "a piece that can't be decoded cancels the request only with automaticallyCancelOnStreamError"
+  )
   func undecodable() async throws {
     try await withChunks([Array("no JSON".utf8), Array("1".utf8)]) { url, gates in
       try await withSession { session in
@@ -90,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("a serializer's own error is a customSerializationFailed")
+  @Test("an error of a serializer is wrapped in customSerializationFailed")
   func serializerError() async throws {
     struct Refusing: DataStreamSerializer {
       func serialize(_ data: Data) throws -> Int { throw Mishap("refused") }
@@ -111,9 +113,9 @@ import Testing
     }
   }
 
-  // MARK: The response's head
+  // MARK: Response heads
 
-  @Test("the response's head is handed over before any piece, however long that takes")
+  @Test("the response head is delivered before any piece, even if its handler is slow")
   func headFirst() async throws {
     try await withServer { _ in
       .text("piece")
@@ -138,7 +140,7 @@ import Testing
     }
   }
 
-  @Test("nothing is handed over of a response that was refused by its head", arguments: [true, false])
+  @Test("no piece is delivered of a response that the caller cancels at its head", arguments: [true, false])
   func refusedByHead(isAwaited: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -159,9 +161,9 @@ import Testing
     }
   }
 
-  // MARK: Cancelling
+  // MARK: Canceling
 
-  @Test("a handler's token cancels the request, and nothing that has come meanwhile is handed over")
+  @Test("a handler's token cancels the request, and pieces received in the meantime aren't delivered")
   func token() async throws {
     try await withChunks([Array("one".utf8), Array("two".utf8)]) { url, gates in
       try await withSession { session in
@@ -186,7 +188,7 @@ import Testing
     }
   }
 
-  @Test("a token of a request that has ended does nothing, and doesn't keep it")
+  @Test("the token of a finished request has no effect, and doesn't retain the request")
   func lateToken() async throws {
     try await withServer { _ in
       .text("piece")
@@ -211,7 +213,7 @@ import Testing
 
   // MARK: Errors and validation
 
-  @Test("a connection that is lost is an error behind the pieces that came")
+  @Test("a lost connection is an error after the received pieces")
   func connectionLost() async throws {
     try await withOrigin { peer in
       guard try peer.readRequest() != nil else { return }
@@ -226,7 +228,7 @@ import Testing
     }
   }
 
-  @Test("a request that can't be built ends with its error alone")
+  @Test("a request that can't be built ends with its error and without pieces")
   func invalidURL() async throws {
     try await withSession { session in
       let (pieces, completion) = await session.streamRequest("").outcome()
@@ -234,7 +236,7 @@ import Testing
     }
   }
 
-  @Test("validations refuse a status, a type, or what a closure refuses, behind the pieces")
+  @Test("validation fails for a status, a content type or a closure's error, after the pieces")
   func validation() async throws {
     try await withServer { request in
       .text("piece", status: request.path == "/404" ? 404 : 200)
@@ -247,7 +249,7 @@ import Testing
         #expect(await watch.events.next() == "validated 404: false")
         let image = session.streamRequest(origin.url).validate(contentType: ["image/*"])
         guard case .responseValidationFailed(.unacceptableContentType) = await image.outcome().completion.error else {
-          Issue.record("another error")
+          Issue.record("the content type passed, or failed for another reason")
           return
         }
         let accepting = session.streamRequest(origin.url, headers: ["Accept": "text/*"]).validate()
@@ -258,7 +260,7 @@ import Testing
         guard
           case .responseValidationFailed(.customValidationFailed(let error)) = await refused.outcome().completion.error
         else {
-          Issue.record("another error")
+          Issue.record("the closure's error isn't the reason")
           return
         }
         #expect(error as? Mishap == Mishap("refused"))
@@ -266,7 +268,7 @@ import Testing
     }
   }
 
-  @Test("a stream's type is looked at whether or not there was a body")
+  @Test("the content type is validated even if there is no body")
   func typeWithoutBody() async throws {
     try await withServer { _ in
       Reply(fields: ["Content-Type": "text/plain"])
@@ -280,7 +282,7 @@ import Testing
 
   // MARK: Monitors
 
-  @Test("a monitor hears of each piece that was serialised, before the handler, and then of the end")
+  @Test("a monitor is notified of each parsed piece before the handler, and then of the completion")
   func monitor() async throws {
     try await withServer { _ in
       .text("1")
@@ -289,7 +291,7 @@ import Testing
         let watch = StreamWatch(isDetailed: true)
         let request = session.streamRequest(origin.url).validate().eventMonitor(watch)
         request.responseStreamDecodable(of: Int.self, on: .global()) { stream in
-          // On the watch's queue, to be between its events.
+          // Recorded on the monitor's queue, in order with its events.
           let words = stream.completion == nil ? "handled" : "ended"
           watch.queue.async { watch.events.record(words) }
         }
@@ -304,11 +306,11 @@ import Testing
   }
 }
 
-/// Notes the events of stream requests in words.
+/// Records the events of stream requests as text.
 private final class StreamWatch: EventMonitor {
   let queue = DispatchQueue(label: "watch")
   let events = Recorder<String>()
-  /// Whether the events of every request are noted, too.
+  /// Whether the events of `Request` are recorded too.
   private let isDetailed: Bool
 
   init(isDetailed: Bool = false) {

@@ -1,4 +1,4 @@
-// Text that was cut anywhere is what it was in one piece.
+// `UTF8Aligner`: text cut at any byte is the same as in one piece.
 
 import Foundation
 import LupineOrigin
@@ -8,7 +8,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite struct StreamPieceAlignmentTests {
-  /// Characters of every length, and every way to be none.
+  /// Characters of every length, and every kind of invalid sequence.
   private static let texts: [[UInt8]] =
     ["", "a", "aé€😀z", "😀😀", "\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}"].map { Array($0.utf8) } + [
       [0x80], [0xC0, 0xAF], [0xC2], [0xE0, 0x80, 0x80], [0xE2, 0x82], [0x61, 0xE2, 0x82], [0xED, 0xA0, 0x80],
@@ -24,7 +24,7 @@ import Testing
     return strings
   }
 
-  @Test("cut at every two places, and byte by byte", arguments: texts)
+  @Test("text is the same whether whole, cut at any two places, or cut at every byte", arguments: texts)
   func everySplit(text: [UInt8]) {
     let whole = String(decoding: text, as: UTF8.self)
     #expect(joined(text.map { [$0] }).joined() == whole)
@@ -36,14 +36,14 @@ import Testing
     }
   }
 
-  @Test("a character stands in the piece in which it ends, and what can't become one isn't kept")
+  @Test("a character is in the piece that completes it, and an invalid sequence isn't held back")
   func places() {
     #expect(joined([[0x61, 0xE2], [0x82], [0xAC, 0x62]]) == ["a", "", "€b", ""])
     #expect(joined([[0x61, 0xE2, 0x82]]) == ["a", "\u{FFFD}"])
     #expect(joined([[0xFF], [0x61]]) == ["\u{FFFD}", "a", ""])
   }
 
-  @Test("a text of a slice whose indices don't begin at 0")
+  @Test("a slice whose indices don't start at 0 is aligned")
   func slice() {
     var aligner = UTF8Aligner()
     let data = Data([0, 0, 0x61, 0xE2, 0x82, 0xAC]).dropFirst(2)
@@ -52,10 +52,10 @@ import Testing
   }
 
   @Test(
-    "every handler of text joins what came apart, and the serializer itself doesn't",
+    "every string handler joins a character cut between pieces, and the serializer alone doesn't",
     arguments: ["responseStreamString", "string serializer", "streamingStrings", "streaming by serializer"])
   func requests(way: String) async throws {
-    // The last character never ends.
+    // The last character is incomplete.
     try await withChunks([[0x61, 0xE2], [0x82, 0xAC], [0xF0, 0x9F]]) { url, gates in
       try await withSession(startRequestsImmediately: false) { session in
         let request = session.streamRequest(url)
@@ -76,7 +76,7 @@ import Testing
           }
         }
         request.responseStream(on: .global()) { _ in seen.record(()) }
-        // A loop begins when its task does.
+        // A loop subscribes once its task runs.
         #expect(await settles { request.consumers.count == 2 })
         request.resume()
         for gate in gates.dropFirst() {
@@ -90,7 +90,7 @@ import Testing
     #expect(try PassthroughStreamSerializer().serialize(Data([1])) == Data([1]))
   }
 
-  @Test("each piece is prepared before it is decoded")
+  @Test("each piece is preprocessed before it is decoded")
   func preprocessor() throws {
     let serializer: DecodableStreamSerializer<[Int]> = .decodable(of: [Int].self, dataPreprocessor: .googleXSSI)
     #expect(try serializer.serialize(Data(")]}',\n[1]".utf8)) == [1])

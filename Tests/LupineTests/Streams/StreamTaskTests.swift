@@ -1,4 +1,4 @@
-// Pieces of a body in loops.
+// `DataStreamTask`: async sequences of a body's pieces.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct StreamTaskTests {
-  @Test("loops of every kind get the pieces and then the end, and start the request")
+  @Test("every sequence gets the pieces and the completion, and its iteration resumes the request")
   func kinds() async throws {
     try await withServer { _ in
       .text("12")
@@ -34,7 +34,7 @@ import Testing
           seen.append(stream.value.map { "\($0)" } ?? "end")
         }
         #expect(seen == ["[49, 50]", "[]", "12", "end 200", "12", "end", "12.0", "end"])
-        // A loop that begins late gets the end alone.
+        // A loop that starts late gets only the completion.
         var late = sequence.makeAsyncIterator()
         #expect(await late.next()?.completion?.error == nil)
         #expect(await late.next() == nil)
@@ -42,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("leaving a loop cancels the request, unless that was turned off", arguments: [true, false])
+  @Test("leaving a loop cancels the request if automaticallyCancelling is set", arguments: [true, false])
   func leaving(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
       try await withSession { session in
@@ -52,7 +52,7 @@ import Testing
           break
         }
         #expect(request.isCancelled == isAutomatic && request.isResumed != isAutomatic)
-        // Others get what still comes.
+        // A second loop gets the remaining pieces.
         if !isAutomatic {
           for await stream in request.streamTask().streamingStrings() {
             #expect(stream.value != nil)
@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test(
-    "cancelling the task of a loop ends the loop, and cancels the request unless that was turned off",
+    "canceling the task of a loop ends the loop, and cancels the request if automaticallyCancelling is set",
     arguments: [true, false])
   func cancellingTheLoop(isAutomatic: Bool) async throws {
     try await withEndlessServer { origin in
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test("a task suspends, resumes and cancels its request")
+  @Test("a stream task suspends, resumes and cancels its request")
   func control() async throws {
     try await withServer { _ in
       .hold
@@ -106,7 +106,7 @@ import Testing
     }
   }
 
-  @Test("a request goes when its loops have ended")
+  @Test("a request is released when its loops have ended")
   func requestGoes() async throws {
     try await withServer { _ in
       .text("here")

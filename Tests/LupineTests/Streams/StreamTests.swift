@@ -1,4 +1,4 @@
-// Bodies that are handed over piece by piece: every piece, to every handler, once, in order, and then the end.
+// Stream requests: every piece is delivered once and in order to every handler, and then the completion.
 
 import Foundation
 import LupineEngine
@@ -12,7 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct StreamTests {
   private struct Item: Codable, Sendable, Equatable { var number: Int }
 
-  @Test("five pieces that come apart are five calls of every kind of handler, and then there is the end")
+  @Test("five pieces received one by one are five calls of each kind of handler, followed by the completion")
   func fivePieces() async throws {
     let chunks = (0..<5).map { Array(#"{"number":\#($0)}"#.utf8) }
     try await withChunks(chunks) { url, gates in
@@ -22,7 +22,7 @@ import Testing
         let items = Recorder<DataStreamRequest.Stream<Item, AFError>>()
         let passed = Recorder<DataStreamRequest.Stream<Data, AFError>>()
         let calls = Mutex(0)
-        // Resumed behind the last handler, or the first might get the first piece before the others are there.
+        // Resumed after the last handler; otherwise the first could get a piece before the others are added.
         session.streamRequest(url, shouldAutomaticallyResume: false)
           .responseStreamString(on: .global()) { strings.record($0) }
           .responseStreamDecodable(of: Item.self, on: .global()) { items.record($0) }
@@ -49,7 +49,7 @@ import Testing
     }
   }
 
-  @Test("the end comes behind the last piece of every handler, though one of them is slow")
+  @Test("the completion is delivered after the last piece of every handler, even if one of them is slow")
   func endBehindEverything() async throws {
     try await withServer { _ in
       .text("piece")
@@ -73,7 +73,7 @@ import Testing
           }
           .resume()
         await began.wait()
-        // The end came in the same segment; whatever it leads to happens meanwhile.
+        // The body's end was in the same segment; the requests below give it time to have an effect.
         for _ in 0..<10 { #expect(await session.request(origin.url).serializingString().response.value == "piece") }
         #expect(!request.isFinished && request.metrics == nil)
         goOn.open()
@@ -84,7 +84,7 @@ import Testing
     }
   }
 
-  @Test("on concurrent queues, too, a handler gets one piece after the other", arguments: [true, false])
+  @Test("pieces are delivered to a handler one at a time, even on concurrent queues", arguments: [true, false])
   func concurrentQueues(isSerialized: Bool) async throws {
     let chunks = (0..<200).map { Array("\($0),".utf8) }
     try await withServer { _ in
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test("the first handler resumes the request, and without one nothing is built")
+  @Test("the first handler resumes the request, and without a handler no task is created")
   func lazy() async throws {
     try await withServer { _ in
       .text("here")
@@ -124,7 +124,7 @@ import Testing
         #expect(request.isInitialized && request.tasks.isEmpty)
         #expect(await request.outcome().pieces == ["here"])
         #expect(request.isFinished && origin.requestCount == 1)
-        // The body is kept nowhere: a late handler gets the end alone.
+        // No bytes are kept: a handler added late gets only the completion.
         let late = await request.outcome()
         #expect(late.pieces.isEmpty && late.completion.response?.statusCode == 200)
         #expect(await session.running.isEmpty)
@@ -132,7 +132,7 @@ import Testing
     }
   }
 
-  @Test("method, parameters, fields and what a modifier adds are sent")
+  @Test("a stream request sends its method, parameters, fields and the modifier's changes")
   func parameters() async throws {
     let seen = Recorder<ReceivedRequest>()
     try await withServer { request in
@@ -161,7 +161,7 @@ import Testing
     }
   }
 
-  @Test("a request that is sent again hands over the pieces of both responses, and one end")
+  @Test("a retried request delivers the pieces of both responses, and one completion")
   func retry() async throws {
     let count = Atomic(0)
     try await withServer { _ in
@@ -177,7 +177,7 @@ import Testing
     }
   }
 
-  @Test("progress counts what came")
+  @Test("progress counts the received bytes")
   func progress() async throws {
     try await withServer { _ in
       Reply(.pattern(byteCount: 1_000_000))
@@ -189,7 +189,7 @@ import Testing
         _ = await request.outcome()
         var last: Int64 = 0
         while last < 1_000_000, let count = await seen.next() {
-          // One object for all: a handler that runs late sees later counts.
+          // All updates share one Progress object, so a late handler may see a later count.
           #expect(count >= last)
           last = count
         }
@@ -198,7 +198,7 @@ import Testing
     }
   }
 
-  @Test("what goes with the last reference to a request may ask its task")
+  @Test("an object released with the last reference to a request can read the task's state in its deinit")
   func lastReference() async throws {
     try await withServer { _ in
       .text("here")
@@ -217,7 +217,7 @@ import Testing
   }
 }
 
-/// Asks a task for its state when it goes itself.
+/// Reads a task's state in its deinit.
 private final class Asking: Sendable {
   final class Box: Sendable {
     private let task = Mutex<URLSessionTask?>(nil)

@@ -1,4 +1,5 @@
-// A made-up authenticator whose refreshes a test answers, and requests that a server has refused.
+// Doubles for tests of `AuthenticationInterceptor`: an authenticator whose refreshes the test answers, and refused
+// requests.
 
 import Foundation
 import LupineOrigin
@@ -8,7 +9,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A credential with a name.
+/// A credential identified by its name.
 struct Token: AuthenticationCredential, Sendable {
   let name: String
   private let mustRefresh: @Sendable () -> Bool
@@ -25,12 +26,12 @@ struct Token: AuthenticationCredential, Sendable {
   var requiresRefresh: Bool { mustRefresh() }
 }
 
-/// Bearer tokens (RFC 6750), refused by 401.
+/// Authenticates with bearer tokens (RFC 6750); counts 401 as an authentication failure.
 final class TokenAuthenticator: Authenticator {
   enum Refreshing: Sendable {
-    /// The test answers what `nextRefresh` returns.
+    /// The test completes the refresh that `nextRefresh` returns.
     case byTest
-    /// Within the call.
+    /// Each refresh completes with the closure's result before `refresh` returns.
     case atOnce(@Sendable (Token) -> Result<Token, any Error>)
   }
 
@@ -49,10 +50,10 @@ final class TokenAuthenticator: Authenticator {
     self.onCall = onCall
   }
 
-  /// Refreshes that have begun.
+  /// The number of refreshes started so far.
   var refreshCount: Int { count.load(ordering: .relaxed) }
 
-  /// The next refresh, once it has begun.
+  /// Waits for the next refresh to start, and returns it.
   func nextRefresh() async throws -> Refresh { try #require(await refreshes.next()) }
 
   func apply(_ credential: Token, to urlRequest: inout URLRequest) {
@@ -83,7 +84,7 @@ final class TokenAuthenticator: Authenticator {
   }
 }
 
-/// An interceptor with its authenticator and a clock that a test sets.
+/// An interceptor with its authenticator and a clock that the test sets.
 final class Rig: Sendable {
   typealias Interceptor = AuthenticationInterceptor<TokenAuthenticator>
 
@@ -116,13 +117,13 @@ final class Rig: Sendable {
 
   func setTime(_ seconds: Double) { clock.seconds.withLock { $0 = seconds } }
 
-  /// The request's Authorization field once it has been adapted.
+  /// Adapts a new request, and returns its Authorization field, or nil if it has none.
   func adapted() async throws -> String? {
     let request = try URLRequest(url: "http://localhost/", method: .get)
     return try await interceptor.adapted(request, for: session).get().headers["Authorization"]
   }
 
-  /// The same as a text, an error included.
+  /// Adapts a new request. Calls `completion` with its Authorization field, "none", or a description of the error.
   func adapt(_ completion: @escaping @Sendable (String) -> Void) {
     interceptor.adapt(URLRequest(url: URL(filePath: "/")), for: session) { result in
       switch result {
@@ -137,7 +138,7 @@ final class Rig: Sendable {
   }
 }
 
-/// Calls `body` with a session and a request that was sent with the token and answered with the status.
+/// Calls `body` with a session and a request that was sent with the token and got a response with the status.
 func withRefused(
   status: Int = 401, token: String, _ body: (Session, Request) async throws -> Void
 ) async throws {

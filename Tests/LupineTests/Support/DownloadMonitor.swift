@@ -1,4 +1,4 @@
-// What monitors hear of a download, by name and in order.
+// `DownloadMonitor`: an event monitor that records a download's events by name, in order.
 
 import Foundation
 import Synchronization
@@ -6,14 +6,14 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Writes down what it is told, on the queue on which it is told.
+/// Records each event on the queue on which it is delivered.
 final class DownloadMonitor: EventMonitor {
   let queue = DispatchQueue(label: "download-monitor")
   private let heard = Mutex<(events: [String], temporaryURL: URL?)>(([], nil))
 
-  /// The events so far, without those that repeat themselves at once.
+  /// The events so far; consecutive equal events are recorded once.
   var events: [String] { queue.sync { heard.withLock { $0.events } } }
-  /// Where the file was when it was complete.
+  /// The location of the complete file, as passed to `didFinishDownloadingTo`.
   var temporaryURL: URL? { queue.sync { heard.withLock { $0.temporaryURL } } }
 
   private func note(_ event: String) {

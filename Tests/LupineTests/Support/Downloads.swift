@@ -1,4 +1,4 @@
-// A resource that servers hand out in parts, whole, or cut; and what a test asks of downloads.
+// `Resource`: a test server's resource, served whole, in ranges or cut short; and functions for tests of downloads.
 
 import Foundation
 import LupineEngine
@@ -9,26 +9,26 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Bytes of the pattern under a validator, as a server that knows ranges serves them.
+/// Bytes of the pattern with a validator, served as by a server that supports ranges.
 struct Resource: Sendable {
   var byteCount = 200_000
   var fields = ["ETag": "\"v1\"", "Accept-Ranges": "bytes"]
-  /// The first byte's place in the pattern, so that a changed resource has other bytes.
+  /// The position in the pattern of the first byte. A changed resource has another shift, and therefore other bytes.
   var shift = 0
 
-  /// How a response ends.
+  /// How the server ends a response.
   enum End: Sendable {
-    /// With its last byte.
+    /// After its last byte.
     case whole
-    /// The connection is closed behind that many bytes of the resource.
+    /// Closes the connection after this number of bytes of the resource.
     case cut(at: Int)
-    /// Nothing more comes behind that many bytes, until the client closes the connection.
+    /// Sends nothing after this number of bytes of the resource, until the client closes the connection.
     case hold(at: Int)
   }
 
   var bytes: Data { Data((0..<byteCount).map { Pattern.byte(at: UInt64($0 + shift)) }) }
 
-  /// Answers a request: with 206 if it asks for a range of this very representation, with 200 otherwise.
+  /// Sends 206 and the bytes from the requested offset if If-Range names this version, otherwise 200 and all bytes.
   func answer(_ request: ReceivedRequest, on peer: Peer, _ end: End = .whole) throws {
     let asked = request.fields.first("range").flatMap { text in
       text.hasPrefix("bytes=") && text.hasSuffix("-") ? Int(text.dropFirst(6).dropLast()) : nil
@@ -43,7 +43,7 @@ struct Resource: Sendable {
     case .whole: try peer.send(Array(bytes[first...]))
     case .cut(let place):
       try peer.send(Array(bytes[first..<place]))
-      // Not a reset, which would take what the client hasn't read yet.
+      // No reset: it would discard the bytes that the client hasn't read yet.
       peer.finishSending()
       _ = try peer.awaitClose()
     case .hold(let place):
@@ -53,7 +53,8 @@ struct Resource: Sendable {
   }
 }
 
-/// Calls `body` with a server that answers the n-th request, from 0, with the n-th script, and then with the last one.
+/// Calls `body` with a server that answers the n-th request, counted from 0, with the n-th script. The last script
+/// answers all further requests.
 func withScripts<Value>(
   _ scripts: [@Sendable (ReceivedRequest, Peer) throws -> Void],
   _ body: (OriginServer, Recorder<ReceivedRequest>) async throws -> Value
@@ -71,7 +72,7 @@ func withScripts<Value>(
   }
 }
 
-/// Calls `body` with a new, empty folder, which is removed then.
+/// Calls `body` with a new, empty folder, and then removes it.
 func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -79,7 +80,7 @@ func withDownloadFolder<Value>(_ body: (URL) async throws -> Value) async throws
   return try await body(folder)
 }
 
-/// Writes a file of a folder, over what may be there.
+/// Returns a destination that moves the download to a file of the folder, replacing an earlier file.
 func into(_ folder: URL, _ name: String = "file") -> DownloadRequest.Destination {
   { _, _ in (folder.appending(path: name), [.removePreviousFile]) }
 }
@@ -89,7 +90,7 @@ func names(in folder: URL) -> [String] {
 }
 
 extension DownloadRequest {
-  /// Waits until that many bytes are written.
+  /// Resumes the request, and waits until this number of bytes has been written.
   func receives(_ byteCount: Int) async {
     let counts = Recorder<Int64>()
     downloadProgress(queue: .global()) { counts.record($0.completedUnitCount) }
@@ -99,14 +100,14 @@ extension DownloadRequest {
 }
 
 extension AFDownloadResponse {
-  /// The file's content; nil if there is no file.
+  /// The file's content, or nil if there is no file.
   var content: Data? { fileURL.flatMap { try? Data(contentsOf: $0) } }
 
-  /// The file that the resume data names.
+  /// The path of the partial file that the resume data names.
   var leftPath: String? { resumeData.flatMap { try? ResumeData($0).path } }
 }
 
-/// Resume data of a download of `resource` that was cut behind `place` bytes.
+/// Returns the resume data of a download of `resource` that the server cut after `place` bytes.
 func resumeData(
   of resource: Resource, cutAt place: Int, in session: Session, from url: String
 ) async throws -> Data {

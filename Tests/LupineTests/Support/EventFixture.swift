@@ -1,4 +1,4 @@
-// Something of each kind that events are about, of which nothing is ever sent.
+// `EventFixture`: an argument of each type that event monitors get. No request of it is ever sent.
 
 import Foundation
 import LupineEngine
@@ -6,7 +6,7 @@ import LupineEngine
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A session, its requests and tasks, and what monitors are told with them.
+/// A session, its requests and tasks, and the values that are passed to monitors with them.
 struct EventFixture {
   let url = URL(filePath: "/tmp/event")
   let data = Data("body".utf8)

@@ -1,4 +1,4 @@
-// What event recorders have heard, compared with what is to be heard.
+// Expected events, and functions that compare them with an event recorder's.
 
 import Foundation
 import Testing
@@ -6,7 +6,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Events that come one behind the other.
+/// Sequences of events that occur without others in between.
 enum EventPart {
   static let built: [EventName] = [
     .requestDidCreateInitialURLRequest, .requestDidCreateURLRequest, .requestDidCreateTask,
@@ -15,13 +15,13 @@ enum EventPart {
     .requestDidCreateInitialURLRequest, .requestDidAdaptInitialRequestToAdaptedRequest, .requestDidCreateURLRequest,
     .requestDidCreateTask,
   ]
-  /// Of a response that no cache would store.
+  /// For a response that no cache stores.
   static let receivedError: [EventName] = [.dataTaskDidReceiveResponse, .dataTaskDidReceiveData]
   static let received: [EventName] = receivedError + [.dataTaskWillCacheResponse]
   static let measured: [EventName] = [.taskDidFinishCollectingMetrics, .requestDidGatherMetrics, .taskDidComplete]
   static let completed: [EventName] = measured + [.requestDidCompleteTaskWithError]
   static let finished: [EventName] = [.requestDidFinish, .requestDidParseResponse]
-  /// From the task's start to the response handler, where nothing is out of the ordinary.
+  /// From the task's start to the response handler, for a request that succeeds without retries or redirects.
   static let run: [EventName] = [.requestDidResumeTask] + received + completed + finished
 }
 
@@ -30,7 +30,7 @@ extension EventRecorder {
   func events(of request: DataRequest) async -> [EventName] {
     request.resume()
     _ = await request.outcome()
-    // outcome() adds a handler behind the one whose response it returns.
+    // outcome() adds a second handler to detect repeated calls; its event is dropped below.
     let names = await names(about: request)
     #expect(names.last == .requestDidParseResponse)
     #expect(misplacedCount == 0)
@@ -45,7 +45,7 @@ extension EventRecorder {
     #expect(names == expected, sourceLocation: sourceLocation)
   }
 
-  /// Compares what has happened to a request so far.
+  /// Compares the request's events so far, without resuming it.
   func expectSoFar(
     _ request: DataRequest, _ expected: [EventName], sourceLocation: SourceLocation = #_sourceLocation
   ) async {

@@ -1,4 +1,4 @@
-// An event monitor that writes down what it hears, in order, and what is asked of it.
+// `EventRecorder`: an event monitor that records its events in order.
 
 import Foundation
 import Synchronization
@@ -7,7 +7,7 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-/// An event by the name of its closure in `ClosureEventMonitor`; those that have none there are the last three.
+/// An event, named after its closure in `ClosureEventMonitor`. The last three events have no closure there.
 enum EventName: String, CaseIterable, CustomStringConvertible {
   case sessionDidBecomeInvalidWithError
   case taskDidReceiveChallenge
@@ -56,11 +56,11 @@ enum EventName: String, CaseIterable, CustomStringConvertible {
 
   var description: String { rawValue }
 
-  /// Whether it is a `request…` event, not one of URLSession's.
+  /// Whether the event is one of `Request`'s, not one of `URLSession`'s.
   var isOfRequest: Bool { rawValue.hasPrefix("request") }
 }
 
-/// Writes events down on a queue of its own.
+/// Records events on a dedicated queue.
 final class EventRecorder: EventMonitor {
   let queue: DispatchQueue
   private let key = DispatchSpecificKey<Bool>()
@@ -71,7 +71,8 @@ final class EventRecorder: EventMonitor {
     var misplacedCount = 0
   }
 
-  /// Not kept: a request keeps the monitors of its own.
+  /// A weak reference to an event's request or task. A strong one would be a cycle, because a request retains its own
+  /// monitors.
   private final class Subject {
     weak var object: (any AnyObject & Sendable)?
 
@@ -83,14 +84,14 @@ final class EventRecorder: EventMonitor {
     queue.setSpecific(key: key, value: true)
   }
 
-  /// How many events came elsewhere than on the recorder's queue.
+  /// The number of events that were delivered outside of the recorder's queue.
   var misplacedCount: Int { log.withLock { $0.misplacedCount } }
 
   /// The names of all events, in order.
   var names: [EventName] { log.withLock { $0.events.map(\.name) } }
 
-  /// The names of the events that were about the request or one of its tasks, in order, once everything was told that
-  /// has happened to it so far.
+  /// Returns the names of the request's and its tasks' events, in order. First waits until every event of the request
+  /// so far has been delivered.
   func names(about request: Request) async -> [EventName] {
     await request.underlyingQueue.turn()
     await queue.turn()
@@ -233,13 +234,13 @@ final class EventRecorder: EventMonitor {
 }
 
 extension DispatchQueue {
-  /// Waits until everything has run that was queued before.
+  /// Waits until all work queued so far has run.
   func turn() async {
     await withCheckedContinuation { continuation in async { continuation.resume() } }
   }
 }
 
-/// Calls `body` with a session that has these monitors alone, and whose requests wait to be resumed.
+/// Calls `body` with a session that has only these monitors, and whose requests start when they are resumed.
 func withMonitoredSession<Value>(
   _ monitors: [any EventMonitor], setup: Session.RequestSetup = .lazy, requestQueue: DispatchQueue? = nil,
   serializationQueue: DispatchQueue? = nil, interceptor: (any RequestInterceptor)? = nil,

@@ -1,8 +1,8 @@
-// Folders for one test each.
+// A temporary folder for one test.
 
 import Foundation
 
-/// Calls `body` with a new, empty folder, which is removed then.
+/// Calls `body` with a new, empty folder, and then removes it.
 func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)

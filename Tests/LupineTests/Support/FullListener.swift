@@ -1,9 +1,9 @@
-// A port whose queue of connections is full, so that the kernel answers no further one.
+// `FullListener`: a port whose accept queue is full, so that the kernel doesn't answer further connections.
 
 import Foundation
 import Glibc
 
-/// A listener that never accepts; connecting to it takes until the client gives up.
+/// A listener that never accepts. Connecting to it lasts until the client's time limit.
 final class FullListener: Sendable {
   let port: UInt16
   private let descriptors: [CInt]
@@ -32,13 +32,13 @@ final class FullListener: Sendable {
       }
     }
     guard withAddress({ bind(listener, $0, length) }) == 0 else { throw Failure(call: "bind", code: errno) }
-    // Linux queues one connection more than it is told.
+    // Linux queues one connection more than the backlog.
     guard listen(listener, 0) == 0 else { throw Failure(call: "listen", code: errno) }
     guard withAddress({ getsockname(listener, $0, &length) }) == 0 else {
       throw Failure(call: "getsockname", code: errno)
     }
     port = UInt16(bigEndian: address.sin_port)
-    // One would do; the others' first packets are dropped as the client's will be.
+    // One connection fills the queue. The kernel drops the SYN of the others, as it will drop the client's.
     for _ in 0..<3 {
       let client = try make()
       _ = withAddress { Glibc.connect(client, $0, length) }

@@ -1,11 +1,11 @@
-// What response handlers are called with, and how often.
+// Waits for response handlers, and checks that each is called only once.
 
 import Foundation
 import Lupine
 import Synchronization
 import Testing
 
-/// The value that a handler is called with, which `add` gives to a request. It is an issue if it is called again.
+/// Returns the value that the handler added by `add` is called with. Records an issue if it is called twice.
 func onlyCall<Value: Sendable>(
   sourceLocation: SourceLocation, add: (@escaping @Sendable (Value) -> Void) -> Void
 ) async -> Value {
@@ -19,20 +19,20 @@ func onlyCall<Value: Sendable>(
       }
     }
   }
-  // A handler of its own, behind which a second call of the first would have come.
+  // Handlers are called in order: by the time this one is called, a second call of the first would have been seen.
   await withCheckedContinuation { continuation in add { _ in continuation.resume() } }
   return value
 }
 
 extension DataRequest {
-  /// The raw response, by closure. It is an issue if the handler is called more than once.
+  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDataResponse<Data?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }
 }
 
 extension DownloadRequest {
-  /// The raw response, by closure. It is an issue if the handler is called more than once.
+  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }

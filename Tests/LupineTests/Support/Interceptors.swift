@@ -1,11 +1,11 @@
-// What tests ask of adapters and retriers, and made-up errors for them.
+// Awaitable results of adapters and retriers, and an error for tests.
 
 import Foundation
 
 @testable import Lupine
 @testable import LupineURLSession
 
-/// An error that tells itself from others.
+/// An error identified by its name.
 struct Mishap: Error, Equatable, CustomStringConvertible {
   let name: String
 
@@ -15,14 +15,14 @@ struct Mishap: Error, Equatable, CustomStringConvertible {
 }
 
 extension RequestAdapter {
-  /// The answer; a second one would trap.
+  /// Returns the adapter's result. A second call of the completion handler traps.
   func adapted(_ request: URLRequest, for session: Session) async -> Result<URLRequest, any Error> {
     await withCheckedContinuation { continuation in
       adapt(request, for: session) { continuation.resume(returning: $0) }
     }
   }
 
-  /// The answer to what sessions ask; a second one would trap.
+  /// Returns the result of the variant that sessions call. A second call of the completion handler traps.
   func adapted(_ request: URLRequest, using state: RequestAdapterState) async -> Result<URLRequest, any Error> {
     await withCheckedContinuation { continuation in
       adapt(request, using: state) { continuation.resume(returning: $0) }
@@ -31,7 +31,7 @@ extension RequestAdapter {
 }
 
 extension RequestRetrier {
-  /// The answer in words; a second one would trap.
+  /// Returns the retrier's decision as text. A second call of the completion handler traps.
   func decision(
     on request: Request, for session: Session, dueTo error: any Error = Mishap("failure")
   ) async -> String {

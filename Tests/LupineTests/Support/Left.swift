@@ -1,12 +1,13 @@
-// What a process has at a moment: descriptors, files, memory. For tests that have a process of their own.
+// `Left`: the process's open descriptors, remaining files and peak memory. For tests that run in a dedicated process.
 
 import Foundation
 import Glibc
 import Testing
 
-/// What is left in this process.
+/// The resources that this process has left.
 enum Left {
-  /// What the descriptors lead to that requests open: sockets, what loops wait on, and files in a folder.
+  /// Returns the targets of open descriptors of the kinds that requests open: sockets, the event loops' epoll and
+  /// eventfd, and files below the folder.
   static func descriptors(below folder: String) -> [String] {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     return numbers.compactMap { number in
@@ -17,7 +18,7 @@ enum Left {
     }
   }
 
-  /// The names of the files in a folder and the folders within.
+  /// Returns the paths of the files below the folder, relative to it.
   static func files(in folder: URL) -> [String] {
     let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder.path)) ?? []
     return paths.filter { path in
@@ -27,7 +28,7 @@ enum Left {
     }
   }
 
-  /// The most memory that this process has had at once.
+  /// The process's peak resident memory, in bytes.
   static var residentBytesMax: Int {
     get throws {
       let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
@@ -36,6 +37,6 @@ enum Left {
     }
   }
 
-  /// Whether a sanitizer's own memory stands in the way of measuring.
+  /// Whether a sanitizer is linked. Its own memory makes measurements meaningless.
   static var isSanitized: Bool { dlsym(nil, "__asan_init") != nil || dlsym(nil, "__tsan_init") != nil }
 }

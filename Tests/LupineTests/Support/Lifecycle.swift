@@ -1,4 +1,5 @@
-// What tests of a request's life need: sessions made in a test's own way, hold-ups, and what counts calls.
+// Doubles for tests of a request's life cycle: sessions, adapters, retriers and serializers that the test controls, and
+// logs.
 
 import Foundation
 import LupineEngine
@@ -8,14 +9,14 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Calls `body` with a session, which lives until it returns.
+/// Calls `body` with a session, and keeps the session alive until it returns.
 func keeping<Value>(_ session: Session, _ body: (Session) async throws -> Value) async throws -> Value {
   defer { withExtendedLifetime(session) {} }
   return try await body(session)
 }
 
 extension URLSessionConfiguration {
-  /// Without Alamofire's shared storages, and with time enough for a slow machine.
+  /// A configuration without Alamofire's shared storages, and with a time limit of 100 s, for slow machines.
   static var forTests: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.af.ephemeral
     configuration.timeoutIntervalForRequest = 100
@@ -23,10 +24,10 @@ extension URLSessionConfiguration {
   }
 }
 
-/// Answers that somebody waits for, held until the test gives them.
+/// Completion handlers that are held until the test calls them with an answer.
 final class Held<Answer: Sendable>: Sendable {
   private let completions = Mutex<[@Sendable (Answer) -> Void]>([])
-  /// Opens when the first answer is waited for.
+  /// Opens when the first completion handler is held.
   let isAsked = Gate()
 
   func hold(_ completion: @escaping @Sendable (Answer) -> Void) {
@@ -34,7 +35,7 @@ final class Held<Answer: Sendable>: Sendable {
     isAsked.open()
   }
 
-  /// Gives the answer to everybody who waits, and forgets them.
+  /// Calls all held completion handlers with the answer, and forgets them.
   func answer(_ answer: Answer) {
     let waiting = completions.withLock { completions in
       defer { completions = [] }
@@ -44,13 +45,13 @@ final class Held<Answer: Sendable>: Sendable {
   }
 }
 
-/// What was noted on any thread, in order.
+/// Entries noted on any thread, in order.
 final class Log<Entry: Sendable>: Sendable {
   private let notes = Mutex<[Entry]>([])
 
   var entries: [Entry] { notes.withLock { $0 } }
 
-  /// Notes it; returns how many there are now.
+  /// Appends an entry, and returns the number of entries.
   @discardableResult
   func note(_ entry: Entry) -> Int {
     notes.withLock { notes in
@@ -60,7 +61,7 @@ final class Log<Entry: Sendable>: Sendable {
   }
 }
 
-/// A request to one URL that notes each time it is made.
+/// A convertible to a request for one URL, which notes each conversion.
 struct Convertible: URLRequestConvertible {
   let url: String
   var method = HTTPMethod.get
@@ -74,7 +75,7 @@ struct Convertible: URLRequestConvertible {
   }
 }
 
-/// A serializer made of a closure that gets the body and the error.
+/// A serializer that calls a closure with the body and the error.
 struct Serializer<Value: Sendable>: DataResponseSerializerProtocol {
   let make: @Sendable (Data?, (any Error)?) throws -> Value
 
@@ -83,7 +84,7 @@ struct Serializer<Value: Sendable>: DataResponseSerializerProtocol {
   ) throws -> Value { try make(data, error) }
 }
 
-/// A retrier that gives its answers in turn, then refuses, and notes what it was asked about.
+/// A retrier that gives its answers in order, then `.doNotRetry`, and records the errors that it was asked about.
 final class ScriptedRetrier: RequestInterceptor {
   private let answers: Mutex<[RetryResult]>
   let errors = Log<AFError?>()
@@ -105,19 +106,19 @@ final class ScriptedRetrier: RequestInterceptor {
 }
 
 extension URLSession {
-  /// The tasks that haven't ended.
+  /// The tasks that haven't completed.
   var allTasks: [URLSessionTask] {
     get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
   }
 }
 
 extension DispatchQueue {
-  /// Waits until everything was done that was asked for before.
+  /// Waits until all work queued so far has run.
   func drain() async {
     await withCheckedContinuation { continuation in async { continuation.resume() } }
   }
 
-  /// Marks the queue; returns what says whether the caller is on it, or on one that stands on it.
+  /// Marks the queue. Returns a closure that tells whether its caller runs on this queue or on a queue that targets it.
   func marked() -> @Sendable () -> Bool {
     let key = DispatchSpecificKey<Bool>()
     setSpecific(key: key, value: true)
@@ -125,7 +126,7 @@ extension DispatchQueue {
   }
 }
 
-/// A reference that keeps nothing alive.
+/// A weak reference that can be sent to another thread.
 final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   private let reference: Mutex<Unowned>
 
@@ -136,15 +137,15 @@ final class WeakReference<Object: AnyObject & Sendable>: Sendable {
   var object: Object? { reference.withLock { $0.object } }
 }
 
-// Unchecked since that is what it says: a redirect handler's completion may be called on any thread.
-/// A closure that is called on another thread than the one on which it came.
+// Unchecked: a redirect handler's completion isn't marked as sendable, but may be called on any thread.
+/// A closure that is sent to another thread and called there.
 struct AnyThread<Value>: @unchecked Sendable {
   let closure: (Value) -> Void
 
   init(_ closure: @escaping (Value) -> Void) { self.closure = closure }
 }
 
-/// A redirect handler made of a closure, which may answer later.
+/// A redirect handler made from a closure, which may answer later.
 struct RedirectClosure: RedirectHandler {
   let decide: @Sendable (URLRequest, HTTPURLResponse, @escaping @Sendable (URLRequest?) -> Void) -> Void
 
@@ -157,7 +158,7 @@ struct RedirectClosure: RedirectHandler {
   }
 }
 
-/// A redirect to a place.
+/// Returns a redirect to the location.
 func redirect(to location: String, status: Int = 302) -> Reply {
   Reply(status: status, fields: ["Location": location])
 }

@@ -1,9 +1,9 @@
-// Running the programs that are built for the tests.
+// Runs programs that are built together with the tests.
 
 import Foundation
 import LupineTestSupport
 
-/// Runs a program that lies next to the test bundle; returns its exit status and what it has printed.
+/// Runs a program from the folder of the test bundle. Returns its exit status and its output.
 func runProgram(_ command: [String]) async throws -> (status: Int32, output: String) {
   let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
   let program = URL(filePath: bundle).deletingLastPathComponent().appending(path: command[0])

@@ -1,4 +1,4 @@
-// Sessions for one test each, and what a test asks of their requests.
+// Sessions and servers for one test, and functions for their requests.
 
 import Foundation
 import LupineEngine
@@ -7,10 +7,10 @@ import LupineOrigin
 @testable import Lupine
 @testable import LupineURLSession
 
-/// Calls `body` with a session of its own, which lives until it returns.
+/// Calls `body` with a new session, and keeps the session alive until it returns.
 ///
-/// A silent server fails a test after 100 s unless `configure` says otherwise: more than a sanitizer makes a test wait
-/// for its turn, less than the tests' own limit.
+/// A request to a silent server fails after 100 s unless `configure` changes that: longer than a test can be delayed
+/// under a sanitizer, shorter than the time limit of the tests.
 func withSession<Value>(
   startRequestsImmediately: Bool = true, eventMonitors: [any EventMonitor] = [AlamofireNotifications()],
   _ configure: (URLSessionConfiguration) -> Void = { _ in }, _ body: (Session) async throws -> Value
@@ -24,7 +24,7 @@ func withSession<Value>(
   return try await body(session)
 }
 
-/// Calls `body` with a server whose connections run `handler`, and stops it then.
+/// Calls `body` with a server that runs `handler` for each connection, and then stops the server.
 func withOrigin<Value>(
   tls: ServerIdentity? = nil, address: String = "127.0.0.1", _ handler: @escaping @Sendable (Peer) throws -> Void,
   _ body: (OriginServer) async throws -> Value
@@ -34,7 +34,8 @@ func withOrigin<Value>(
   return try await body(origin)
 }
 
-/// Calls `body` with a server whose replies never end, but for the connection; they come at 60 MB/s at most.
+/// Calls `body` with a server whose responses end only with the connection. It sends at most 64 KiB per ms. A request
+/// for `/short` gets one byte and the connection's end.
 func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) async throws -> Value {
   try await withOrigin { peer in
     guard let request = try peer.readRequest() else { return }
@@ -50,7 +51,7 @@ func withEndlessServer<Value>(_ body: (OriginServer) async throws -> Value) asyn
   }
 }
 
-/// Calls `body` with a server that answers every request with what `reply` makes of it, and stops it then.
+/// Calls `body` with a server that answers each request with the result of `reply`, and then stops the server.
 func withServer<Value>(
   tls: ServerIdentity? = nil, address: String = "127.0.0.1",
   _ reply: @escaping @Sendable (ReceivedRequest) throws -> Reply,
@@ -60,7 +61,7 @@ func withServer<Value>(
 }
 
 extension Session {
-  /// The requests that are under way.
+  /// The session's active requests.
   var running: Set<Request> {
     get async {
       await withCheckedContinuation { continuation in withAllRequests { continuation.resume(returning: $0) } }
@@ -68,7 +69,7 @@ extension Session {
   }
 }
 
-/// What is yielded from handlers on any thread, in order.
+/// Elements recorded by handlers on any thread, and consumed in order.
 final class Recorder<Element: Sendable>: Sendable {
   private let stream: AsyncStream<Element>
   private let continuation: AsyncStream<Element>.Continuation
@@ -79,7 +80,7 @@ final class Recorder<Element: Sendable>: Sendable {
 
   func record(_ element: Element) { continuation.yield(element) }
 
-  /// The first `count` elements, once they are there.
+  /// Waits for the next `count` elements, and returns them.
   func first(_ count: Int) async -> [Element] {
     var elements: [Element] = []
     if count == 0 { return [] }
@@ -90,12 +91,12 @@ final class Recorder<Element: Sendable>: Sendable {
     return elements
   }
 
-  /// The next element.
+  /// Waits for the next element.
   func next() async -> Element? { await first(1).first }
 }
 
 extension Pattern {
-  /// The first bytes of the pattern.
+  /// Returns the first `byteCount` bytes of the pattern.
   static func data(_ byteCount: Int) -> Data {
     var data = Data(count: 0)
     let block = Data((0..<251 * 256).map { byte(at: $0) })
@@ -104,7 +105,7 @@ extension Pattern {
   }
 }
 
-/// What httpbin's /anything says of a request.
+/// A request as httpbin's /anything describes it.
 struct Anything: Decodable, Sendable, Equatable {
   var method: String
   var url: String

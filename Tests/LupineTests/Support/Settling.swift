@@ -1,10 +1,10 @@
-// Waiting for what no event tells.
+// Waits for conditions that no event announces.
 
 import Dispatch
 import Foundation
 
-/// Whether the condition comes to hold while other threads run; they need a moment after a session's end. Looked at again
-/// every few milliseconds, so that a thread is left to the others.
+/// Returns whether the condition becomes true within 60 s, for example after a session's end. Checks it every 3 ms, and
+/// leaves the thread free in between.
 func settles(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(60)
   while ContinuousClock.now < deadline {

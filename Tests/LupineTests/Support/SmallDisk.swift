@@ -1,25 +1,25 @@
-// A file system that is soon full, for one test.
+// `SmallDisk`: a file system that fills up after 64 KiB, for one test.
 
 import Foundation
 import Glibc
 import LupineTestSupport
 
-/// A tmpfs of 64 KiB in a mount namespace of a child's own, so that nothing is left of it when the child has ended.
+/// A tmpfs of 64 KiB in the mount namespace of a child process. The kernel removes it when the child has ended.
 final class SmallDisk: Sendable {
-  /// Whether this machine lets a test have one: it takes root, or user namespaces.
+  /// Whether this machine can mount one, which takes root or user namespaces.
   static let isAvailable = (try? SmallDisk()) != nil
 
   private struct Unavailable: Error {}
 
-  /// Its root, as other processes see it.
+  /// The root of the file system, as other processes see it.
   let folder: URL
   private let child: ChildProcess
-  /// Where the child reads and writes; it ends when this is closed.
+  /// The child's standard input and output. The child ends when it is closed.
   private let socket: FileHandle
 
   init() throws {
     var ends: [CInt] = [-1, -1]
-    // Not for the processes that other tests start, in which it would stay open.
+    // Close-on-exec: a child process of another test would otherwise keep an end open.
     guard socketpair(AF_UNIX, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
       throw Unavailable()
     }
@@ -29,10 +29,10 @@ final class SmallDisk: Sendable {
     child = try ChildProcess(
       ["/usr/bin/unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + ["--mount", "sh", "-c", script],
       input: .descriptor(other.fileDescriptor), output: .descriptor(other.fileDescriptor), errors: .file("/dev/null"))
-    // The child's alone from now on, so that its end shows.
+    // From here on only the child holds this end, so that reading from the other end returns when the child ends.
     try other.close()
     folder = URL(filePath: "/proc/\(child.processIdentifier)/root/mnt")
-    // Nothing comes if the mount has failed.
+    // If mount fails, the child ends and nothing is read.
     guard socket.availableData.starts(with: Data("mounted".utf8)), access(folder.path, W_OK) == 0 else {
       end()
       throw Unavailable()

@@ -1,4 +1,4 @@
-// What tests ask of stream requests.
+// Functions and doubles for tests of stream requests.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 extension DataStreamRequest {
-  /// The pieces as text and the end, by a closure on the underlying queue.
+  /// Returns the pieces as text, and the completion, as delivered to a handler on the underlying queue.
   func outcome() async -> (pieces: [String], completion: Completion) {
     let events = Recorder<Stream<Data, Never>>()
     responseStream(on: underlyingQueue) { events.record($0) }
@@ -18,7 +18,7 @@ extension DataStreamRequest {
 }
 
 extension Recorder {
-  /// The pieces of a recorded stream, and its end.
+  /// Returns the pieces and the completion of a recorded stream.
   func untilComplete() async -> (pieces: [String], completion: DataStreamRequest.Completion)
   where Element == DataStreamRequest.Stream<Data, Never> {
     var pieces: [String] = []
@@ -33,14 +33,15 @@ extension Recorder {
   }
 }
 
-/// Calls `body` on a thread of its own, which may block.
+/// Calls `body` on a new thread, which it may block.
 func onThread<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
   await withCheckedContinuation { continuation in
     Thread.detachNewThread { continuation.resume(returning: body()) }
   }
 }
 
-/// Calls `body` with a server that sends `chunks`, each but the first once its gate is open. The gates are indexed by chunk.
+/// Calls `body` with a server that sends chunk n when gate n is open, and ends the body when the last gate is open. Gate
+/// 0 is open from the start.
 func withChunks<Value>(
   _ chunks: [[UInt8]], _ body: (_ url: String, _ gates: [Gate]) async throws -> Value
 ) async throws -> Value {
@@ -61,7 +62,7 @@ func withChunks<Value>(
   }
 }
 
-/// Retries once, whatever happened.
+/// Retries a request once, regardless of the error.
 struct OneRetry: RequestInterceptor {
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

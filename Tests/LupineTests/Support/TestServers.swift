@@ -1,25 +1,25 @@
-// The real servers that the tests talk to: httpbin and nginx on loopback, started by `make servers-up`.
+// The servers for integration tests: httpbin and nginx on loopback, started by `make servers-up`.
 
 import Foundation
 import Lupine
 import LupineEngine
 
-/// The addresses of Tests/Servers/servers. Asking for one throws if nobody listens there.
+/// The addresses of Tests/Servers/servers. Reading one throws `Down` if its server isn't running.
 enum TestServers {
-  /// Nothing listens where a test server should be.
+  /// No server listens at the address.
   struct Down: Error, CustomStringConvertible {
     let url: String
     var description: String { "\(url) doesn't answer; start the test servers: make servers-install servers-up" }
   }
 
-  /// Plain httpbin, without a slash at the end.
+  /// The URL of httpbin over plain HTTP, without a trailing slash.
   static var httpbin: String { get async throws { try await httpbinIsUp.value } }
-  /// Plain nginx.
+  /// The URL of nginx over plain HTTP.
   static var nginx: String { get async throws { try await nginxIsUp.value } }
-  /// Plain nginx over IPv6.
+  /// The URL of nginx over plain HTTP and IPv6.
   static var nginx6: String { get async throws { try await nginx6IsUp.value } }
 
-  /// nginx with TLS, a port for each kind of certificate.
+  /// The ports at which nginx speaks TLS, one for each kind of certificate.
   enum TLS: Int {
     case good = 28443
     case expired = 28444
@@ -37,13 +37,13 @@ enum TestServers {
     }
   }
 
-  /// The authority that signed the certificates of `TLS`.
+  /// The path of the certificate of the authority that signed the certificates of `TLS`.
   static var authority: String { "\(folder)/pki/ca.crt" }
 
-  /// A client certificate by that authority, and its key.
+  /// The paths of a client certificate signed by that authority, and of its key.
   static var client: (certificate: String, key: String) { ("\(folder)/pki/client.crt", "\(folder)/pki/client.key") }
 
-  /// The Unix socket at which nginx listens too.
+  /// The path of the Unix socket on which nginx also listens.
   static var nginxSocket: String {
     get async throws {
       _ = try await nginx

@@ -1,19 +1,20 @@
-// What every failed transfer has to show: AFError, URLError, EngineError, and a text with place and remedy.
+// Checks of the error of a failed transfer: `AFError`, `URLError`, `EngineError`, and their text.
 
 import Foundation
 import Lupine
 import LupineEngine
 import Testing
 
-/// Checks the three layers of an error, and that its text holds each of `parts`; returns the engine's error.
+/// Checks the three layers of an error, and that its text names the origin and a remedy and contains each of `parts`.
+/// Returns the engine's error.
 @discardableResult
 func expectTransferError(
   _ error: AFError?, _ code: URLError.Code, _ engineCode: EngineError.Code, _ parts: String...,
   sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> EngineError {
-  let error = try #require(error, "the request has succeeded", sourceLocation: sourceLocation)
+  let error = try #require(error, "the request succeeded", sourceLocation: sourceLocation)
   guard case .sessionTaskFailed = error else {
-    Issue.record("another case: \(error)", sourceLocation: sourceLocation)
+    Issue.record("not sessionTaskFailed: \(error)", sourceLocation: sourceLocation)
     throw error
   }
   let urlError = try #require(error.underlyingError as? URLError, sourceLocation: sourceLocation)
@@ -25,7 +26,7 @@ func expectTransferError(
   #expect(urlError.failingURL != nil, sourceLocation: sourceLocation)
   #expect(text.contains(engineError.origin.description), "\(text)", sourceLocation: sourceLocation)
   for part in parts { #expect(text.contains(part), "\(text)", sourceLocation: sourceLocation) }
-  // The remedy: a second sentence.
+  // The remedy is a second sentence.
   #expect(text.hasSuffix(".") && text.dropLast().contains(". "), "\(text)", sourceLocation: sourceLocation)
   return engineError
 }

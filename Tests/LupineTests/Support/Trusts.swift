@@ -1,4 +1,4 @@
-// Servers' certificates to evaluate without a network, and pins of them.
+// Server certificates evaluated without a network, and functions for tests of trust evaluation.
 
 import Foundation
 import LupineEngine
@@ -11,7 +11,7 @@ import Testing
 @testable import LupineURLSession
 
 extension SecTrust {
-  /// What a server with this certificate, which sends `issuers` along, shows to a client that trusts `roots`.
+  /// Returns the trust of a client that trusts `roots`, for a server that presents this certificate and then `issuers`.
   static func shown(
     by identity: ThrowawayAuthority.Identity, sending issuers: [UInt8] = [], to host: String = "localhost",
     trusting roots: ThrowawayAuthority
@@ -26,7 +26,7 @@ extension SecTrust {
     var server = try TLSSession(
       server: TLSContext(
         serverCertificatePEM: identity.certificatePEM + issuers, privateKeyPEM: identity.privateKeyPEM))
-    // The certificate comes with the server's first flight.
+    // The client has the certificate after the server's first flight.
     for _ in 0..<2 {
       _ = try client.handshake()
       server.receive(client.output().span.bytes)
@@ -46,7 +46,7 @@ extension TLSSession {
 }
 
 extension SecCertificate {
-  /// The first certificate of PEM text.
+  /// Returns the first certificate in PEM text.
   static func pem(_ text: [UInt8]) throws -> SecCertificate {
     let lines = String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst().prefix { !$0.hasPrefix("-") }
     let data = try #require(Data(base64Encoded: lines.joined()))
@@ -54,18 +54,18 @@ extension SecCertificate {
   }
 }
 
-/// Why a server wasn't trusted; it is an issue if that isn't what happened.
+/// Returns the reason why trust evaluation failed. Records an issue and throws for any other error.
 func trustFailure(
   _ error: (any Error)?, sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> AFError.ServerTrustFailureReason {
   guard case .serverTrustEvaluationFailed(let reason)? = error as? AFError else {
-    Issue.record("no failure of a server's trust: \(String(describing: error))", sourceLocation: sourceLocation)
+    Issue.record("not a server trust failure: \(String(describing: error))", sourceLocation: sourceLocation)
     throw error ?? CancellationError()
   }
   return reason
 }
 
-/// Why an evaluation fails; it is an issue if it doesn't.
+/// Returns the reason why the evaluator rejects the trust. Records an issue and throws if it accepts.
 func trustFailure(
   of evaluator: some ServerTrustEvaluating, _ trust: SecTrust, _ host: String = "localhost",
   sourceLocation: SourceLocation = #_sourceLocation
@@ -78,7 +78,7 @@ func trustFailure(
   return try trustFailure(nil, sourceLocation: sourceLocation)
 }
 
-/// OpenSSL's code, if that is why a server wasn't trusted.
+/// Returns OpenSSL's code if it is the reason why the server isn't trusted.
 func verdict(_ reason: AFError.ServerTrustFailureReason) -> TLSError.Code? {
   guard case .trustEvaluationFailed(let error) = reason else { return nil }
   return (error as? TLSError)?.code

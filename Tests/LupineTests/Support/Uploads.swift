@@ -1,4 +1,4 @@
-// What uploads are tested with: streams of a test's own, a delegate that writes down what it hears, and servers' words.
+// Doubles for tests of uploads: body streams, a recording delegate, and a server's reports.
 
 import Foundation
 import LupineEngine
@@ -8,7 +8,7 @@ import Synchronization
 @testable import Lupine
 @testable import LupineURLSession
 
-/// A stream that gives the pattern's first bytes, then ends or fails; it can be opened again if it is told to.
+/// A stream of the pattern's first bytes that then ends or fails. It can be opened again if `canReopen` is set.
 final class PatternStream: InputStream {
   private struct State {
     var status = Stream.Status.notOpen
@@ -28,11 +28,11 @@ final class PatternStream: InputStream {
     super.init(data: Data())
   }
 
-  /// Called at each reading.
+  /// Called at each read.
   var onRead: () -> Void = {}
 
   var openCount: Int { state.withLock { $0.openCount } }
-  /// How far it was read.
+  /// The number of bytes read since the stream was opened.
   var offset: Int { state.withLock { $0.offset } }
 
   override var streamStatus: Stream.Status { state.withLock { $0.status } }
@@ -64,7 +64,7 @@ final class PatternStream: InputStream {
   }
 }
 
-/// A delegate that gives streams, and writes down what it hears of a session's only task.
+/// A delegate that provides body streams, and records the callbacks of a session's only task.
 final class UploadWitness: NSObject, URLSessionDataDelegate {
   struct Progress: Sendable, Equatable {
     let sent: Int64
@@ -82,10 +82,10 @@ final class UploadWitness: NSObject, URLSessionDataDelegate {
 
   var progress: [Progress] { heard.withLock { $0.progress } }
   var text: String { String(decoding: heard.withLock { $0.body }, as: UTF8.self) }
-  /// What a task completes with.
+  /// Waits for the task's completion, and returns its error.
   func end() async -> (any Error)? { await ended.next() ?? nil }
 
-  /// How many streams were asked for.
+  /// The number of body streams that the task has requested.
   var streamCount: Int { heard.withLock { $0.streamCount } }
 
   func urlSession(
@@ -123,18 +123,20 @@ final class UploadWitness: NSObject, URLSessionDataDelegate {
 }
 
 extension BodyStream {
-  /// A new stream of the pattern's first bytes.
+  /// Returns a new stream of the pattern's first bytes.
   static func pattern(_ byteCount: Int) -> BodyStream { .box(InputStream(data: Pattern.data(byteCount))) }
 }
 
 extension ReceivedRequest {
-  /// Method, framing, length of the body, and whether that is the pattern; such as "POST chunked 5 true".
+  /// The method, the framing, the length of the body, and whether the body is the pattern, such as "POST chunked 5
+  /// true".
   var bodyReport: String {
     let framing = fields.first("Content-Length") ?? fields.first("Transfer-Encoding") ?? "none"
     return "\(method) \(framing) \(body.count) \(Data(body) == Pattern.data(body.count))"
   }
 
-  /// A reply that tells what came: behind a redirect of that status for `/307`, and a challenge for `/401`.
+  /// Reports the received request. A path such as `/307` redirects to `/` with that status, and `/401` asks for
+  /// credentials.
   var uploadReply: Reply {
     if let status = Int(path.dropFirst()), (300..<400).contains(status) {
       return Reply(status: status, fields: ["Location": "/"])
@@ -146,7 +148,7 @@ extension ReceivedRequest {
   }
 }
 
-/// Calls `body` with a new, empty folder, which is removed then.
+/// Calls `body` with a new, empty folder, and then removes it.
 func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
   let folder = FileManager.default.temporaryDirectory.appending(path: "lupine-tests-\(UUID())")
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -155,7 +157,7 @@ func withFolder<Value>(_ body: (URL) async throws -> Value) async throws -> Valu
 }
 
 extension URL {
-  /// A new file in the folder, with the pattern's first bytes.
+  /// Creates a file in the folder with the pattern's first bytes.
   @discardableResult
   func patternFile(_ byteCount: Int, name: String = "body") throws -> URL {
     let file = appending(path: name)
@@ -165,6 +167,6 @@ extension URL {
 }
 
 extension DataRequest {
-  /// The response's text.
+  /// The response body as text.
   func text() async throws -> String { try await serializingString().value }
 }

@@ -1,4 +1,4 @@
-// Forms on their way to a server: where they are encoded, how often, what is left of them, and what servers make of them.
+// Uploads of multipart forms: where they are encoded, how often, which files remain, and how servers read them.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct MultipartUploadTests {
-  /// What httpbin's /post says of a form.
+  /// A form as httpbin's /post describes it.
   private struct Form: Decodable, Sendable, Equatable {
     var form: [String: String]
     var files: [String: String]
@@ -24,9 +24,9 @@ import Testing
     if case .file(let url, shouldRemove: true)? = request.uploadable { url } else { nil }
   }
 
-  // MARK: What servers get
+  // MARK: Received forms
 
-  @Test("httpbin reads a form's fields and files, in memory and through a file", arguments: [.max, 0] as [UInt64])
+  @Test("httpbin reads a form's fields and files, encoded in memory and in a file", arguments: [.max, 0] as [UInt64])
   func httpbin(threshold: UInt64) async throws {
     let url = try await TestServers.httpbin + "/post"
     try await withFolder { folder in
@@ -50,7 +50,7 @@ import Testing
     }
   }
 
-  @Test("every way to make one sends the same, and the form's type takes the place of any other")
+  @Test("every overload sends the same form, whose content type replaces any other")
   func overloads() async throws {
     try await withServer { request in
       let lines = request.fields.filter { $0.name.lowercased() == "content-type" }.map(\.value)
@@ -92,9 +92,9 @@ import Testing
     }
   }
 
-  // MARK: Where it is encoded
+  // MARK: Encoding
 
-  @Test("a form is encoded in memory if its content is less than the threshold, without the boundaries")
+  @Test("a form is encoded in memory only if its content, without boundaries, is smaller than the threshold")
   func threshold() async throws {
     try await withServer {
       $0.uploadReply
@@ -116,7 +116,8 @@ import Testing
     }
   }
 
-  @Test("the file stands in the temporary directory while it is sent, is this user's alone, and is removed then")
+  @Test(
+    "the encoded file is in the temporary folder while it is sent, is readable by its owner only, and is then removed")
   func file() async throws {
     let (arrived, proceed) = (Gate(), Gate())
     try await withOrigin { peer in
@@ -144,7 +145,7 @@ import Testing
   }
 
   @Test(
-    "encoding happens on the request queue, once: retries send the same bytes again", arguments: [.max, 0] as [UInt64])
+    "a form is encoded once, on the request queue, and retries send the same bytes", arguments: [.max, 0] as [UInt64])
   func once(threshold: UInt64) async throws {
     let bodies = Mutex<[[UInt8]]>([])
     try await withServer { request in
@@ -185,7 +186,7 @@ import Testing
     }
   }
 
-  @Test("a form that can't be encoded is the response's error, and leaves no file", arguments: [.max, 0] as [UInt64])
+  @Test("a form that can't be encoded fails the request, and leaves no file", arguments: [.max, 0] as [UInt64])
   func failure(threshold: UInt64) async throws {
     try await withSession { session in
       let missing = URL(filePath: "/nonexistent/lupine.txt")
@@ -234,9 +235,9 @@ import Testing
     }
   }
 
-  // MARK: What is left
+  // MARK: Remaining files
 
-  @Test("a file is removed with shouldRemove alone, once the response handlers have run and before they are told")
+  @Test("a file is removed only with shouldRemove, after serialization and before the response is delivered")
   func removal() async throws {
     try await withServer {
       $0.uploadReply
@@ -260,7 +261,7 @@ import Testing
     }
   }
 
-  @Test("a file that is made while the request is cancelled is removed all the same")
+  @Test("a file created while the request is canceled is removed too")
   func lateFile() async throws {
     try await withFolder { folder in
       let (making, cancelled) = (Gate(), Gate())
@@ -286,7 +287,7 @@ import Testing
   }
 }
 
-/// Calls a closure while the response is serialised.
+/// Calls a closure while the response is serialized.
 private struct Checking: DataResponseSerializerProtocol {
   let check: @Sendable () -> Void
 
@@ -299,7 +300,7 @@ private struct Checking: DataResponseSerializerProtocol {
   }
 }
 
-/// A file manager whose temporary directory is another one.
+/// A file manager with another temporary directory.
 private final class OtherPlace: FileManager, @unchecked Sendable {
   private let place: URL
 

@@ -1,4 +1,5 @@
-// Uploads that can't be sent: files that aren't there, streams that fail, lie or are spent, servers that don't listen.
+// Uploads that fail: missing files, streams that fail, have a wrong length or were consumed, and servers that refuse
+// the body.
 
 import Foundation
 import LupineEngine
@@ -17,7 +18,8 @@ import Testing
 
   // MARK: Files
 
-  @Test("what isn't a file that can be sent fails the response, names it and says what to do; nothing is sent")
+  @Test(
+    "a file that can't be sent fails the request with an error that names it and a remedy, and no connection is made")
   func noFile() async throws {
     try await withServer {
       $0.uploadReply
@@ -40,7 +42,7 @@ import Testing
     }
   }
 
-  @Test("a file that becomes shorter while it is sent fails the response and names it")
+  @Test("a file that is truncated while it is sent fails the request")
   func shrinking() async throws {
     try await withFolder { folder in
       let file = try folder.patternFile(64 << 20)
@@ -60,7 +62,7 @@ import Testing
 
   // MARK: Streams
 
-  @Test("a stream that fails in the middle gives an error that names it, its error, and how far it came")
+  @Test("a stream that fails gives an error with its class, its own error and the number of bytes read")
   func failingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -78,7 +80,7 @@ import Testing
     }
   }
 
-  @Test("a stream of a file that isn't there says so")
+  @Test("a stream of a missing file gives an error with the system's text")
   func missingStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -91,7 +93,8 @@ import Testing
     }
   }
 
-  @Test("a stream that is shorter or longer than its Content-Length is an error with both", arguments: [4, 6])
+  @Test(
+    "a stream that is shorter or longer than its Content-Length gives an error with both lengths", arguments: [4, 6])
   func wrongLength(declared: Int) async throws {
     try await withServer {
       $0.uploadReply
@@ -106,7 +109,7 @@ import Testing
   }
 
   @Test(
-    "a stream that was read isn't sent again in part: redirect, challenge and retry say that it is spent",
+    "a consumed stream is never sent in part: redirect, challenge and retry fail with requestBodyStreamExhausted",
     arguments: ["/307", "/401", "/retry"])
   func spent(path: String) async throws {
     try await withServer { request in
@@ -125,7 +128,7 @@ import Testing
     }
   }
 
-  @Test("a stream that can be opened again is sent again whole", arguments: ["/307", "/401", "/retry"])
+  @Test("a stream that can be opened again is sent again from its start", arguments: ["/307", "/401", "/retry"])
   func reopened(path: String) async throws {
     let count = Atomic(0)
     try await withServer { request in
@@ -143,7 +146,7 @@ import Testing
     }
   }
 
-  @Test("without a stream from the delegate a task fails, and says why")
+  @Test("a task fails with the reason if its delegate provides no stream")
   func noStream() async throws {
     try await withServer {
       $0.uploadReply
@@ -160,7 +163,7 @@ import Testing
     }
   }
 
-  @Test("a task whose delegate never gives a stream can be cancelled")
+  @Test("a task can be canceled while it waits for its delegate's stream")
   func silentDelegate() async throws {
     try await withServer {
       $0.uploadReply
@@ -181,7 +184,7 @@ import Testing
   // MARK: Servers
 
   @Test(
-    "a server that refuses a body early and closes gives its response or an error, and no hang",
+    "a server that refuses a body early and closes gives its response or a lost connection, without a hang",
     arguments: ["data", "file", "stream"], [false, true])
   func earlyAnswer(kind: String, isReset: Bool) async throws {
     try await withOrigin { peer in
@@ -213,7 +216,7 @@ import Testing
   }
 }
 
-/// Sends once more.
+/// Retries once.
 struct RetryOnce: RequestRetrier {
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,

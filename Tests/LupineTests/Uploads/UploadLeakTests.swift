@@ -1,5 +1,5 @@
-// What uploads leave behind: no file, no descriptor, no memory. In processes of their own, since other tests have files and
-// descriptors too.
+// Uploads leave no file and no descriptor, and take little memory. The tests run in dedicated processes, because other
+// tests have files and descriptors too.
 
 import Foundation
 import Glibc
@@ -13,10 +13,10 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadLeakTests {
-  @Test("200 uploads that are cancelled at random moments leave no temporary file and no open descriptor")
+  @Test("200 uploads that are canceled at random moments leave no temporary file and no open descriptor")
   func cancelled() async throws {
     try await withFolder { folder in
-      // Inherited by the process below, whose temporary files are then its own.
+      // The process below inherits TMPDIR, so all files in the folder are its own.
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.path as String] in
         setenv("TMPDIR", path, 1)
@@ -34,19 +34,19 @@ import Testing
       }
       let words = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
       #expect(words.contains("left: [], "), "\(words)")
-      // Otherwise the moments weren't random.
+      // Both outcomes must occur; otherwise the cancellations were all too early or too late.
       #expect(words.contains("cancelled") && words.contains("complete"), "\(words)")
     }
   }
 
-  @Test("64 MiB from a file or a stream take no more memory than a little", arguments: [false, true])
+  @Test("an upload of 64 MiB from a file or a stream takes less than 16 MiB of memory", arguments: [false, true])
   func memory(isStream: Bool) async throws {
     try await withFolder { folder in
       try folder.patternFile(64 << 20)
       let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
         [path = folder.appending(path: "body").path as String, isStream] in
         try await withOrigin { peer in
-          // Counted, not kept.
+          // The body is counted, not stored.
           var head: [UInt8] = []
           while !head.contains("\r\n\r\n".utf8) { head += try peer.receive() }
           let text = String(decoding: head, as: UTF8.self)
@@ -64,7 +64,7 @@ import Testing
               )
               .text()
             }
-            // What the first request of a process takes.
+            // Allocates what the first request of a process needs.
             _ = try await session.upload(Data(count: 1), to: origin.url).text()
             let before = try Left.residentBytesMax
             let count = try await send()
@@ -80,7 +80,7 @@ import Testing
   }
 }
 
-/// Uploads of every kind, cancelled at moments between their making and their end.
+/// Uploads of every kind, canceled at random moments between their creation and their end.
 private enum Cancelling {
   private static let kindCount = 4
 
@@ -92,7 +92,7 @@ private enum Cancelling {
     defer { origin.stop() }
     let queue = DispatchQueue(label: "requests")
     let session = Session(configuration: .ephemeral, requestQueue: queue)
-    // How long an upload of each kind took latest, so that the moments lie within one however slow the machine is.
+    // The latest duration of an upload of each kind, so that the random moments fit the speed of the machine.
     var durations = [Duration?](repeating: nil, count: kindCount)
     for index in 0..<count + kindCount {
       let request = try make(index, file, session, origin.url)

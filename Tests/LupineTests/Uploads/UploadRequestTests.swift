@@ -1,4 +1,4 @@
-// Uploads of sessions: every way to make one, what is told of it, how far it is, and what comes behind it.
+// `UploadRequest`: its overloads, events, progress and redirects.
 
 import Foundation
 import LupineEngine
@@ -10,9 +10,9 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadRequestTests {
-  // MARK: Making one
+  // MARK: Overloads
 
-  @Test("data, a file and a stream are sent by POST to a URL, or with a request of one's own")
+  @Test("data, a file and a stream are sent by POST to a URL, or with the caller's URLRequest")
   func overloads() async throws {
     try await withServer { request in
       .text("\(request.bodyReport) \(request.fields.first("X-Own") ?? "") \(request.fields.first("X-Late") ?? "")")
@@ -43,7 +43,7 @@ import Testing
     }
   }
 
-  @Test("an upload waits if it is told to, and its own interceptor and method count")
+  @Test("an upload doesn't start without shouldAutomaticallyResume, and uses its own interceptor and method")
   func options() async throws {
     try await withServer {
       $0.uploadReply
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test("httpbin and nginx take uploads")
+  @Test("httpbin and nginx accept uploads")
   func realServers() async throws {
     let (httpbin, nginx) = (try await TestServers.httpbin, try await TestServers.nginx)
     try await withFolder { folder in
@@ -95,9 +95,9 @@ import Testing
     }
   }
 
-  // MARK: What is told
+  // MARK: Events
 
-  @Test("monitors hear of the uploadable between the adapters and the final request, and of each stream")
+  @Test("monitors are notified of the uploadable between adaptation and the final request, and of each stream")
   func events() async throws {
     try await withServer {
       $0.uploadReply
@@ -117,7 +117,7 @@ import Testing
     }
   }
 
-  @Test("the uploadable is made on the request queue, in each round, behind the adapters")
+  @Test("the uploadable is created on the request queue, in each attempt, after the adapters")
   func rounds() async throws {
     try await withServer { request in
       .text(request.bodyReport, status: request.body.count < 3 ? 500 : 200)
@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("an uploadable that can't be made is the response's error, whatever it throws, and retriers are asked")
+  @Test("an uploadable that can't be created fails the request with createUploadableFailed, and retriers are asked")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }
@@ -192,7 +192,7 @@ import Testing
   }
 
   @Test(
-    "progress never goes back and ends at exactly 1, that of the response too, also behind a redirect and a challenge",
+    "progress of upload and download never decreases and ends at exactly 1, after a redirect and a challenge too",
     arguments: Kind.allCases, ["/", "/307", "/401"])
   func progress(kind: Kind, path: String) async throws {
     try await withServer { request in
@@ -212,7 +212,7 @@ import Testing
             .downloadProgress(queue: queue) { progress in down.withLock { $0.append(progress.fractionCompleted) } }
           let response = await request.validate().serializingData().response
           #expect(response.error == nil && response.value?.count == 500_000)
-          // Behind what was queued.
+          // Waits for the updates queued so far.
           queue.sync {}
           let (sent, received) = (up.withLock { $0 }, down.withLock { $0 })
           #expect(sent.map(\.0) == sent.map(\.0).sorted() && sent.map(\.1) == sent.map(\.1).sorted())
@@ -224,7 +224,7 @@ import Testing
     }
   }
 
-  @Test("who asks for the progress late sees how far it is")
+  @Test("progress of a finished request is complete")
   func lateProgress() async throws {
     try await withServer { _ in
       .text("arrived")
@@ -240,7 +240,7 @@ import Testing
 
   // MARK: Redirects
 
-  @Test("307 and 308 keep method and body", arguments: [307, 308], Kind.allCases)
+  @Test("307 and 308 keep the method and the body", arguments: [307, 308], Kind.allCases)
   func redirects(status: Int, kind: Kind) async throws {
     let base = try await TestServers.httpbin
     try await withFolder { folder in
@@ -259,7 +259,7 @@ import Testing
     }
   }
 
-  @Test("a redirect handler that makes GET of an upload leaves the body out")
+  @Test("a redirect handler that changes the method to GET drops the body")
   func redirectHandler() async throws {
     try await withServer {
       $0.uploadReply
@@ -285,7 +285,7 @@ private final class Counter: Sendable {
   func next() -> Int { value.add(1, ordering: .relaxed).newValue }
 }
 
-/// What a closure makes.
+/// An uploadable created by a closure.
 struct MadeUploadable: UploadableConvertible {
   let make: @Sendable () throws -> UploadRequest.Uploadable
 
@@ -294,7 +294,7 @@ struct MadeUploadable: UploadableConvertible {
   func createUploadable() throws -> UploadRequest.Uploadable { try make() }
 }
 
-/// Writes down what becomes of an upload.
+/// Records an upload's events.
 private final class UploadMonitor: EventMonitor {
   let queue = DispatchQueue(label: "monitor")
   private let events = Recorder<String>()

@@ -1,4 +1,4 @@
-// Upload tasks: what they send, what they count, and whom they ask for a stream.
+// `URLSessionUploadTask`: the bytes that it sends and counts, and the body streams that it requests.
 
 import Foundation
 import LupineEngine
@@ -9,7 +9,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct UploadTaskTests {
-  /// Runs one task, and returns what its delegate heard and the error it completed with.
+  /// Runs one task to its end. Returns its delegate, the task and its error.
   private func run(
     to url: String, method: String = "POST", length: String? = nil, _ witness: UploadWitness = UploadWitness(),
     _ make: (URLSession, URLRequest) throws -> URLSessionUploadTask
@@ -32,14 +32,14 @@ import Testing
     #expect(progress.reduce(0) { $0 + $1.sent } == count && progress.last?.total == count)
   }
 
-  // MARK: Each kind of body, counted
+  // MARK: Kinds of bodies
 
-  @Test("bytes arrive and are counted to the last", arguments: [1, 65_536, 3_000_001])
+  @Test("data is sent, and counted to the last byte", arguments: [1, 65_536, 3_000_001])
   func data(byteCount: Int) async throws {
     try await withServer {
       $0.uploadReply
     } _: { origin in
-      // A slice, whose first index isn't 0.
+      // A slice whose first index isn't 0.
       let data = (Data([9, 9]) + Pattern.data(byteCount)).dropFirst(2)
       let (witness, task, error) = try await run(to: origin.url) { $0.uploadTask(with: $1, from: data) }
       #expect(error == nil && witness.text == "POST \(byteCount) \(byteCount) true")
@@ -48,7 +48,7 @@ import Testing
     }
   }
 
-  @Test("a file arrives and is counted to the last, through TLS too", arguments: [1, 3_000_001], [false, true])
+  @Test("a file is sent and counted to the last byte, over TLS too", arguments: [1, 3_000_001], [false, true])
   func file(byteCount: Int, isTLS: Bool) async throws {
     let identity = try ServerIdentity.throwaway()
     try await withServer(tls: isTLS ? identity : nil) {
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test("a stream arrives, chunked with an unknown total, or with the length that the request tells")
+  @Test("a stream is sent chunked with an unknown total, or with the request's Content-Length")
   func stream() async throws {
     try await withServer {
       $0.uploadReply
@@ -92,7 +92,7 @@ import Testing
     }
   }
 
-  @Test("an empty body is sent as one, and makes no progress")
+  @Test("an empty body is sent with Content-Length 0, and makes no progress")
   func empty() async throws {
     try await withServer {
       $0.uploadReply
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test("a file has the length that it has when the task starts")
+  @Test("a file's length is read when the task starts")
   func length() async throws {
     try await withServer {
       $0.uploadReply
@@ -141,10 +141,10 @@ import Testing
     }
   }
 
-  // MARK: Sent again
+  // MARK: Repeated bodies
 
   @Test(
-    "behind a redirect that keeps the body, and a challenge, a stream is asked for anew, and counts never go back",
+    "a redirect that keeps the body and a challenge request a new stream, and counts never decrease",
     arguments: ["/307", "/308", "/401"])
   func sentAgain(path: String) async throws {
     try await withServer {
@@ -169,7 +169,7 @@ import Testing
     }
   }
 
-  @Test("a redirect that drops the body asks for no other stream", arguments: ["/301", "/302", "/303"])
+  @Test("a redirect that drops the body requests no second stream", arguments: ["/301", "/302", "/303"])
   func dropped(path: String) async throws {
     try await withServer {
       $0.uploadReply
@@ -181,13 +181,13 @@ import Testing
     }
   }
 
-  @Test("a connection that turns out to be closed is replaced, and the stream asked for anew")
+  @Test("an upload on a connection that turns out to be closed is replayed, with a new stream")
   func replayed() async throws {
     try await withOrigin { peer in
       guard let first = try peer.readRequest() else { return }
       try peer.send(first.uploadReply, to: first)
       guard first.method == "GET" else { return }
-      // The next request is read and never answered.
+      // The next request is read, and the connection is closed without a response.
       guard try peer.readRequest() != nil else { return }
       peer.close()
     } _: { origin in
@@ -207,7 +207,7 @@ import Testing
     }
   }
 
-  @Test("a data task's own stream comes first, then those of the delegate")
+  @Test("a data task sends its request's stream first, and then the delegate's")
   func dataTask() async throws {
     try await withServer {
       $0.uploadReply
