@@ -1,10 +1,11 @@
-// The one who hears of a session's tasks, and tells each task's request.
+// `SessionDelegate`: receives the events of a session's tasks and passes them to the requests.
 
 public import Foundation
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in the Mutex.
-/// Hears of the tasks of a ``Session`` on its root queue. Subclasses may override its methods, and call them in turn.
+// Unchecked because the class is open: all state is constant or in the Mutex.
+/// The delegate of a ``Session``'s tasks, called on its root queue. Subclasses may override methods, and must call
+/// super.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var session: Session?
@@ -14,19 +15,19 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
 
-  /// Makes a delegate that moves downloaded files with `fileManager`.
+  /// Creates a delegate that moves downloaded files with `fileManager`.
   public init(fileManager: FileManager = .default) {
     self.fileManager = fileManager
   }
 
-  /// Connects the delegate with the session that it works for.
+  /// Attaches the delegate to its session.
   func attach(to session: Session) {
     let monitors = session.eventMonitor
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
   }
 
-  /// The session's monitors; nil if none of them listens to these events. Monitors of a single request don't receive
-  /// URLSession's events, only the request's own.
+  /// The session's monitors; nil if none of them observes these events. A single request's monitors receive only the
+  /// request's own events, not URLSession's.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
   /// The type's name.
@@ -34,7 +35,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDelegate
 
-  /// Ends the requests that are left with `AFError.sessionInvalidated(error:)`.
+  /// Fails the unfinished requests with `AFError.sessionInvalidated(error:)`.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let wiring = wiring.withLock { $0 }
     wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
@@ -43,16 +44,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Offers the request's credential to the request's own origin, and otherwise what the session's storage proposes.
+  /// Answers with the request's credential at the request's own origin; otherwise with the session storage's proposal.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     monitors?.urlSession(session, task: task, didReceive: challenge)
-    // Offered once: a server that refuses it would refuse it again.
+    // Answers only once, because a server that rejects the credential would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // Not to wherever a redirect has led.
+    // A redirect's target must not get the credential.
     let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
     guard isOwn, let credential = task.owner?.credential else {
       return completionHandler(.performDefaultHandling, nil)
@@ -60,7 +61,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Tells the request how much of its body was sent.
+  /// Reports the upload progress to the request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -71,7 +72,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Gives the upload's stream, the same each time; without one the task fails.
+  /// Provides the upload's stream, the same one each time. Without a stream, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -81,7 +82,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler((task.owner as? UploadRequest)?.inputStream())
   }
 
-  /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
+  /// Calls the request's redirect handler, or the session's. Without either, the redirect is followed.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -94,7 +95,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
   }
 
-  /// Tells the request what was measured.
+  /// Passes the task's metrics to the request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
@@ -102,27 +103,27 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.didGather(metrics)
   }
 
-  /// Tells the request that its task has ended.
+  /// Notifies the request that its task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let failure = error?.serverTrustFailure { task.owner?.didFail(task, earlyWith: failure) }
     monitors?.urlSession(session, task: task, didCompleteWithError: error)
     task.owner?.didComplete(
       task,
       with: error.map { error in
-        // Cancelled not by the request, but along with its session; other errors are the task's own.
+        // Cancelled with its session, not by the request; other errors are the task's own.
         let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
         return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
       })
   }
 
-  /// Tells the monitors. The engine has no such notion, so nobody calls it but a subclass.
+  /// Notifies the monitors. The engine doesn't wait for connectivity, so only subclasses call this.
   open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     monitors?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
 
   // MARK: URLSessionDataDelegate
 
-  /// Lets the request decide about the response.
+  /// Lets the request's `onHTTPResponse` handler decide whether to continue with the response.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -135,7 +136,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
-  /// Hands a piece of the body to the request.
+  /// Passes a piece of the body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.owner {
@@ -145,12 +146,12 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     }
   }
 
-  /// Whether anybody has something to say about a response whose head came.
+  /// Whether a response's head must be passed to a handler, a monitor or a subclass.
   func isAsked(aboutResponseOf task: URLSessionTask) -> Bool {
     isWatched || task.owner?.responseDecision != nil
   }
 
-  /// Whether somebody may want to know that a response would be stored.
+  /// Whether a proposed cache entry must be passed to a handler, a monitor or a subclass.
   func isAsked(aboutStoringResponseOf task: URLSessionTask) -> Bool {
     isWatched || cachedResponseHandler(for: task) != nil
   }
@@ -162,7 +163,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.owner?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Asks the request's cached-response handler, or the session's.
+  /// Calls the request's cached-response handler, or the session's.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -175,7 +176,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDownloadDelegate
 
-  /// Tells the request where the server goes on.
+  /// Reports the offset at which a download was resumed to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -185,7 +186,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.owner?.didReceive(fileOffset, of: expectedTotalBytes)
   }
 
-  /// Tells the request how much was written.
+  /// Reports the download progress to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -196,7 +197,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.owner?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
   }
 
-  /// Moves the file where the request wants it.
+  /// Moves the file to the request's destination.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {

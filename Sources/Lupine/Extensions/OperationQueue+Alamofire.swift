@@ -1,9 +1,9 @@
-// Operation queues upon dispatch queues.
+// Operation queues that use dispatch queues.
 
 import Foundation
 
 extension OperationQueue {
-  /// An operation queue that is another name for a serial dispatch queue.
+  /// Creates an operation queue that runs its operations on a serial dispatch queue.
   convenience init(serial queue: DispatchQueue) {
     self.init()
     maxConcurrentOperationCount = 1
