@@ -55,7 +55,7 @@ extension AFError: LocalizedError {
     case .serverTrustEvaluationFailed(let reason):
       reason.sentence
     case .sessionDeinitialized:
-      "The session was released while the request was in flight. Keep a reference to it until its requests have finished."
+      "The session was released while the request was in flight. Keep a reference to it until its requests end."
     case .sessionInvalidated(let error):
       error?.sentence("The session was invalidated", remedy: "Create a new one.")
         ?? "The session was invalidated. Create a new one."

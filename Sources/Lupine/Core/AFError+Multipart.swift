@@ -43,8 +43,8 @@ extension AFError {
 
     /// The announced and the actual length, and how to correct it.
     public var errorDescription: String? {
-      "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) read. "
-        + "Pass the stream's exact length, and don't change a file between appending and encoding it."
+      "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) were "
+        + "read. Pass the stream's exact length, and don't change a file between appending and encoding it."
     }
   }
 }
@@ -55,8 +55,8 @@ extension AFError.MultipartEncodingFailureReason {
     case .bodyPartURLInvalid(let url):
       "The part \(ReadableText.url(url)) is not a file URL. Download it first, or append its data."
     case .bodyPartFilenameInvalid(let url):
-      "No name and media type can be derived from \(ReadableText.url(url)), which doesn't end in a name and an extension. "
-        + "Append it with a fileName and a mimeType."
+      "No name and media type can be derived from \(ReadableText.url(url)), which doesn't end in a name and an "
+        + "extension. Append it with a fileName and a mimeType."
     case .bodyPartFileNotReachable(let url):
       "This process may not read the part's file \(url.path). Change its permissions or owner."
     case .bodyPartFileNotReachableWithError(let url, let error):

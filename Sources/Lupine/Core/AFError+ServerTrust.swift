@@ -33,8 +33,8 @@ extension AFError.ServerTrustFailureReason {
       "The server was not trusted because there are no pinned certificates. Pass some, or add them to the main bundle "
         + "as .cer files in DER."
     case .noPublicKeysFound:
-      "The server was not trusted because there are no pinned keys. Pass some, or add certificates with them to the main "
-        + "bundle as .cer files in DER."
+      "The server was not trusted because there are no pinned keys. Pass some, or add certificates with them to the "
+        + "main bundle as .cer files in DER."
     case .trustEvaluationFailed(let error):
       error?.sentence("The server was not trusted") ?? "The server was not trusted: its certificates were rejected."
     case .certificatePinningFailed(let host, _, let pinned, let shown):
@@ -42,8 +42,8 @@ extension AFError.ServerTrustFailureReason {
         + "\(pinned.count) pinned ones. If the server's certificate was renewed, pin the new one; otherwise, the "
         + "connection may be intercepted."
     case .publicKeyPinningFailed(let host, _, let pinned, let shown):
-      "\(host) was not trusted because none of the \(shown.count) keys in its chain is among the \(pinned.count) pinned "
-        + "ones. If the server's key was changed, pin the new one; otherwise, the connection may be intercepted."
+      "\(host) was not trusted because none of the \(shown.count) keys in its chain is among the \(pinned.count) "
+        + "pinned ones. If the server's key was changed, pin the new one; otherwise, the connection may be intercepted."
     case .customEvaluationFailed(let error):
       error.sentence("The server's evaluator did not trust it")
     }
