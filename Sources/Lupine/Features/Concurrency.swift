@@ -83,7 +83,9 @@ extension DataRequest {
   /// Resumes the request and returns a task for its response body, decoded as a `Value`.
   ///
   /// ```swift
-  /// let profile = try await AF.request("https://example.org/profile").validate().serializingDecodable(Profile.self).value
+  /// let profile = try await AF.request("https://example.org/profile")
+  ///   .validate()
+  ///   .serializingDecodable(Profile.self).value
   /// ```
   ///
   /// - Parameters:
