@@ -169,7 +169,7 @@ final class ResponseBox<Value: Sendable>: Sendable {
   /// Returns the value after it is set. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await gate.pass(cancelling: request)
-    guard let value = content.withLock({ $0 }) else { preconditionFailure("a response box opened its gate before it was filled") }
+    guard let value = content.withLock({ $0 }) else { preconditionFailure("gate opened without a value") }
     return value
   }
 }
