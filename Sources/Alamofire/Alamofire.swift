@@ -1,3 +1,3 @@
-// Lupine under Alamofire's name, for programs that keep `import Alamofire`. There is nothing here of its own.
+// Re-exports Lupine under Alamofire's module name, so that programs can keep `import Alamofire`. It adds no code.
 
 @_exported public import Lupine

@@ -1,12 +1,20 @@
-// The entry point: `AF`, and the version.
+// The entry point of the library: `AF`, the default session, and `AFInfo`, its version.
 
 @_exported public import LupineURLSession
 
-/// The session that most programs use: `AF.request("https://…")`.
+/// The default session, which suits most programs.
+///
+/// ```swift
+/// struct Profile: Decodable, Sendable { var name: String }
+///
+/// let profile = try await AF.request("https://example.org/profile")
+///   .validate()
+///   .serializingDecodable(Profile.self).value
+/// ```
 public let AF = Session.default
 
-/// What the library says of itself.
+/// Facts about the library.
 public enum AFInfo {
-  /// The version, by semantic versioning; part of the default User-Agent.
+  /// The library's semantic version; part of the default User-Agent field.
   public static let version = "0.1.0"
 }

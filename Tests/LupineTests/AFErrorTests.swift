@@ -132,9 +132,9 @@ struct AFErrorTests {
       (AFError.invalidURL(url: "ht!tp"), "ht!tp"),
       (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "418"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "401: the server asks for a credential"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "answers only Basic"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "407: the proxy asks for a credential"),
+      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "401: the server requires a credential"),
+      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "supports only Basic"),
+      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "407: the proxy requires a credential"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "Only Basic is supported"),
       (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "Thing")), "Thing"),
       (.urlRequestValidationFailed(reason: .bodyDataInGETRequest(Data("abc".utf8))), "3 bytes"),
@@ -237,8 +237,8 @@ struct AFErrorTests {
     ]
     for (error, things) in zip(errors, ["certificates", "keys"]) {
       #expect(error.isServerTrustEvaluationError && error.underlyingError == nil)
-      #expect(error.localizedDescription.hasPrefix("h.example was not trusted, for none of the 2 \(things)"))
-      #expect(error.localizedDescription.contains("one of the 1 "))
+      #expect(error.localizedDescription.hasPrefix("h.example was not trusted because none of the 2 \(things)"))
+      #expect(error.localizedDescription.contains("is among the 1 pinned ones"))
       #expect(Self.details(of: error).isEmpty)
     }
   }
@@ -246,9 +246,9 @@ struct AFErrorTests {
   @Test("the error for a wrong stream length states the announced and the actual length")
   func unexpectedLength() {
     var error = AFError.UnexpectedInputStreamLength(bytesExpected: 5, bytesRead: 4)
-    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and only 4 came."))
+    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but only 4 were read."))
     error.bytesRead = 6
-    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, and at least 6 came."))
+    #expect(error.localizedDescription.hasPrefix("5 bytes were announced, but at least 6 were read."))
   }
 
   @Test("asAFError returns an AFError as it is, and the alternative for any other error")

@@ -120,7 +120,7 @@ import Testing
   func sentences() {
     let errors: [(PropertyListError, String)] = [
       (.unknownFormat, "bplist00"), (.unsupportedEncoding, "UTF-8"), (.declaresDocumentType, "entities"),
-      (.malformed(part: "key", offset: 41), "broken key at byte 41"), (.nestsTooDeep(levelsMax: 512), "512"),
+      (.malformed(part: "key", offset: 41), "malformed key at byte 41"), (.nestsTooDeep(levelsMax: 512), "512"),
       (.cyclic(object: 7), "object 7"), (.expandsTooFar(bytesMax: 99), "99 bytes"),
       (.unsupportedValue(type: "Kind"), "Kind"),
     ]

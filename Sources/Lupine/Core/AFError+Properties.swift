@@ -1,4 +1,4 @@
-// Questions to an AFError that spare the caller a switch: which case it is, and what the reason holds.
+// `AFError`'s convenience properties: which case an error is, and the values of its reason.
 
 public import Foundation
 import LupineURLSession
@@ -84,29 +84,27 @@ extension AFError {
     if case .sessionTaskFailed = self { true } else { false }
   }
 
-  /// What did not make a URL, for ``invalidURL(url:)``.
+  /// The value that could not be converted to a URL, for ``invalidURL(url:)``.
   public var urlConvertible: (any URLConvertible)? {
     if case .invalidURL(let url) = self { url } else { nil }
   }
 
-  /// What a multipart form was to be read from or written to, for ``multipartEncodingFailed(reason:)``.
+  /// The file that a multipart form was to be read from or written to, for ``multipartEncodingFailed(reason:)``.
   public var url: URL? {
     if case .multipartEncodingFailed(let reason) = self { reason.url } else { nil }
   }
 
-  /// Where a download was received, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  /// The temporary file of a download, for ``downloadedFileMoveFailed(error:source:destination:)``.
   public var sourceURL: URL? {
     if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
   }
 
-  /// Where a download should have been moved, for ``downloadedFileMoveFailed(error:source:destination:)``.
+  /// The intended path of a download, for ``downloadedFileMoveFailed(error:source:destination:)``.
   public var destinationURL: URL? {
     if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
   }
 
-  /// The error of somebody else's that this one wraps, if it wraps one.
-  ///
-  /// For ``requestRetryFailed(retryError:originalError:)`` that is the retrier's error.
+  /// The error that this one wraps, or nil. For ``requestRetryFailed(retryError:originalError:)``, the retrier's error.
   public var underlyingError: (any Error)? {
     switch self {
     case .createUploadableFailed(let error), .createURLRequestFailed(let error), .requestAdaptationFailed(let error),
@@ -123,12 +121,12 @@ extension AFError {
     }
   }
 
-  /// What a failed download left behind to be resumed from, if the transfer's `URLError` has such data.
+  /// The data with which a failed download can be resumed, or nil.
   public var downloadResumeData: Data? {
     (underlyingError as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
   }
 
-  /// The content types that validation would have taken.
+  /// The content types that validation would have accepted, or nil if it didn't check them.
   public var acceptableContentTypes: [String]? {
     guard case .responseValidationFailed(let reason) = self else { return nil }
     switch reason {
@@ -137,19 +135,19 @@ extension AFError {
     }
   }
 
-  /// The content type that validation refused.
+  /// The content type that validation rejected, or nil.
   public var responseContentType: String? {
     guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
     return type
   }
 
-  /// The status code that validation refused.
+  /// The status code that validation rejected, or nil.
   public var responseCode: Int? {
     guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
     return code
   }
 
-  /// The encoding in which the response is not text.
+  /// The encoding in which the response could not be read as text, or nil.
   public var failedStringEncoding: String.Encoding? {
     guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
     return encoding

@@ -1,25 +1,25 @@
-// Why a server was not trusted: the reasons, their sentences, and the error beneath.
+// `ServerTrustFailureReason`: why a server was not trusted, with descriptions and underlying errors.
 
 import Foundation
 public import LupineURLSession
 
 extension AFError {
-  /// Why a server was not trusted.
+  /// The reason that a server was not trusted.
   public enum ServerTrustFailureReason: Sendable {
-    /// The ``ServerTrustManager`` has no evaluator for the host, and must have one for all.
+    /// The ``ServerTrustManager`` requires an evaluator for each host, but has none for this one.
     case noRequiredEvaluator(host: String)
-    /// There are no certificates to compare the server's with.
+    /// There are no pinned certificates to compare the server's with.
     case noCertificatesFound
-    /// There are no keys to compare the server's with.
+    /// There are no pinned keys to compare the server's with.
     case noPublicKeysFound
-    /// OpenSSL refuses the chain, or the chain names another host; its error, a `TLSError`, is attached.
+    /// OpenSSL rejected the certificate chain, or the chain is for another host; the error, a `TLSError`, is attached.
     case trustEvaluationFailed(error: (any Error)?)
-    /// None of the certificates of the server's chain is a pinned one.
+    /// No certificate in the server's chain is a pinned one.
     case certificatePinningFailed(
       host: String, trust: SecTrust, pinnedCertificates: [SecCertificate], serverCertificates: [SecCertificate])
-    /// None of the keys of the server's chain is a pinned one.
+    /// No key in the server's chain is a pinned one.
     case publicKeyPinningFailed(host: String, trust: SecTrust, pinnedKeys: [SecKey], serverKeys: [SecKey])
-    /// An evaluator of the caller's failed with its own error.
+    /// A custom evaluator failed with its own error.
     case customEvaluationFailed(error: any Error)
   }
 }
@@ -28,24 +28,25 @@ extension AFError.ServerTrustFailureReason {
   var sentence: String {
     switch self {
     case .noRequiredEvaluator(let host):
-      "\(host) was not trusted, for there is no evaluator for it. Add one to the ServerTrustManager, or make it with "
+      "\(host) was not trusted because it has no evaluator. Add one to the ServerTrustManager, or create it with "
         + "allHostsMustBeEvaluated: false."
     case .noCertificatesFound:
-      "The server was not trusted, for there are no pinned certificates. Pass some, or put them into the main bundle, in "
-        + "DER, as .cer files."
+      "The server was not trusted because there are no pinned certificates. Pass some, or add them to the main bundle "
+        + "as .cer files in DER."
     case .noPublicKeysFound:
-      "The server was not trusted, for there are no pinned keys. Pass some, or put certificates with them into the main "
-        + "bundle, in DER, as .cer files."
+      "The server was not trusted because there are no pinned keys. Pass some, or add certificates with them to the "
+        + "main bundle as .cer files in DER."
     case .trustEvaluationFailed(let error):
-      error?.sentence("The server was not trusted") ?? "The server was not trusted; its certificates were refused."
+      error?.sentence("The server was not trusted") ?? "The server was not trusted: its certificates were rejected."
     case .certificatePinningFailed(let host, _, let pinned, let shown):
-      "\(host) was not trusted, for none of the \(shown.count) certificates in its chain is one of the \(pinned.count) that "
-        + "are pinned. Pin another one if the server's was renewed; if not, somebody may be listening."
+      "\(host) was not trusted because none of the \(shown.count) certificates in its chain is among the "
+        + "\(pinned.count) pinned ones. If the server's certificate was renewed, pin the new one; otherwise, the "
+        + "connection may be intercepted."
     case .publicKeyPinningFailed(let host, _, let pinned, let shown):
-      "\(host) was not trusted, for none of the \(shown.count) keys in its chain is one of the \(pinned.count) that are "
-        + "pinned. Pin another one if the server's was changed; if not, somebody may be listening."
+      "\(host) was not trusted because none of the \(shown.count) keys in its chain is among the \(pinned.count) "
+        + "pinned ones. If the server's key was changed, pin the new one; otherwise, the connection may be intercepted."
     case .customEvaluationFailed(let error):
-      error.sentence("The server was not trusted by its evaluator")
+      error.sentence("The server's evaluator did not trust it")
     }
   }
 

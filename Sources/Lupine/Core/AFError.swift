@@ -1,110 +1,110 @@
-// The error that every response carries, and the reasons beneath its cases.
+// `AFError`: the error of every response, and the reasons of its cases.
 
 public import Foundation
 
-/// What went wrong with a request, from making it to serializing its response.
+/// The error of a request, from its creation to the serialization of its response.
 public enum AFError: Error, Sendable {
-  /// Why a parameter encoder failed.
+  /// The reason that a parameter encoder failed.
   public enum ParameterEncoderFailureReason: Sendable {
-    /// A part of the request that the encoder cannot do without.
+    /// A part of the request that the encoder requires.
     public enum RequiredComponent: Sendable {
-      /// The request's URL, in whose query the parameters would go.
+      /// The URL, to whose query the parameters are added.
       case url
-      /// A known HTTP method; the request's own one is attached.
+      /// A known HTTP method; the request's own is attached.
       case httpMethod(rawValue: String)
     }
 
-    /// The request lacks what the encoder needs.
+    /// The request lacks a component that the encoder requires.
     case missingRequiredComponent(RequiredComponent)
-    /// The encoder beneath threw.
+    /// The underlying encoder failed with its own error.
     case encoderFailed(error: any Error)
   }
 
-  /// Why parameters could not be encoded.
+  /// The reason that parameters could not be encoded.
   public enum ParameterEncodingFailureReason: Sendable {
-    /// The request has no URL, in whose query the parameters would go.
+    /// The request has no URL, to whose query the parameters are added.
     case missingURL
-    /// The parameters can't be written as JSON.
+    /// The parameters can't be represented as JSON.
     case jsonEncodingFailed(error: any Error)
-    /// The parameters can't be written in another format than JSON, such as a property list.
+    /// The parameters can't be represented in another format, such as a property list.
     case customEncodingFailed(error: any Error)
   }
 
-  /// Why a validator refused a response.
+  /// The reason that a validator rejected a response.
   public enum ResponseValidationFailureReason: Sendable {
-    /// A download has no file whose contents could be validated.
+    /// A download has no file to validate.
     case dataFileNil
-    /// The file that a download was written to can't be read.
+    /// The file of a download can't be read.
     case dataFileReadFailed(at: URL)
-    /// The response names no content type, and the acceptable ones hold no `*/*`.
+    /// The response has no content type, and the acceptable types don't include `*/*`.
     case missingContentType(acceptableContentTypes: [String])
-    /// The response's content type is not among the acceptable ones.
+    /// The response's content type isn't acceptable.
     case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
-    /// The status code is not among the acceptable ones.
+    /// The response's status code isn't acceptable.
     case unacceptableStatusCode(code: Int)
-    /// A validator of the caller's failed with its own error.
+    /// A custom validator failed with its own error.
     case customValidationFailed(error: any Error)
   }
 
-  /// Why a response could not be serialized.
+  /// The reason that a response could not be serialized.
   public enum ResponseSerializationFailureReason: Sendable {
-    /// There was no data, where an empty body is not allowed.
+    /// The response has no body, although one is required.
     case inputDataNilOrZeroLength
-    /// There was no file to read the body from.
+    /// A download has no file to serialize.
     case inputFileNil
-    /// The file that the body was written to can't be read.
+    /// The file of a download can't be read.
     case inputFileReadFailed(at: URL)
-    /// The data is not text in that encoding.
+    /// The body isn't valid text in this encoding.
     case stringSerializationFailed(encoding: String.Encoding)
-    /// The data is not JSON.
+    /// The body isn't valid JSON.
     case jsonSerializationFailed(error: any Error)
-    /// The data does not decode into the wanted type.
+    /// The body can't be decoded as the requested type.
     case decodingFailed(error: any Error)
-    /// A serializer of the caller's failed with its own error.
+    /// A custom serializer failed with its own error.
     case customSerializationFailed(error: any Error)
-    /// An empty body was allowed, but the wanted type, which is named, has no empty value.
+    /// An empty body is allowed, but the requested type, whose name is attached, has no empty value.
     case invalidEmptyResponse(type: String)
   }
 
-  /// Why a request was refused before it was sent.
+  /// The reason that a request was rejected before it was sent.
   public enum URLRequestValidationFailureReason: Sendable {
-    /// A GET request had a body, which is attached.
+    /// A GET request has a body, which is attached.
     case bodyDataInGETRequest(Data)
   }
 
-  /// A ``URLRequestConvertible`` threw.
+  /// A ``URLRequestConvertible`` failed to create a `URLRequest`.
   case createURLRequestFailed(error: any Error)
-  /// What an upload was to send could not be made, such as the encoded form of a ``MultipartFormData``.
+  /// The body of an upload could not be created, such as the encoded form of a ``MultipartFormData``.
   case createUploadableFailed(error: any Error)
-  /// A downloaded file could not be moved from where it was received to where the caller wanted it.
+  /// A downloaded file could not be moved from its temporary path to its destination.
   case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
-  /// `cancel()` was called.
+  /// The request was cancelled by `cancel()`.
   case explicitlyCancelled
-  /// A ``URLConvertible`` does not make a URL.
+  /// A ``URLConvertible`` can't be converted to a URL.
   case invalidURL(url: any URLConvertible)
   /// A ``MultipartFormData`` could not be encoded.
   case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
-  /// A ``ParameterEncoder`` could not encode the parameters into the request.
+  /// A ``ParameterEncoder`` failed.
   case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
-  /// A ``ParameterEncoding`` or a JSON encoder could not encode the parameters into the request.
+  /// A ``ParameterEncoding`` or a JSON encoder failed.
   case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
-  /// An adapter failed to change the request before it was sent.
+  /// An adapter failed.
   case requestAdaptationFailed(error: any Error)
-  /// A retrier was asked about a failure, which is attached last, and failed itself.
+  /// A retrier failed when it was called for `originalError`.
   case requestRetryFailed(retryError: any Error, originalError: any Error)
   /// The response could not be serialized.
   case responseSerializationFailed(reason: ResponseSerializationFailureReason)
-  /// A validator refused the response.
+  /// A validator rejected the response.
   case responseValidationFailed(reason: ResponseValidationFailureReason)
-  /// The server was refused by a ``ServerTrustManager`` or one of its evaluators.
+  /// A ``ServerTrustManager`` or one of its evaluators rejected the server.
   case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
-  /// The session was let go of while the request was under way.
+  /// The session was released while the request was in flight.
   case sessionDeinitialized
-  /// The session was invalidated, with the error that made it so if there was one.
+  /// The session was invalidated, by the attached error if there is one.
   case sessionInvalidated(error: (any Error)?)
   /// The transfer failed, usually with a `URLError`.
   case sessionTaskFailed(error: any Error)
-  /// The request was refused before it was sent.
+  /// The request was rejected before it was sent.
   case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
 }
 
@@ -114,7 +114,7 @@ extension Error {
     self as? AFError
   }
 
-  /// This error as an ``AFError``; the program stops with the message if it is of another type.
+  /// This error as an ``AFError``; stops the program with the message if it is of another type.
   public func asAFError(
     orFailWith message: @autoclosure () -> String, file: StaticString = #fileID, line: UInt = #line
   ) -> AFError {

@@ -1,4 +1,4 @@
-// What a data request's response handler is given.
+// `DataResponse`: the value that a data request passes to its response handlers.
 
 public import Foundation
 public import LupineURLSession
@@ -9,22 +9,22 @@ public typealias AFDataResponse<Success> = DataResponse<Success, AFError>
 /// A `Result` whose failures are `AFError`s.
 public typealias AFResult<Success> = Result<Success, AFError>
 
-/// The outcome of a data request: the result of its serializer and what it was made from.
+/// The outcome of a data request: the serializer's result, and the request, response and metrics that led to it.
 public struct DataResponse<Success, Failure: Error> {
-  /// The request that was sent last, adapted; `nil` if none could be built.
+  /// The last request sent, after adaptation; nil if none could be created.
   public let request: URLRequest?
-  /// The server's response; `nil` if none arrived.
+  /// The server's response; nil if none was received.
   public let response: HTTPURLResponse?
-  /// The body as received, decoded of its content coding; `nil` if it was empty.
+  /// The body, without its content coding; nil if it was empty.
   public let data: Data?
-  /// The metrics of the last task.
+  /// The metrics of the request's last task.
   public let metrics: URLSessionTaskMetrics?
-  /// How long the serializer took, in seconds.
+  /// The duration of serialization in seconds.
   public let serializationDuration: TimeInterval
-  /// What the serializer made of it, or why there is nothing.
+  /// The serialized value, or the error of the request.
   public let result: Result<Success, Failure>
 
-  /// Makes a response. `serializationDuration` is in seconds.
+  /// Creates a response. `serializationDuration` is in seconds.
   public init(
     request: URLRequest?,
     response: HTTPURLResponse?,
@@ -41,34 +41,34 @@ public struct DataResponse<Success, Failure: Error> {
     self.result = result
   }
 
-  /// The value of a successful result.
+  /// The value of a successful result, or nil.
   public var value: Success? {
     if case .success(let value) = result { value } else { nil }
   }
 
-  /// The error of a failed result.
+  /// The error of a failed result, or nil.
   public var error: Failure? {
     if case .failure(let error) = result { error } else { nil }
   }
 
-  /// The response with `transform` applied to the value of a successful result.
+  /// Returns a response with the successful value transformed.
   public func map<NewSuccess>(_ transform: (Success) -> NewSuccess) -> DataResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
-  /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
+  /// Returns a response with the successful value transformed. An error that `transform` throws becomes the failure.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DataResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
   }
 
-  /// The response with `transform` applied to the error of a failed result.
+  /// Returns a response with the failure transformed.
   public func mapError<NewFailure: Error>(_ transform: (Failure) -> NewFailure) -> DataResponse<Success, NewFailure> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// The response with `transform` applied to the error of a failed result; what it throws becomes the failure.
+  /// Returns a response with the failure transformed. An error that `transform` throws becomes the failure.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DataResponse<Success, any Error> {
@@ -94,7 +94,7 @@ public struct DataResponse<Success, Failure: Error> {
 extension DataResponse: Sendable where Success: Sendable {}
 
 extension DataResponse where Failure == AFError {
-  /// The response with an error in place of its result.
+  /// Returns the response with a failure as its result.
   func failing(with error: AFError) -> Self {
     DataResponse(
       request: request, response: response, data: data, metrics: metrics, serializationDuration: serializationDuration,
@@ -103,10 +103,10 @@ extension DataResponse where Failure == AFError {
 }
 
 extension DataResponse: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The result, in one line.
+  /// The result in one line.
   public var description: String { "\(result)" }
 
-  /// Request, response, bodies, durations and result, each on a line of its own.
+  /// The request, response, bodies, durations and result, one per line.
   public var debugDescription: String {
     var lines: [String] = []
     if let request {

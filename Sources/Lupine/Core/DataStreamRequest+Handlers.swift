@@ -1,16 +1,16 @@
-// The ways to get a stream's pieces: handlers for bytes, text and values, and an InputStream.
+// `DataStreamRequest`'s handlers: for bytes, text and decoded values, and an InputStream.
 
 public import Foundation
 
 extension DataStreamRequest {
-  /// Calls `stream` on `queue` with each piece of the body as it is, then with the end.
+  /// Calls `stream` on `queue` with each piece of the body unchanged, then with the completion.
   @preconcurrency
   @discardableResult
   public func responseStream(on queue: DispatchQueue = .main, stream: @escaping Handler<Data, Never>) -> Self {
     handleData(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with what `serializer` makes of each piece of the body, then with the end.
+  /// Calls `stream` on `queue` with each piece of the body serialized by `serializer`, then with the completion.
   @preconcurrency
   @discardableResult
   public func responseStream<Serializer: DataStreamSerializer>(
@@ -20,16 +20,17 @@ extension DataStreamRequest {
     handle(using: serializer, on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body as text, read as UTF-8, then with the end.
+  /// Calls `stream` on `queue` with each piece of the body as UTF-8 text, then with the completion.
   ///
-  /// A character whose bytes came in two pieces belongs to the later one. What isn't UTF-8 is U+FFFD.
+  /// A character whose bytes are split between two pieces is delivered with the later one. Invalid UTF-8 becomes
+  /// U+FFFD.
   @preconcurrency
   @discardableResult
   public func responseStreamString(on queue: DispatchQueue = .main, stream: @escaping Handler<String, Never>) -> Self {
     handleStrings(on: queue) { event, _ in try stream(event) }
   }
 
-  /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, then with the end.
+  /// Calls `stream` on `queue` with each piece of the body decoded as a `T`, then with the completion.
   @preconcurrency
   @discardableResult
   public func responseStreamDecodable<T: Decodable & Sendable>(
@@ -40,14 +41,14 @@ extension DataStreamRequest {
       using: DecodableStreamSerializer<T>(decoder: decoder, dataPreprocessor: preprocessor), on: queue, stream: stream)
   }
 
-  /// Resumes the request and returns its body as a stream, which is to be opened, read and closed by the caller.
+  /// Resumes the request and returns its body as a stream. The caller opens, reads and closes the stream.
   ///
-  /// `read` blocks until there are bytes; it returns 0 at the end, and -1 if the request has failed. A reader that stops
-  /// reading holds the server back. Closing the stream before its end, or letting go of it, cancels the request. Run loops
-  /// and delegates aren't served.
+  /// `read` blocks until bytes arrive. It returns 0 at the end, and -1 if the request has failed. If the caller stops
+  /// reading, the server has to wait (backpressure). Closing or releasing the stream before its end cancels the
+  /// request. Run loops and stream delegates aren't supported.
   ///
-  /// - Parameter bufferSize: how many bytes may wait for the reader besides the `EngineConfiguration.windowBytes` that may
-  ///   wait for every handler.
+  /// - Parameter bufferSize: The number of bytes buffered for the reader, in addition to the
+  ///   `EngineConfiguration.windowBytes` buffered for every handler.
   public func asInputStream(bufferSize: Int = 1024) -> InputStream? {
     let feed = ResponseFeed(spareByteCount: bufferSize)
     add(feed)
@@ -58,7 +59,7 @@ extension DataStreamRequest {
     return ResponseInputStream(feed, of: self)
   }
 
-  // MARK: The same with the pieces, for those who hold them
+  // MARK: Handlers that retain the pieces
 
   @discardableResult
   func handleData(on queue: DispatchQueue, receive: @escaping StreamHandler<Data, Never>.Receive) -> Self {

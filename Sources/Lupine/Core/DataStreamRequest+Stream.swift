@@ -1,41 +1,41 @@
-// What a stream's handler is told.
+// `DataStreamRequest.Stream`: the value that a stream request passes to its handlers.
 
 import Foundation
 public import LupineURLSession
 
 extension DataStreamRequest {
-  /// What happened to the stream, and the means to cancel it.
+  /// An event of the stream, with a token to cancel the request.
   public struct Stream<Success, Failure: Error> {
-    /// What happened.
+    /// The event.
     public let event: Event<Success, Failure>
-    /// Cancels the request.
+    /// The token that cancels the request.
     public let token: CancellationToken
 
-    /// Cancels the request; no more pieces are handed over.
+    /// Cancels the request; no more pieces are delivered.
     public func cancel() { token.cancel() }
   }
 
-  /// What happens to a stream.
+  /// An event of a stream.
   public enum Event<Success, Failure: Error> {
-    /// A piece came; this is what was made of it.
+    /// A piece was received and serialized, with this result.
     case stream(Result<Success, Failure>)
-    /// The request has ended; nothing follows.
+    /// The request has ended; this is the last event.
     case complete(Completion)
   }
 
-  /// How a stream has ended.
+  /// The end of a stream.
   public struct Completion: Sendable {
-    /// The request that was sent last; nil if none could be built.
+    /// The last request sent; nil if none could be created.
     public let request: URLRequest?
-    /// The head of the server's response; nil if none came.
+    /// The head of the server's response; nil if none was received.
     public let response: HTTPURLResponse?
     /// The metrics of the last task.
     public let metrics: URLSessionTaskMetrics?
-    /// Why the request failed, or nil.
+    /// The error of the request, or nil if it succeeded.
     public let error: AFError?
   }
 
-  /// Cancels a request, from wherever it is passed to. It doesn't keep the request.
+  /// Cancels a request; it may be passed anywhere. It references the request weakly.
   public struct CancellationToken: Sendable {
     private weak var request: DataStreamRequest?
 
@@ -43,7 +43,7 @@ extension DataStreamRequest {
       self.request = request
     }
 
-    /// Cancels the request; does nothing once that has ended.
+    /// Cancels the request, unless it has ended.
     public func cancel() { request?.cancel() }
   }
 }
@@ -52,22 +52,22 @@ extension DataStreamRequest.Stream: Sendable where Success: Sendable {}
 extension DataStreamRequest.Event: Sendable where Success: Sendable {}
 
 extension DataStreamRequest.Stream {
-  /// What was made of the piece; nil at the end.
+  /// The result of serializing the piece; nil at the end.
   public var result: Result<Success, Failure>? {
     if case .stream(let result) = event { result } else { nil }
   }
 
-  /// The value that was made of the piece; nil if there is none.
+  /// The serialized value of the piece; nil if there is none.
   public var value: Success? {
     if case .success(let value)? = result { value } else { nil }
   }
 
-  /// Why nothing could be made of the piece; nil if it could, and at the end.
+  /// The error of serializing the piece; nil if there is none.
   public var error: Failure? {
     if case .failure(let error)? = result { error } else { nil }
   }
 
-  /// How the stream has ended; nil before.
+  /// The completion; nil for a piece.
   public var completion: DataStreamRequest.Completion? {
     if case .complete(let completion) = event { completion } else { nil }
   }

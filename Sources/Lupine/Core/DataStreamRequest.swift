@@ -1,19 +1,20 @@
-// A request whose response's body is handed over piece by piece, and kept nowhere.
+// `DataStreamRequest`: a request whose response body is delivered in pieces and not stored.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the superclass is: the added state is constant or in the Mutex.
-/// A request that hands its body over as it comes.
+// Unchecked because the superclass is: the added state is constant or in the Mutex.
+/// A request that delivers its response body while it arrives.
 ///
-/// Handlers that don't keep up hold the server back: of what came, no more than `EngineConfiguration.windowBytes` waits
-/// for them. A request that was cancelled hands over no more pieces.
+/// Slow handlers cause backpressure: at most `EngineConfiguration.windowBytes` of received bytes wait for them. After
+/// cancellation, no more pieces are delivered.
 public final class DataStreamRequest: Request, @unchecked Sendable {
-  /// Is told of each piece, and of the end. What it throws cancels the request, and becomes its error.
+  /// Called with each piece, then with the completion. An error that it throws cancels the request and becomes its
+  /// error.
   public typealias Handler<Success, Failure: Error> =
     @Sendable (_ stream: Stream<Success, Failure>) throws -> Void
-  /// Looks at a response, and accepts or refuses it.
+  /// Accepts or rejects a response.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse) -> ValidationResult
 
   private struct Streaming {
@@ -21,12 +22,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     var validations: [Validation] = []
   }
 
-  /// What the request is made of.
+  /// The value that is converted to the `URLRequest`.
   public let convertible: any URLRequestConvertible
-  /// Whether a piece that can't be serialised cancels the request.
+  /// Whether a piece that can't be serialized cancels the request.
   public let automaticallyCancelOnStreamError: Bool
 
-  /// What is between the coming of a piece and the return of the handlers that it is for.
+  /// Entered when a piece is received; left when its handlers have returned.
   let handlersAtWork = DispatchGroup()
   private let streaming = Mutex(Streaming())
 
@@ -67,13 +68,13 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     for consumer in consumers { consumer.take(piece) }
   }
 
-  /// No more pieces come: calls `body` on the underlying queue once the handlers are done with those that came.
+  /// Calls `body` on the underlying queue when the handlers have processed all pieces. No more pieces may follow.
   func drain(_ body: @escaping @Sendable () -> Void) {
     for consumer in consumers { consumer.endRound() }
     handlersAtWork.notify(queue: underlyingQueue, execute: body)
   }
 
-  /// A handler has thrown. The request's own error stays if it has one.
+  /// Ends the request because a handler threw `error`. An earlier error of the request is kept.
   func fail(with error: any Error) {
     let error = error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error)))
     let task = mutableState.withLock { state -> URLSessionTask? in
@@ -85,11 +86,11 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     cancel()
   }
 
-  // MARK: The response's head
+  // MARK: The response head
 
-  /// Lets `handler` decide about the response when its head came, before its body is taken.
+  /// Lets `handler` decide about the response after its head has arrived.
   ///
-  /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  /// `handler` is called on `queue`; the body isn't read before it has called its completion handler.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -104,7 +105,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response's head came; its body follows once `handler` has returned.
+  /// Calls `handler` on `queue` when the response head has arrived. The body is read after `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(
@@ -118,7 +119,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. They run in order when the body has ended, until one refuses the response.
+  /// Adds a validation. Validations run in order after the body's end, until one rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {

@@ -1,4 +1,4 @@
-// What a download's response handler is given.
+// `DownloadResponse`: the value that a download passes to its response handlers.
 
 public import Foundation
 public import LupineURLSession
@@ -6,24 +6,24 @@ public import LupineURLSession
 /// A `DownloadResponse` whose failures are `AFError`s.
 public typealias AFDownloadResponse<Success> = DownloadResponse<Success, AFError>
 
-/// The outcome of a download: the result of its serializer and what it was made from.
+/// The outcome of a download: the serializer's result, and the request, response, file and metrics that led to it.
 public struct DownloadResponse<Success, Failure: Error> {
-  /// The request that was sent last, adapted; `nil` if none could be built.
+  /// The last request sent, after adaptation; nil if none could be created.
   public let request: URLRequest?
-  /// The server's response; `nil` if none arrived.
+  /// The server's response; nil if none was received.
   public let response: HTTPURLResponse?
-  /// The file with the body, where the destination put it; `nil` if there is none.
+  /// The downloaded file, at its destination; nil if there is none.
   public let fileURL: URL?
-  /// What the download can be gone on with after it was cancelled or cut; `nil` if it can't be.
+  /// The data for resuming a cancelled or interrupted download; nil if it can't be resumed.
   public let resumeData: Data?
-  /// The metrics of the last task.
+  /// The metrics of the request's last task.
   public let metrics: URLSessionTaskMetrics?
-  /// How long the serializer took, in seconds.
+  /// The duration of serialization in seconds.
   public let serializationDuration: TimeInterval
-  /// What the serializer made of it, or why there is nothing.
+  /// The serialized value, or the error of the request.
   public let result: Result<Success, Failure>
 
-  /// Makes a response. `serializationDuration` is in seconds.
+  /// Creates a response. `serializationDuration` is in seconds.
   public init(
     request: URLRequest?,
     response: HTTPURLResponse?,
@@ -42,38 +42,38 @@ public struct DownloadResponse<Success, Failure: Error> {
     self.result = result
   }
 
-  /// The value of a successful result.
+  /// The value of a successful result, or nil.
   public var value: Success? {
     if case .success(let value) = result { value } else { nil }
   }
 
-  /// The error of a failed result.
+  /// The error of a failed result, or nil.
   public var error: Failure? {
     if case .failure(let error) = result { error } else { nil }
   }
 
-  /// The response with `transform` applied to the value of a successful result.
+  /// Returns a response with the successful value transformed.
   public func map<NewSuccess>(
     _ transform: (Success) -> NewSuccess
   ) -> DownloadResponse<NewSuccess, Failure> {
     replacingResult(with: result.map(transform))
   }
 
-  /// The response with `transform` applied to the value of a successful result; what it throws becomes the failure.
+  /// Returns a response with the successful value transformed. An error that `transform` throws becomes the failure.
   public func tryMap<NewSuccess>(
     _ transform: (Success) throws -> NewSuccess
   ) -> DownloadResponse<NewSuccess, any Error> {
     replacingResult(with: Result { try transform(result.get()) })
   }
 
-  /// The response with `transform` applied to the error of a failed result.
+  /// Returns a response with the failure transformed.
   public func mapError<NewFailure: Error>(
     _ transform: (Failure) -> NewFailure
   ) -> DownloadResponse<Success, NewFailure> {
     replacingResult(with: result.mapError(transform))
   }
 
-  /// The response with `transform` applied to the error of a failed result; what it throws becomes the failure.
+  /// Returns a response with the failure transformed. An error that `transform` throws becomes the failure.
   public func tryMapError<NewFailure: Error>(
     _ transform: (Failure) throws -> NewFailure
   ) -> DownloadResponse<Success, any Error> {
@@ -100,7 +100,7 @@ public struct DownloadResponse<Success, Failure: Error> {
 extension DownloadResponse: Sendable where Success: Sendable {}
 
 extension DownloadResponse where Failure == AFError {
-  /// The response with an error in place of its result.
+  /// Returns the response with a failure as its result.
   func failing(with error: AFError) -> Self {
     DownloadResponse(
       request: request, response: response, fileURL: fileURL, resumeData: resumeData, metrics: metrics,
@@ -109,10 +109,10 @@ extension DownloadResponse where Failure == AFError {
 }
 
 extension DownloadResponse: CustomStringConvertible, CustomDebugStringConvertible {
-  /// The result, in one line.
+  /// The result in one line.
   public var description: String { "\(result)" }
 
-  /// Request, response, file, resume data, durations and result, each on a line of its own.
+  /// The request, response, file, resume data, durations and result, one per line.
   public var debugDescription: String {
     var lines: [String] = []
     if let request {

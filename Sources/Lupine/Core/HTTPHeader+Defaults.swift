@@ -1,32 +1,33 @@
-// The header fields that go with every request unless it sets its own: Accept-Encoding, Accept-Language, User-Agent.
+// `HTTPHeaders`' defaults: Accept-Encoding, Accept-Language and User-Agent, sent unless a request sets its own.
 
 import Foundation
 
 extension HTTPHeaders {
-  /// `Accept-Encoding`, `Accept-Language` and `User-Agent` as ``HTTPHeader`` defines their defaults.
+  /// The default `Accept-Encoding`, `Accept-Language` and `User-Agent` fields.
   public static let `default`: HTTPHeaders = [.defaultAcceptEncoding, .defaultAcceptLanguage, .defaultUserAgent]
 }
 
 extension HTTPHeader {
-  /// The content codings that responses are decoded from, the best one first.
+  /// The supported content codings, in order of preference.
   public static let defaultAcceptEncoding = acceptEncoding(qualityEncoded(["br", "gzip", "deflate"]))
 
-  /// The languages that the process's environment asks for, at most six.
+  /// The languages of the process's environment, at most six.
   ///
-  /// The first variable that is set decides: `LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`. The environment is read once.
+  /// They come from the first of the variables `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. The
+  /// environment is read once.
   public static let defaultAcceptLanguage = acceptLanguage(
     qualityEncoded(acceptedLanguages(environment: ProcessInfo.processInfo.environment)))
 
-  /// The program and the system it runs on, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0) Lupine/0.1.0`.
+  /// The program and its system, such as `tool/1.2 (org.example.tool; build:7; Linux 6.8.0) Lupine/0.1.0`.
   ///
-  /// What the main bundle does not tell, which on Linux is mostly everything but the program's name, is `Unknown`.
+  /// A value that the main bundle lacks is `Unknown`; on Linux, usually all but the program's name.
   public static let defaultUserAgent = userAgent(
     describeProduct(
       bundle: Bundle.main.infoDictionary ?? [:],
       executablePath: ProcessInfo.processInfo.arguments.first,
       system: ProcessInfo.processInfo.operatingSystemVersion))
 
-  /// The languages in the order of preference, as RFC 5646 tags.
+  /// Returns the languages in order of preference, as RFC 5646 tags.
   static func acceptedLanguages(environment: [String: String]) -> [String] {
     let setting = ["LANGUAGE", "LC_ALL", "LC_MESSAGES", "LANG"].lazy
       .compactMap { environment[$0] }
@@ -39,7 +40,7 @@ extension HTTPHeader {
     return tags.isEmpty ? ["en"] : Array(tags.prefix(acceptedLanguagesMax))
   }
 
-  /// The elements with a quality that falls by a tenth from 1.0 on (RFC 9110 §12.4.2).
+  /// Returns a list of the elements, with qualities that decrease by 0.1 from 1.0 (RFC 9110 §12.4.2).
   static func qualityEncoded(_ elements: [String]) -> String {
     elements.enumerated()
       .map { index, element in index == 0 ? "\(element);q=1.0" : "\(element);q=0.\(max(1, 10 - index))" }
@@ -62,15 +63,16 @@ extension HTTPHeader {
     return "\(name)/\(version) (\(identifier); build:\(build); \(kernel)) Lupine/\(AFInfo.version)"
   }
 
-  /// Languages in Accept-Language at most; a tenth of quality is taken for each, and Alamofire stops at six too.
+  /// The maximum number of languages in Accept-Language. Each lowers the quality by 0.1, and Alamofire's limit is six
+  /// too.
   private static let acceptedLanguagesMax = 6
 
-  /// `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) as a language tag, or nil if it cannot be one.
+  /// Converts `language[_territory][.codeset][@modifier]` (POSIX XBD §8.2) to a language tag; nil if it isn't a locale.
   private static func languageTag(locale: Substring) -> String? {
     let name = locale.prefix { $0 != "." && $0 != "@" }
     if name == "C" || name == "POSIX" { return "en" }
     let subtags = name.split(omittingEmptySubsequences: false) { $0 == "_" || $0 == "-" }
-    // A subtag has 1 to 8 letters or digits (RFC 5646 §2.1); anything else in the variable is not a locale.
+    // A subtag has 1 to 8 letters or digits (RFC 5646 §2.1).
     let isTag = subtags.allSatisfy { subtag in
       (1...8).contains(subtag.utf8.count) && subtag.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
     }
@@ -79,7 +81,7 @@ extension HTTPHeader {
 }
 
 extension String {
-  /// The string with "_" for whatever may not stand in a token (RFC 9110 §5.6.2), such as blanks in a program's name.
+  /// The string with "_" in place of each character that a token can't have (RFC 9110 §5.6.2), such as a space.
   fileprivate var fieldToken: String {
     String(
       unicodeScalars.map { scalar -> Character in

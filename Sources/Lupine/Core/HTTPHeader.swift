@@ -1,20 +1,20 @@
-// One field of a header section (RFC 9110 §5): a name, a value, and shorthands for the usual request fields.
+// `HTTPHeader`: one header field (RFC 9110 §5), with constructors for common request fields.
 
 import Foundation
 
-/// One header field: a name, which is compared without regard to ASCII case by ``HTTPHeaders``, and a value.
+/// A header field: a name and a value. ``HTTPHeaders`` compares names without regard to ASCII case.
 public struct HTTPHeader: Hashable, Sendable {
-  /// The field's name as it will be sent.
+  /// The name, sent as it is spelled here.
   public let name: String
 
-  /// The field's value as it will be sent.
+  /// The value, sent unchanged.
   public let value: String
 
-  /// A field of any name.
+  /// Creates a field.
   ///
   /// - Parameters:
-  ///   - name: a token (RFC 9110 §5.1).
-  ///   - value: the field's content, without line breaks (RFC 9110 §5.5).
+  ///   - name: A token (RFC 9110 §5.1).
+  ///   - value: The field's value, without line breaks (RFC 9110 §5.5).
   public init(name: String, value: String) {
     self.name = name
     self.value = value
@@ -57,8 +57,8 @@ extension HTTPHeader {
   /// An `Authorization` field for the Basic scheme (RFC 7617).
   ///
   /// - Parameters:
-  ///   - username: sent as UTF-8; a colon would end it, so it must hold none.
-  ///   - password: sent as UTF-8.
+  ///   - username: The user name, sent as UTF-8. It must not contain a colon, which would end it.
+  ///   - password: The password, sent as UTF-8.
   public static func authorization(username: String, password: String) -> HTTPHeader {
     authorization("Basic \(Data("\(username):\(password)".utf8).base64EncodedString())")
   }

@@ -2,48 +2,50 @@
 
 import LupineEngine
 public import LupineURLSession
+// `HTTPHeaders`: an ordered set of header fields, with names unique without regard to ASCII case (RFC 9110 §5.1).
 
 /// Header fields in the order in which they were first added, each name once.
 ///
-/// Adding a name that is there already, in any case, replaces the spelling and the value where the field stands.
+/// Adding a field whose name is present, in any case, replaces its spelling and its value but keeps its position.
 public struct HTTPHeaders: Hashable, Sendable {
   private var fields: [HTTPHeader] = []
 
-  /// No fields.
+  /// Creates an empty set of fields.
   public init() {}
 
-  /// The given fields in their order; of fields with the same name the last one wins, in the first one's place.
+  /// Creates a set of the given fields. Of fields with the same name, the last one is kept, at the first one's
+  /// position.
   public init(_ headers: [HTTPHeader]) {
     fields.reserveCapacity(headers.count)
     headers.forEach { update($0) }
   }
 
-  /// The given names and values, ordered by name, since a dictionary has no order of its own.
+  /// Creates a set of the given names and values, sorted by name, because a dictionary is unordered.
   public init(_ dictionary: [String: String]) {
     self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPHeader(name: $0.key, value: $0.value) })
   }
 
-  /// Fields that are known to be unique, so that a long response section costs no comparisons.
+  /// Creates a set of fields that are known to be unique; this avoids comparing the names of a long response head.
   init(unique fields: [HTTPHeader]) {
     self.fields = fields
   }
 
-  /// Adds a field or replaces the one of the same name.
+  /// Adds a field, or replaces the field of the same name.
   public mutating func add(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field or replaces the one of the same name.
+  /// Adds a field, or replaces the field of the same name.
   public mutating func add(_ header: HTTPHeader) {
     update(header)
   }
 
-  /// Adds a field or replaces the one of the same name.
+  /// Adds a field, or replaces the field of the same name.
   public mutating func update(name: String, value: String) {
     update(HTTPHeader(name: name, value: value))
   }
 
-  /// Adds a field or replaces the one of the same name.
+  /// Adds a field, or replaces the field of the same name.
   public mutating func update(_ header: HTTPHeader) {
     guard let position = position(of: header.name) else {
       fields.append(header)
@@ -52,30 +54,30 @@ public struct HTTPHeaders: Hashable, Sendable {
     fields[position] = header
   }
 
-  /// Removes the field of that name, if there is one.
+  /// Removes the field of this name, if it is present.
   public mutating func remove(name: String) {
     guard let position = position(of: name) else { return }
     fields.remove(at: position)
   }
 
-  /// Orders the fields by name without regard to case.
+  /// Sorts the fields by name without regard to case.
   public mutating func sort() {
     fields.sort { $0.name.lowercased() < $1.name.lowercased() }
   }
 
-  /// A copy that is ordered by name without regard to case.
+  /// Returns a copy sorted by name without regard to case.
   public func sorted() -> HTTPHeaders {
     var copy = self
     copy.sort()
     return copy
   }
 
-  /// The value of the field of that name, or nil if there is none.
+  /// Returns the value of the field of this name, or nil if it isn't present.
   public func value(for name: String) -> String? {
     position(of: name).map { fields[$0].value }
   }
 
-  /// The value of the field of that name; setting nil removes the field.
+  /// The value of the field of this name; setting nil removes the field.
   public subscript(_ name: String) -> String? {
     get { value(for: name) }
     set {
@@ -87,7 +89,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     }
   }
 
-  /// The fields as a dictionary, without their order.
+  /// The fields as a dictionary, which loses their order.
   public var dictionary: [String: String] {
     Dictionary(fields.lazy.map { ($0.name, $0.value) }, uniquingKeysWith: { _, last in last })
   }
@@ -98,21 +100,21 @@ public struct HTTPHeaders: Hashable, Sendable {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-  /// The names and values in the order in which they are written.
+  /// Creates a set of the names and values in the order of the literal.
   public init(dictionaryLiteral elements: (String, String)...) {
     self.init(elements.map { HTTPHeader(name: $0.0, value: $0.1) })
   }
 }
 
 extension HTTPHeaders: ExpressibleByArrayLiteral {
-  /// The fields in the order in which they are written.
+  /// Creates a set of the fields in the order of the literal.
   public init(arrayLiteral elements: HTTPHeader...) {
     self.init(elements)
   }
 }
 
 extension HTTPHeaders: Collection {
-  /// Iterates over the fields in order.
+  /// Returns an iterator over the fields in order.
   public func makeIterator() -> IndexingIterator<[HTTPHeader]> {
     fields.makeIterator()
   }
@@ -127,19 +129,19 @@ extension HTTPHeaders: Collection {
     fields.endIndex
   }
 
-  /// The field at a position, which must be a valid index.
+  /// The field at a valid position.
   public subscript(position: Int) -> HTTPHeader {
     fields[position]
   }
 
-  /// The position after the given one.
+  /// Returns the position after `i`.
   public func index(after i: Int) -> Int {
     fields.index(after: i)
   }
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-  /// One `name: value` line for each field.
+  /// The fields as `name: value` lines.
   public var description: String {
     fields.map(\.description).joined(separator: "\n")
   }

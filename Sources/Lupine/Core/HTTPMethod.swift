@@ -1,6 +1,6 @@
-// The request methods (RFC 9110 §9, RFC 5789 for PATCH, the QUERY draft), open to any other token.
+// `HTTPMethod`: the request methods of RFC 9110 §9, PATCH (RFC 5789) and the QUERY draft; any other token is allowed.
 
-/// The method of a request, compared by its exact spelling as RFC 9110 §9.1 demands.
+/// A request method, compared by its exact spelling (RFC 9110 §9.1).
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   /// `CONNECT`.
   public static let connect = HTTPMethod(rawValue: "CONNECT")
@@ -18,17 +18,17 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable {
   public static let post = HTTPMethod(rawValue: "POST")
   /// `PUT`.
   public static let put = HTTPMethod(rawValue: "PUT")
-  /// `QUERY`: safe like GET, with a body like POST.
+  /// `QUERY`: safe like GET, but with a body like POST.
   public static let query = HTTPMethod(rawValue: "QUERY")
   /// `TRACE`.
   public static let trace = HTTPMethod(rawValue: "TRACE")
 
-  /// The method as it stands on the request line.
+  /// The method as sent in the request line.
   public let rawValue: String
 
-  /// A method of any name.
+  /// Creates a method with any name.
   ///
-  /// - Parameter rawValue: a token (RFC 9110 §5.6.2); it is sent as given.
+  /// - Parameter rawValue: A token (RFC 9110 §5.6.2), sent unchanged.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }

@@ -1,20 +1,20 @@
-// Encoders that put Encodable parameters into a request, as JSON or as a form.
+// `ParameterEncoder`: encodes `Encodable` parameters into a request, as JSON or as a form.
 
 public import Foundation
 public import LupineURLSession
 
-/// Encodes parameters into a request: its URL's query, its body, or both.
+/// A type that encodes parameters into a request: into its URL's query, its body, or both.
 public protocol ParameterEncoder: Sendable {
-  /// Returns `request` with `parameters` encoded into it; unchanged if there are none.
+  /// Returns `request` with `parameters` encoded into it, or unchanged if they are nil.
   ///
-  /// - Throws: any error, which the request reports as its own.
+  /// - Throws: Any error; the request then fails with it.
   func encode<Parameters: Encodable & Sendable>(_ parameters: Parameters?, into request: URLRequest) throws
     -> URLRequest
 }
 
-/// Encodes parameters as the JSON body of a request.
+/// Encodes parameters as a request's JSON body.
 ///
-/// `@unchecked` only because the class is open: the encoder never changes, and JSONEncoder is Sendable itself.
+/// `@unchecked` because the class is open: the encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder with a default `JSONEncoder`.
   public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
@@ -22,13 +22,13 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder whose JSON is indented.
   public static var prettyPrinted: JSONParameterEncoder { JSONParameterEncoder(formatting: .prettyPrinted) }
 
-  /// An encoder whose JSON has its keys in order.
+  /// An encoder whose JSON has sorted keys.
   public static var sortedKeys: JSONParameterEncoder { JSONParameterEncoder(formatting: .sortedKeys) }
 
-  /// What writes the JSON.
+  /// The encoder that writes the JSON.
   public let encoder: JSONEncoder
 
-  /// Makes an encoder that writes with `encoder`.
+  /// Creates an encoder that writes JSON with `encoder`.
   public init(encoder: JSONEncoder = JSONEncoder()) {
     self.encoder = encoder
   }
@@ -39,8 +39,8 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
     self.init(encoder: encoder)
   }
 
-  /// Returns `request` with the JSON of `parameters` as its body, and `Content-Type: application/json` unless it has
-  /// a type already.
+  /// Returns `request` with the JSON of `parameters` as its body, and with `Content-Type: application/json` unless it
+  /// has a Content-Type.
   ///
   /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
@@ -56,18 +56,18 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   }
 }
 
-/// Encodes parameters as a form, into the query or the body of a request.
+/// Encodes parameters as a form, into a request's query or body.
 ///
-/// `@unchecked` because the class is open and the form encoder's closures may not be Sendable: the encoder never
-/// changes, its only variable has a lock, and custom closures have to be safe to call from several threads.
+/// `@unchecked` because the class is open and the form encoder's closures may not be Sendable: the encoder is
+/// immutable, its only variable has a lock, and custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// Where the form goes.
+  /// The place of the form.
   public enum Destination {
-    /// Into the query for GET, HEAD and DELETE, else into the body.
+    /// The query for GET, HEAD and DELETE; the body for other methods.
     case methodDependent
-    /// Into the query, behind the one that the URL has.
+    /// The query; the form is appended to the URL's own query.
     case queryString
-    /// Into the body.
+    /// The body.
     case httpBody
 
     func isQuery(for method: HTTPMethod) -> Bool {
@@ -79,25 +79,26 @@ open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder
     }
   }
 
-  /// An encoder with the default options, whose destination depends on the method.
+  /// An encoder with default options, whose destination depends on the method.
   public static var `default`: URLEncodedFormParameterEncoder { URLEncodedFormParameterEncoder() }
 
-  /// What writes the form.
+  /// The encoder that writes the form.
   public let encoder: URLEncodedFormEncoder
-  /// Where the form goes.
+  /// The place of the form.
   public let destination: Destination
 
-  /// Makes an encoder that writes with `encoder` to `destination`.
+  /// Creates an encoder that writes a form with `encoder` to `destination`.
   public init(encoder: URLEncodedFormEncoder = URLEncodedFormEncoder(), destination: Destination = .methodDependent) {
     self.encoder = encoder
     self.destination = destination
   }
 
-  /// Returns `request` with the form of `parameters` in its query or as its body. A body gets
-  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless the request has a type already.
+  /// Returns `request` with the form of `parameters` in its query or as its body. With a body, it also gets
+  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless it has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncoderFailed`: with `.missingRequiredComponent(.url)` if the request has no URL, with
-  ///   `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters made an invalid URL.
+  /// - Throws: `AFError.parameterEncoderFailed`: with `.missingRequiredComponent(.url)` if the request has no URL, or
+  ///   with `.encoderFailed` if the parameters can't be encoded or a custom set of allowed characters made an invalid
+  ///   URL.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
     guard let url = request.url else {

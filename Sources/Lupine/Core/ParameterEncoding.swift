@@ -1,75 +1,75 @@
-// Encoders of dictionaries into a request: as a form, as JSON or as a property list.
+// `ParameterEncoding`: encodes a dictionary into a request, as a form, JSON or a property list.
 
 public import Foundation
 public import LupineURLSession
 
-/// Parameters of a request by name, for a ``ParameterEncoding``.
+/// A request's parameters by name, for a ``ParameterEncoding``.
 public typealias Parameters = [String: any Sendable]
 
-/// Encodes a dictionary of parameters into a request: its URL's query, its body, or both.
+/// A type that encodes a dictionary of parameters into a request: into its URL's query, its body, or both.
 ///
-/// For types of one's own, which are `Encodable`, a ``ParameterEncoder`` is the better choice.
+/// For your own `Encodable` types, prefer a ``ParameterEncoder``.
 public protocol ParameterEncoding: Sendable {
-  /// Returns the request with `parameters` encoded into it; unchanged if there are none.
+  /// Returns the request with `parameters` encoded into it, or unchanged if they are nil.
   ///
-  /// - Throws: any error, which the request reports as its own.
+  /// - Throws: Any error; the request then fails with it.
   func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest
 }
 
-/// Encodes parameters as the JSON body of a request.
+/// Encodes parameters as a request's JSON body.
 public struct JSONEncoding: ParameterEncoding {
-  /// Why parameters can't be written as JSON.
+  /// The reason that parameters can't be represented as JSON.
   public enum Error: LocalizedError {
-    /// JSON has no form for a value in them, or for a key that is no string.
+    /// A value can't be represented in JSON, or a key isn't a string.
     case invalidJSONObject
 
-    /// What happened and what to do about it.
+    /// What happened, and how to correct it.
     public var errorDescription: String? {
-      "JSON has no form for one of the values. Use strings, finite numbers, Bool, NSNull, and arrays and "
-        + "dictionaries by strings of these."
+      "One of the values can't be represented in JSON. Use strings, finite numbers, Bool, NSNull, and arrays and "
+        + "dictionaries with string keys of these."
     }
 
-    /// What happened and what to do about it.
+    /// What happened, and how to correct it.
     public var localizedDescription: String { errorDescription ?? "" }
   }
 
-  /// An encoding that writes JSON without spaces.
+  /// An encoding that writes compact JSON.
   public static var `default`: JSONEncoding { JSONEncoding() }
 
   /// An encoding whose JSON is indented.
   public static var prettyPrinted: JSONEncoding { JSONEncoding(options: .prettyPrinted) }
 
-  /// How the JSON is written.
+  /// The options for writing JSON.
   public let options: JSONSerialization.WritingOptions
 
-  /// Makes an encoding.
+  /// Creates an encoding.
   ///
-  /// - Parameter options: how the JSON is written; with `.fragmentsAllowed` it may be a single value.
+  /// - Parameter options: The options for writing JSON; with `.fragmentsAllowed`, the top level may be a single value.
   public init(options: JSONSerialization.WritingOptions = []) {
     self.options = options
   }
 
-  /// Returns the request with the JSON of `parameters` as its body, and `Content-Type: application/json` unless it has
-  /// a type already.
+  /// Returns the request with the JSON of `parameters` as its body, and with `Content-Type: application/json` unless it
+  /// has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded, and
-  ///   what `asURLRequest()` throws.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the parameters can't be encoded, or the
+  ///   error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     try encode(urlRequest, withJSONObject: parameters)
   }
 
-  /// Returns the request with the JSON of `jsonObject`, an array or a dictionary, as its body, and
-  /// `Content-Type: application/json` unless it has a type already; unchanged without an object.
+  /// Returns the request with the JSON of `jsonObject`, an array or a dictionary, as its body, and with `Content-Type:
+  /// application/json` unless it has a Content-Type. Without an object, the request is unchanged.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the object can't be encoded, and what
-  ///   `asURLRequest()` throws.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.jsonEncodingFailed` if the object can't be encoded, or the
+  ///   error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, withJSONObject jsonObject: Any? = nil) throws
     -> URLRequest
   {
     let request = try urlRequest.asURLRequest()
     guard let jsonObject else { return request }
 
-    // Checked first, for writing an object that isn't valid traps.
+    // Checked first, because writing an invalid object traps.
     let root = options.contains(.fragmentsAllowed) ? [jsonObject] : jsonObject
     guard JSONSerialization.isValidJSONObject(root) else {
       throw AFError.parameterEncodingFailed(reason: .jsonEncodingFailed(error: Error.invalidJSONObject))
@@ -84,13 +84,13 @@ public struct JSONEncoding: ParameterEncoding {
   }
 }
 
-/// Encodes parameters as a property list, the body of a request.
+/// Encodes parameters as a property list, which becomes the request's body.
 ///
-/// Alamofire 5 has no such encoding any more; Alamofire 4's had this form.
+/// Alamofire 5 has no such encoding; this one has the form of Alamofire 4's.
 public struct PropertyListEncoding: ParameterEncoding {
-  /// The formats that Foundation writes; with the old OpenStep one, which can only be read, it would trap.
+  /// The formats that Foundation can write. It would trap on the old OpenStep format, which is read-only.
   public enum Format: Sendable {
-    /// Text that people can read.
+    /// Human-readable text.
     case xml
     /// Apple's compact format.
     case binary
@@ -105,19 +105,19 @@ public struct PropertyListEncoding: ParameterEncoding {
   /// An encoding that writes the binary format.
   public static var binary: PropertyListEncoding { PropertyListEncoding(format: .binary) }
 
-  /// The format that is written.
+  /// The format to write.
   public let format: Format
 
-  /// Makes an encoding.
+  /// Creates an encoding that writes this format.
   public init(format: Format = .xml) {
     self.format = format
   }
 
-  /// Returns the request with the property list of `parameters` as its body, and `Content-Type: application/x-plist`
-  /// unless it has a type already.
+  /// Returns the request with the property list of `parameters` as its body, and with `Content-Type:
+  /// application/x-plist` unless it has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if the parameters hold what a property
-  ///   list can't, such as `NSNull`, and what `asURLRequest()` throws.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if a parameter can't be represented in a
+  ///   property list, such as `NSNull`, or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     let request = try urlRequest.asURLRequest()
     guard let parameters else { return request }

@@ -1,12 +1,10 @@
-// An encoder that puts Encodable parameters into a request as a property list.
+// `PropertyListParameterEncoder`: encodes `Encodable` parameters into a request as a property list.
 
 public import Foundation
 public import LupineURLSession
 
-// Unchecked since the class is open: the encoder never changes, and PropertyListEncoder is Sendable itself.
-/// Encodes parameters as a property list, the body of a request.
-///
-/// Alamofire 5 has no such encoder.
+// Unchecked because the class is open: the encoder is immutable, and PropertyListEncoder is Sendable.
+/// Encodes parameters as a property list, which becomes the request's body. Alamofire 5 has no such encoder.
 open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder that writes XML.
   public static var `default`: PropertyListParameterEncoder { PropertyListParameterEncoder() }
@@ -17,32 +15,32 @@ open class PropertyListParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder that writes the binary format.
   public static var binary: PropertyListParameterEncoder { PropertyListParameterEncoder(format: .binary) }
 
-  /// What writes the property list.
+  /// The encoder that writes the property list.
   public let encoder: PropertyListEncoder
 
-  /// Makes an encoder that writes with `encoder`, in the format that it is set to.
+  /// Creates an encoder that writes with `encoder`, in that encoder's format.
   public init(encoder: PropertyListEncoder) {
     self.encoder = encoder
   }
 
-  /// Makes an encoder that writes that format.
+  /// Creates an encoder that writes `format`.
   public convenience init(format: PropertyListEncoding.Format = .xml) {
     let encoder = PropertyListEncoder()
     encoder.outputFormat = format == .xml ? .xml : .binary
     self.init(encoder: encoder)
   }
 
-  /// Returns `request` with the property list of `parameters` as its body, and `Content-Type: application/x-plist`
-  /// unless it has a type already.
+  /// Returns `request` with the property list of `parameters` as its body, and with `Content-Type: application/x-plist`
+  /// unless it has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if the parameters can't be encoded, or the
-  ///   encoder is set to the OpenStep format, which can only be read.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.customEncodingFailed` if the parameters can't be encoded, or if
+  ///   the encoder's format is OpenStep, which is read-only.
   open func encode<Parameters: Encodable>(_ parameters: Parameters?, into request: URLRequest) throws -> URLRequest {
     guard let parameters else { return request }
 
     let body: Data
     do {
-      // Foundation traps on that format.
+      // Foundation traps on the OpenStep format.
       guard encoder.outputFormat != .openStep else { throw PropertyListError.unknownFormat }
       body = try encoder.encode(parameters)
     } catch {
@@ -56,7 +54,7 @@ extension ParameterEncoder where Self == PropertyListParameterEncoder {
   /// A property list encoder that writes XML.
   public static var propertyList: PropertyListParameterEncoder { PropertyListParameterEncoder() }
 
-  /// A property list encoder that writes with `encoder`, in the format that it is set to.
+  /// A property list encoder that writes with `encoder`, in that encoder's format.
   public static func propertyList(encoder: PropertyListEncoder) -> PropertyListParameterEncoder {
     PropertyListParameterEncoder(encoder: encoder)
   }

@@ -1,9 +1,10 @@
-// A response's body as an InputStream. Foundation on Linux can't bind two streams, so this one reads from the request.
+// `ResponseInputStream`: a response's body as an InputStream. Foundation on Linux can't bind two streams, so this one
+// reads from the request.
 
 import Foundation
 import Synchronization
 
-/// Reads a request's body while it comes; `read` blocks. May be used on any thread, by one reader at a time.
+/// Reads a request's body while it arrives; `read` blocks. It may be used on any thread, by one reader at a time.
 final class ResponseInputStream: InputStream {
   private enum Life { case unopened, open, closed }
 
@@ -14,7 +15,7 @@ final class ResponseInputStream: InputStream {
   init(_ feed: ResponseFeed, of request: DataStreamRequest) {
     self.feed = feed
     self.request = request
-    // The superclass reads nothing of its own.
+    // The superclass's own stream is never read.
     super.init(data: Data())
   }
 
@@ -24,7 +25,7 @@ final class ResponseInputStream: InputStream {
     life.withLock { if $0 == .unopened { $0 = .open } }
   }
 
-  /// The request whose body it is.
+  /// The type, and the request whose body is read.
   override var description: String { "\(type(of: self))(\(request))" }
 
   override func close() {
@@ -32,12 +33,12 @@ final class ResponseInputStream: InputStream {
     stop()
   }
 
-  /// What nobody reads needn't come.
+  /// Cancels the request, because its body has no reader any more.
   private func stop() {
     if feed.close() { request.cancel() }
   }
 
-  // SAFETY: the caller's buffer has room for `count` bytes, as InputStream demands; no more than that are copied.
+  // SAFETY: InputStream's contract gives the caller's buffer room for `count` bytes; at most that many are copied.
   override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength count: Int) -> Int {
     guard life.withLock({ $0 == .open }) else { return -1 }
     guard count > 0 else { return 0 }
@@ -50,12 +51,12 @@ final class ResponseInputStream: InputStream {
     }
   }
 
-  // SAFETY: nothing is written to either pointer: there is no buffer to show.
+  // SAFETY: neither pointer is written to, because there is no buffer to return.
   override func getBuffer(
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length: UnsafeMutablePointer<Int>
   ) -> Bool { false }
 
-  /// Whether reading makes sense: it gives bytes, or waits for them.
+  /// Whether `read` returns bytes or waits for them.
   override var hasBytesAvailable: Bool { life.withLock { $0 == .open } && feed.ending == nil }
 
   override var streamStatus: Stream.Status {
@@ -75,7 +76,7 @@ final class ResponseInputStream: InputStream {
     if case .failure(let error) = feed.ending { error } else { nil }
   }
 
-  // MARK: What the superclass would do with its own, empty stream
+  // MARK: Overrides, because the superclass would use its own, empty stream
 
   override func property(forKey key: Stream.PropertyKey) -> AnyObject? { nil }
 

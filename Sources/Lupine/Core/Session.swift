@@ -1,79 +1,80 @@
-// A session: what its requests share. It makes them, keeps those that run, and owns the queues and the engine.
+// `Session`: creates requests, keeps track of the active ones, and owns their queues and their engine.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in the Mutex.
-/// Makes requests. A session keeps its connections, so use one for many requests.
+// Unchecked because the class is open: all state is constant or in the Mutex.
+/// Creates requests and holds what they share: connections, queues, interceptor, monitors and trust settings.
 ///
-/// Requests that are under way when a session is released fail with `AFError.sessionDeinitialized`. Requests that it has
-/// begun to set up get their tasks first, unless an adapter takes longer.
+/// Use one session for many requests, because its connections are reused:
+///
+/// ```swift
+/// let session = Session(interceptor: RetryPolicy(), eventMonitors: [ClosureEventMonitor()])
+/// let response = await session.request("https://example.org/").serializingString().response
+/// ```
+///
+/// Keep a reference to the session while its requests run. When it is released, its unfinished requests fail with
+/// `AFError.sessionDeinitialized`. Requests whose setup has begun get their tasks first, unless an adapter takes
+/// longer.
 open class Session: @unchecked Sendable {
-  /// When a request's `URLRequest` is made.
+  /// When a request's `URLRequest` is created.
   public enum RequestSetup: Sendable {
-    /// As soon as there is the request; its task isn't resumed before the request is.
+    /// As soon as the request is created. Its task still starts only when the request is resumed.
     case eager
     /// When the request is first resumed.
     case lazy
   }
 
-  /// Changes a request before it is sent, or throws to refuse it.
+  /// Changes a `URLRequest` before its parameters are encoded. An error that it throws fails the request.
   public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-  /// The session that `AF` stands for.
+  /// The session that ``AF`` refers to.
   public static let `default` = Session()
 
-  /// What makes the tasks.
+  /// The `URLSession` that creates the tasks.
   public let session: URLSession
-  /// Who hears of the tasks.
+  /// The delegate of ``session``, which passes each task's events to its request.
   public let delegate: SessionDelegate
-  /// The serial queue on which requests do their work.
+  /// The serial queue on which requests do their internal work.
   public let rootQueue: DispatchQueue
-  /// Whether a request is resumed when it gets its first response handler.
+  /// Whether a request is resumed when its first response handler is added.
   public let startRequestsImmediately: Bool
-  /// When requests are made ready.
+  /// When the requests' `URLRequest`s are created.
   public let requestSetup: RequestSetup
-  /// The queue on which requests are built; the root queue unless another was given.
+  /// The queue on which `URLRequest`s are created; by default the root queue.
   public let requestQueue: DispatchQueue
-  /// The queue on which responses are serialised; the root queue unless another was given.
+  /// The queue on which responses are serialized; by default the root queue.
   public let serializationQueue: DispatchQueue
-  /// What adapts and retries every request, before the request's own interceptor.
+  /// Adapts and retries every request of the session. It runs before a request's own interceptor.
   public let interceptor: (any RequestInterceptor)?
-  /// What decides whether servers are to be trusted; the configuration alone does if nil.
+  /// Evaluates the servers' certificates. If nil, the certificates are verified as the configuration says.
   public let serverTrustManager: ServerTrustManager?
-  /// What decides about redirects where a request has no handler of its own; without either they are followed.
+  /// Handles redirects of requests that have no handler of their own. If nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// What decides about storing responses where a request has no handler of its own.
+  /// Decides how responses are cached for requests that have no handler of their own.
   public let cachedResponseHandler: (any CachedResponseHandler)?
-  /// Who is told what becomes of requests.
+  /// Notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor
-
-  /// The monitors that a session has unless it is given others.
-  @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
-  public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
-
-  /// ``eventMonitor``, unless nobody would hear.
-  var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
   let activeRequests = Mutex(Registry<Request>())
 
-  /// Creates a session on a `URLSession`.
+  /// Creates a session that uses an existing `URLSession`.
   ///
   /// - Parameters:
-  ///   - session: with `delegate` as its delegate, and a delegate queue upon `rootQueue`. With a server trust manager, one
-  ///     that has sent no request yet: its connections are this manager's.
-  ///   - delegate: who hears of the tasks; works for this session alone.
-  ///   - rootQueue: the serial queue on which internal work is done.
-  ///   - startRequestsImmediately: whether a request is resumed when it gets its first response handler.
-  ///   - requestSetup: when requests are made ready.
-  ///   - requestQueue: where requests are built; the root queue if nil.
-  ///   - serializationQueue: where responses are serialised; the root queue if nil.
-  ///   - interceptor: adapts and retries every request.
-  ///   - serverTrustManager: decides whether servers are to be trusted.
-  ///   - redirectHandler: decides about redirects; they are followed if nil.
-  ///   - cachedResponseHandler: decides about storing responses.
-  ///   - eventMonitors: are told what becomes of requests; notifications are posted by default.
+  ///   - session: A session with `delegate` as its delegate, and a delegate queue whose underlying queue is
+  ///     `rootQueue`. With a server trust manager, it must not have sent a request yet.
+  ///   - delegate: The delegate of `session`; it can serve only one `Session`.
+  ///   - rootQueue: The serial queue for internal work.
+  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
+  ///   - requestSetup: When `URLRequest`s are created.
+  ///   - requestQueue: The queue on which `URLRequest`s are created; if nil, the root queue.
+  ///   - serializationQueue: The queue on which responses are serialized; if nil, the root queue.
+  ///   - interceptor: Adapts and retries every request.
+  ///   - serverTrustManager: Evaluates the servers' certificates.
+  ///   - redirectHandler: Handles redirects; if nil, they are followed.
+  ///   - cachedResponseHandler: Decides how responses are cached.
+  ///   - eventMonitors: Notified of each request's events; by default a monitor that posts notifications.
   public init(
     session: URLSession,
     delegate: SessionDelegate,
@@ -88,14 +89,14 @@ open class Session: @unchecked Sendable {
     cachedResponseHandler: (any CachedResponseHandler)? = nil,
     eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
   ) {
-    precondition(session.delegate === delegate, "the URLSession has another delegate than the Session")
+    precondition(session.delegate === delegate, "The URLSession has another delegate. Pass that one to the Session.")
     precondition(
       session.delegateQueue.underlyingQueue?.label == rootQueue.label,
-      "the URLSession's delegate queue must stand upon the root queue: set its underlyingQueue")
+      "The URLSession's delegate queue doesn't run on the root queue. Set its underlyingQueue to the root queue.")
     if let serverTrustManager {
       let isAsked = session.client.evaluateTrust(by: serverTrustManager.evaluation)
       precondition(
-        isAsked, "the URLSession has sent requests before, or has another server trust manager: make a new one")
+        isAsked, "The URLSession has sent a request or has another server trust manager. Pass a new URLSession.")
     }
     self.session = session
     self.delegate = delegate
@@ -112,32 +113,6 @@ open class Session: @unchecked Sendable {
     delegate.attach(to: self)
   }
 
-  /// Creates a session on a `URLSession` of its own. The parameters are those of the other initialiser, but for the
-  /// configuration, which is copied, and the root queue: if it is concurrent, a serial queue in front of it is used.
-  public convenience init(
-    configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
-    delegate: SessionDelegate = SessionDelegate(),
-    rootQueue: DispatchQueue = DispatchQueue(label: "org.alamofire.session.rootQueue"),
-    startRequestsImmediately: Bool = true,
-    requestSetup: RequestSetup = .lazy,
-    requestQueue: DispatchQueue? = nil,
-    serializationQueue: DispatchQueue? = nil,
-    interceptor: (any RequestInterceptor)? = nil,
-    serverTrustManager: ServerTrustManager? = nil,
-    redirectHandler: (any RedirectHandler)? = nil,
-    cachedResponseHandler: (any CachedResponseHandler)? = nil,
-    eventMonitors: [any EventMonitor] = [AlamofireNotifications()]
-  ) {
-    let rootQueue = rootQueue.serialized
-    self.init(
-      session: URLSession(
-        configuration: configuration, delegate: delegate, delegateQueue: OperationQueue(serial: rootQueue)),
-      delegate: delegate, rootQueue: rootQueue, startRequestsImmediately: startRequestsImmediately,
-      requestSetup: requestSetup, requestQueue: requestQueue, serializationQueue: serializationQueue,
-      interceptor: interceptor, serverTrustManager: serverTrustManager, redirectHandler: redirectHandler,
-      cachedResponseHandler: cachedResponseHandler, eventMonitors: eventMonitors)
-  }
-
   deinit {
     abandonRequests()
     session.invalidateAndCancel()
@@ -145,8 +120,25 @@ open class Session: @unchecked Sendable {
 
   // MARK: Data requests
 
-  /// Makes a request from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
-  /// into the query or the body.
+  /// Creates a request from a URL, a method, header fields and a dictionary of parameters.
+  ///
+  /// ```swift
+  /// AF.request("https://example.org/search", parameters: ["q": "lupine"])
+  ///   .validate()
+  ///   .responseString { print($0.result) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - convertible: The URL.
+  ///   - method: The method.
+  ///   - parameters: The parameters, if any.
+  ///   - encoding: Encodes the parameters into the query or the body.
+  ///   - headers: Header fields, which replace the configuration's fields of the same name.
+  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
+  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, as
+  ///     ``startRequestsImmediately`` says.
+  ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
+  /// - Returns: The request. It is sent when it is resumed.
   @preconcurrency open func request(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -158,7 +150,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Makes a request with parameters that `encoder` puts into the query or the body.
+  /// Creates a request with `Encodable` parameters, which `encoder` puts into the query or the body.
   @preconcurrency open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -170,7 +162,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Makes a request from whatever can be made one.
+  /// Creates a request from a `URLRequest`, or from a type that can be converted to one.
   open func request(
     _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil
@@ -182,7 +174,7 @@ open class Session: @unchecked Sendable {
 
   // MARK: Uploads
 
-  /// Makes an upload of bytes.
+  /// Creates an upload whose body is `data`.
   @preconcurrency open func upload(
     _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -194,7 +186,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Makes an upload of bytes, with a request whose own body isn't sent.
+  /// Creates an upload whose body is `data`; a body of `convertible` is ignored.
   open func upload(
     _ data: Data, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -204,7 +196,7 @@ open class Session: @unchecked Sendable {
         convertible, UploadRequest.Uploadable.data(data), self, interceptor, shouldAutomaticallyResume, fileManager))
   }
 
-  /// Makes an upload of a file, whose length is what it is when the upload starts.
+  /// Creates an upload of a file. Its length is read when the upload starts.
   @preconcurrency open func upload(
     _ fileURL: URL, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -216,7 +208,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Makes an upload of a file, with a request whose own body isn't sent.
+  /// Creates an upload of a file; a body of `convertible` is ignored.
   open func upload(
     _ fileURL: URL, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -227,7 +219,7 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume, fileManager))
   }
 
-  /// Makes an upload of a stream, which is to be left alone from now on.
+  /// Creates an upload of a stream. Don't use the stream after this call.
   @preconcurrency open func upload(
     _ stream: InputStream, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, fileManager: FileManager = .default,
@@ -238,7 +230,7 @@ open class Session: @unchecked Sendable {
       fileManager: fileManager)
   }
 
-  /// Makes an upload of a stream, with a request whose own body isn't sent.
+  /// Creates an upload of a stream; a body of `convertible` is ignored. Don't use the stream after this call.
   open func upload(
     _ stream: InputStream, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -249,7 +241,15 @@ open class Session: @unchecked Sendable {
     )
   }
 
-  /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
+  /// Creates an upload of a multipart form.
+  ///
+  /// ```swift
+  /// AF.upload(multipartFormData: { $0.append(photo, withName: "photo", mimeType: "image/png") }, to: url)
+  ///   .validate()
+  ///   .responseString { print($0.result) }
+  /// ```
+  ///
+  /// - Parameter multipartFormData: Fills the form; called once, before this method returns.
   @preconcurrency open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -262,7 +262,7 @@ open class Session: @unchecked Sendable {
       fileManager: fileManager, requestModifier: requestModifier)
   }
 
-  /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
+  /// Creates an upload of a multipart form, which `multipartFormData` fills before this method returns.
   open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, with request: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -273,10 +273,11 @@ open class Session: @unchecked Sendable {
       usingThreshold: encodingMemoryThreshold, interceptor: interceptor, fileManager: fileManager)
   }
 
-  /// Makes an upload of a form, which is to be left alone until the request has finished.
+  /// Creates an upload of a multipart form. Don't change the form before the request has finished.
   ///
-  /// It is encoded once, on the request queue: in memory if its content has fewer bytes than the threshold, otherwise in a
-  /// temporary file, which is removed in the end. Its media type takes the place of any Content-Type.
+  /// The form is encoded once, on the request queue: in memory if it has fewer bytes than `encodingMemoryThreshold`,
+  /// otherwise in a temporary file, which is removed afterwards. Its media type replaces a Content-Type field of the
+  /// request.
   @preconcurrency open func upload(
     multipartFormData: MultipartFormData, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -290,7 +291,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Makes an upload of a form, which is to be left alone until the request has finished; see above.
+  /// Creates an upload of a multipart form. Don't change the form before the request has finished.
   open func upload(
     multipartFormData: MultipartFormData, with request: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -304,8 +305,14 @@ open class Session: @unchecked Sendable {
 
   // MARK: Downloads
 
-  /// Makes a download from a URL, a method, header fields, and a dictionary of parameters, if any, that `encoding` puts
-  /// into the query or the body. `destination` says where the file goes; see ``DownloadRequest/Destination``.
+  /// Creates a download from a URL, a method, header fields and a dictionary of parameters.
+  ///
+  /// ```swift
+  /// let file = try await AF.download("https://example.org/lupine.pdf", to: { _, _ in (target, []) })
+  ///   .serializingDownloadedFileURL().value
+  /// ```
+  ///
+  /// - Parameter destination: Returns where the file is moved; see ``DownloadRequest/Destination``.
   @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -317,7 +324,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
   }
 
-  /// Makes a download with parameters that `encoder` puts into the query or the body.
+  /// Creates a download with `Encodable` parameters, which `encoder` puts into the query or the body.
   @preconcurrency open func download<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -329,7 +336,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
   }
 
-  /// Makes a download from whatever can be made a request.
+  /// Creates a download from a `URLRequest`, or from a type that can be converted to one.
   @preconcurrency open func download(
     _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
@@ -340,8 +347,9 @@ open class Session: @unchecked Sendable {
         shouldAutomaticallyResume: shouldAutomaticallyResume))
   }
 
-  /// Makes a download that goes on where an earlier one was stopped, with the earlier one's request, which isn't adapted
-  /// again. If that can't be gone on with, everything is asked for anew.
+  /// Creates a download that resumes an earlier one with that one's `URLRequest`, which isn't adapted again.
+  ///
+  /// If the transfer can't be resumed from `data`, it starts again at the first byte.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
@@ -354,8 +362,8 @@ open class Session: @unchecked Sendable {
 
   // MARK: Stream requests
 
-  /// Makes a request whose body is handed over piece by piece, with parameters that `encoder` puts into the query or the
-  /// body.
+  /// Creates a request whose response body is delivered in pieces, with parameters that `encoder` puts into the query
+  /// or the body.
   @preconcurrency open func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -368,7 +376,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Makes a request whose body is handed over piece by piece.
+  /// Creates a request whose response body is delivered in pieces.
   @preconcurrency open func streamRequest(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
     automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
@@ -380,7 +388,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Makes a request whose body is handed over piece by piece, from whatever can be made one.
+  /// Creates a request whose response body is delivered in pieces, from a type that can be converted to a `URLRequest`.
   open func streamRequest(
     _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil
@@ -389,11 +397,5 @@ open class Session: @unchecked Sendable {
       DataStreamRequest(
         convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, session: self,
         interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
-  }
-
-  /// A request of this session, made ready if the session is eager.
-  func made<Made: Request>(_ request: Made) -> Made {
-    if requestSetup == .eager { request.prepareEagerly(in: self) }
-    return request
   }
 }

@@ -1,11 +1,12 @@
-// The one who hears of a session's tasks, and tells each task's request.
+// `SessionDelegate`: receives the events of a session's tasks and passes them to the requests.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in the Mutex.
-/// Hears of the tasks of a ``Session`` on its root queue. Subclasses may override its methods, and call them in turn.
+// Unchecked because the class is open: all state is constant or in the Mutex.
+/// The delegate of a ``Session``'s tasks, called on its root queue. Subclasses may override methods, and must call
+/// super.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var session: Session?
@@ -15,19 +16,19 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
 
-  /// Makes a delegate that moves downloaded files with `fileManager`.
+  /// Creates a delegate that moves downloaded files with `fileManager`.
   public init(fileManager: FileManager = .default) {
     self.fileManager = fileManager
   }
 
-  /// Connects the delegate with the session that it works for.
+  /// Attaches the delegate to its session.
   func attach(to session: Session) {
     let monitors = session.eventMonitor
     wiring.withLock { $0 = Wiring(session: session, eventMonitor: monitors.hasListeners ? monitors : nil) }
   }
 
-  /// The session's monitors; nil if none of them listens to these events. Monitors of a single request don't receive
-  /// URLSession's events, only the request's own.
+  /// The session's monitors; nil if none of them observes these events. A single request's monitors receive only the
+  /// request's own events, not URLSession's.
   private var monitors: CompositeEventMonitor? { wiring.withLock { $0.eventMonitor } }
 
   /// The type's name.
@@ -35,7 +36,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDelegate
 
-  /// Ends the requests that are left with `AFError.sessionInvalidated(error:)`.
+  /// Fails the unfinished requests with `AFError.sessionInvalidated(error:)`.
   open func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
     let wiring = wiring.withLock { $0 }
     wiring.eventMonitor?.urlSession(session, didBecomeInvalidWithError: error)
@@ -44,16 +45,16 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionTaskDelegate
 
-  /// Offers the request's credential to the request's own origin, and otherwise what the session's storage proposes.
+  /// Answers with the request's credential at the request's own origin; otherwise with the session storage's proposal.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) {
     monitors?.urlSession(session, task: task, didReceive: challenge)
-    // Offered once: a server that refuses it would refuse it again.
+    // Answers only once, because a server that rejects the credential would reject it again.
     guard challenge.previousFailureCount == 0 else { return completionHandler(.rejectProtectionSpace, nil) }
-    // Not to wherever a redirect has led.
+    // A redirect's target must not get the credential.
     let isOwn = task.originalRequest?.url.map(challenge.protectionSpace.isAt) ?? false
     guard isOwn, let credential = task.request?.credential else {
       return completionHandler(.performDefaultHandling, nil)
@@ -61,7 +62,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler(.useCredential, credential)
   }
 
-  /// Tells the request how much of its body was sent.
+  /// Reports the upload progress to the request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
@@ -72,7 +73,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
   }
 
-  /// Gives the upload's stream, the same each time; without one the task fails.
+  /// Provides the upload's stream, the same one each time. Without a stream, the task fails.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask,
@@ -82,7 +83,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     completionHandler((task.request as? UploadRequest)?.inputStream())
   }
 
-  /// Asks the request's redirect handler, or the session's; without either the redirect is followed.
+  /// Calls the request's redirect handler, or the session's. Without either, the redirect is followed.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
@@ -95,7 +96,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     handler.task(task, willBeRedirectedTo: request, for: response, completion: completionHandler)
   }
 
-  /// Tells the request what was measured.
+  /// Passes the task's metrics to the request.
   open func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {
@@ -103,27 +104,27 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.didGather(metrics)
   }
 
-  /// Tells the request that its task has ended.
+  /// Notifies the request that its task has ended.
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let refusal = error?.serverTrustRefusal as? AFError { task.request?.didFail(task, earlyWith: refusal) }
     monitors?.urlSession(session, task: task, didCompleteWithError: error)
     task.request?.didComplete(
       task,
       with: error.map { error in
-        // Cancelled not by the request, but along with its session; other errors are the task's own.
+        // Cancelled with its session, not by the request; other errors are the task's own.
         let isInvalidated = !session.isValid && (error as? URLError)?.code == .cancelled
         return isInvalidated ? .sessionInvalidated(error: nil) : error.asAFError(or: .sessionTaskFailed(error: error))
       })
   }
 
-  /// Tells the monitors. The engine has no such notion, so nobody calls it but a subclass.
+  /// Notifies the monitors. The engine doesn't wait for connectivity, so only subclasses call this.
   open func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
     monitors?.urlSession(session, taskIsWaitingForConnectivity: task)
   }
 
   // MARK: URLSessionDataDelegate
 
-  /// Lets the request decide about the response.
+  /// Lets the request's `onHTTPResponse` handler decide whether to continue with the response.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -136,7 +137,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     decision.ask(about: response, of: request, completionHandler: completionHandler)
   }
 
-  /// Hands a piece of the body to the request.
+  /// Passes a piece of the body to the request.
   open func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     monitors?.urlSession(session, dataTask: dataTask, didReceive: data)
     switch dataTask.request {
@@ -153,7 +154,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     task.request?.cachedResponseHandler ?? wiring.withLock { $0.session }?.cachedResponseHandler
   }
 
-  /// Asks the request's cached-response handler, or the session's.
+  /// Calls the request's cached-response handler, or the session's.
   @preconcurrency
   open func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -166,7 +167,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
 
   // MARK: URLSessionDownloadDelegate
 
-  /// Tells the request where the server goes on.
+  /// Reports the offset at which a download was resumed to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64
@@ -176,7 +177,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.request?.didReceive(fileOffset, of: expectedTotalBytes)
   }
 
-  /// Tells the request how much was written.
+  /// Reports the download progress to the request.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
@@ -187,7 +188,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
     downloadTask.request?.didReceive(totalBytesWritten, of: totalBytesExpectedToWrite)
   }
 
-  /// Moves the file where the request wants it.
+  /// Moves the file to the request's destination.
   open func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
   ) {

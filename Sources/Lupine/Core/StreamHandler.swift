@@ -1,10 +1,12 @@
-// One handler of a stream: it gets every piece once, in order, on its queue, serialised before if it wants that.
+// `StreamHandler`: serializes the pieces of a streamed body and delivers each once, in order, to one handler on its
+// queue.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A piece of a body. Once nobody holds it any more, the server may send as much again.
+/// A piece of a body. When it is released, the task's window grows by its length, so that the server may send as much
+/// again.
 final class StreamPiece: Sendable {
   let data: Data
   private let task: URLSessionTask
@@ -14,38 +16,39 @@ final class StreamPiece: Sendable {
     self.task = task
   }
 
-  // Whatever way it went: handled, dropped, or left in a buffer that nobody reads any more.
+  // Whether it was handled, dropped, or left in a buffer without a reader.
   deinit { task.grant(data.count) }
 }
 
-/// Takes a body in pieces; called on the request's underlying queue.
+/// A consumer of a body's pieces; called on the request's underlying queue.
 protocol StreamConsumer: Sendable {
   func take(_ piece: StreamPiece)
-  /// The task has ended. What was held back of its pieces is handed over.
+  /// Called when the task has ended. Delivers the bytes held back from its pieces.
   func endRound()
-  /// The request is sent again.
+  /// Called when the request is about to be retried.
   func startAnew()
 }
 
-/// Makes something of each piece and hands it over, one after the other whatever queues there are.
+/// Serializes each piece and delivers it. Deliveries are serial, even if the queues are concurrent.
 final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
   typealias Stream = DataStreamRequest.Stream<Success, Failure>
-  /// Takes what happened, and the piece that it was made of, which may be held until it was dealt with.
+  /// Receives an event and the piece that it was made from, which may be retained until it has been processed.
   typealias Receive = @Sendable (Stream, StreamPiece?) throws -> Void
 
   private unowned let request: DataStreamRequest
-  /// The caller's queue; the underlying queue if nil.
+  /// The caller's queue; nil for the underlying queue.
   private let queue: DispatchQueue?
-  /// Where it is called with pieces, one after the other; the underlying queue if nil.
+  /// The serial queue on which pieces are delivered; nil for the underlying queue.
   private let pieceQueue: DispatchQueue?
-  /// Where it serialises; the underlying queue if nil.
+  /// The serial queue for serialization; nil for the underlying queue.
   private let serializationQueue: DispatchQueue?
   private let aligner: Mutex<(any PieceAligner)?>
   private let isSerialized: Bool
   private let serialize: @Sendable (Data) -> Result<Success, Failure>
   private let receive: Receive
 
-  /// Without serialisation, `serialize` is called at once, and monitors aren't told.
+  /// Creates a handler. If `isSerialized` is false, `serialize` runs on the underlying queue, and monitors aren't
+  /// notified.
   init(
     _ request: DataStreamRequest, on queue: DispatchQueue, isSerialized: Bool, aligner: (any PieceAligner)?,
     serialize: @escaping @Sendable (Data) -> Result<Success, Failure>, receive: @escaping Receive
@@ -62,7 +65,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func take(_ piece: StreamPiece) {
     work { [self, request] in
-      // One call for each piece, if need be with nothing.
+      // Delivers once for each piece, even if alignment holds back all of its bytes.
       let data = aligner.withLock { $0?.align(piece.data) } ?? piece.data
       let result = serialize(data)
       request.delivery.performHere { self.handOver(result, piece) }
@@ -80,7 +83,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   func startAnew() {}
 
-  /// Does something where it serialises; `body` sees to it that the group is left.
+  /// Runs `body` on the queue for serialization. `body` must leave the dispatch group.
   private func work(_ body: @escaping @Sendable () -> Void) {
     request.handlersAtWork.enter()
     if let serializationQueue { serializationQueue.async(execute: body) } else { body() }
@@ -102,7 +105,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     }
     perform(on: pieceQueue) { [self, isCancelling] in
       defer { request.handlersAtWork.leave() }
-      // Nothing behind a cancellation, but for its reason.
+      // After a cancellation, only its reason is delivered.
       guard isCancelling || !request.isCancelled else { return }
       do {
         try receive(Stream(event: .stream(result), token: .init(request)), piece)
@@ -112,11 +115,11 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
     }
   }
 
-  /// The request has ended, and all handlers have had their pieces.
+  /// Delivers the completion. Called when the request has ended and all handlers have processed their pieces.
   func complete(_ completion: DataStreamRequest.Completion) {
     let stream = Stream(event: .complete(completion), token: .init(request))
-    // Straight on the caller's queue, behind what the request has queued there: on the queue of the pieces it could run
-    // along with the last of them. There is nothing left that an error could end.
+    // Uses the caller's queue, after the work that the request has enqueued there; on the queue of the pieces, it could
+    // run concurrently with the last handlers. An error thrown here has nothing left to end.
     perform(on: queue) { [self] in try? receive(stream, nil) }
   }
 
@@ -126,7 +129,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 }
 
 extension DispatchQueue {
-  /// A serial queue that does its work on this one, which may be concurrent; nil if this is `queue`, which is serial.
+  /// Returns a serial queue that targets this one, which may be concurrent; nil if this is `queue`, which is serial.
   fileprivate func inOrder(behind queue: DispatchQueue) -> DispatchQueue? {
     self === queue ? nil : DispatchQueue(label: label, target: self)
   }

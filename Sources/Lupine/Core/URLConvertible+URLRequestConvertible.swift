@@ -1,20 +1,20 @@
-// What can be made into a URL or a URLRequest, and the types that can out of the box.
+// `URLConvertible` and `URLRequestConvertible`: types that can be converted to a URL or a URLRequest.
 
 public import Foundation
 public import LupineURLSession
 
-/// A type from which a `URL` can be made.
+/// A type that can be converted to a `URL`.
 public protocol URLConvertible: Sendable {
-  /// The URL that this value stands for.
+  /// Returns the URL that this value represents.
   ///
-  /// - Throws: any error; ``AFError/invalidURL(url:)`` by the types of this module.
+  /// - Throws: Any error. The types of this module throw ``AFError/invalidURL(url:)``.
   func asURL() throws -> URL
 }
 
 extension String: URLConvertible {
-  /// The URL that this string spells; characters that a URL may not hold are percent-encoded.
+  /// Returns the URL in this string. Characters that a URL can't contain are percent-encoded.
   ///
-  /// - Throws: ``AFError/invalidURL(url:)`` if the string is empty or is not a URL (RFC 3986).
+  /// - Throws: ``AFError/invalidURL(url:)`` if the string is empty or isn't a URL (RFC 3986).
   public func asURL() throws -> URL {
     guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
     return url
@@ -22,48 +22,48 @@ extension String: URLConvertible {
 }
 
 extension URL: URLConvertible {
-  /// This URL.
+  /// Returns this URL.
   public func asURL() throws -> URL {
     self
   }
 }
 
 extension URLComponents: URLConvertible {
-  /// The URL that these components make.
+  /// Returns the URL with these components.
   ///
-  /// - Throws: ``AFError/invalidURL(url:)`` if they make none, such as a relative path beside a host.
+  /// - Throws: ``AFError/invalidURL(url:)`` if they don't form one, such as a host with a relative path.
   public func asURL() throws -> URL {
     guard let url else { throw AFError.invalidURL(url: self) }
     return url
   }
 }
 
-/// A type from which a ``URLRequest`` can be made.
+/// A type that can be converted to a `URLRequest`.
 public protocol URLRequestConvertible: Sendable {
-  /// The request that this value stands for.
+  /// Returns the request that this value represents.
   ///
-  /// - Throws: any error, which the response then carries in ``AFError/createURLRequestFailed(error:)``.
+  /// - Throws: Any error. The response then has it in ``AFError/createURLRequestFailed(error:)``.
   func asURLRequest() throws -> URLRequest
 }
 
 extension URLRequestConvertible {
-  /// The request, or nil if making it throws.
+  /// The request, or nil if it can't be created.
   public var urlRequest: URLRequest? {
     try? asURLRequest()
   }
 }
 
 extension URLRequest: URLRequestConvertible {
-  /// This request.
+  /// Returns this request.
   public func asURLRequest() throws -> URLRequest {
     self
   }
 }
 
 extension URLRequest {
-  /// A request with a method and, if given, all its header fields.
+  /// Creates a request from a URL, a method and header fields.
   ///
-  /// - Throws: what ``URLConvertible/asURL()`` throws.
+  /// - Throws: The error of ``URLConvertible/asURL()``.
   public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
     self.init(url: try url.asURL(), method: method.rawValue, fields: (headers ?? HTTPHeaders()).section)
   }

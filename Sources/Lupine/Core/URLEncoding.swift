@@ -1,20 +1,20 @@
-// A dictionary of parameters as `application/x-www-form-urlencoded`, in the query or the body.
+// `URLEncoding`: encodes a dictionary as `application/x-www-form-urlencoded`, into the query or the body.
 
 import Foundation
 public import LupineURLSession
 
-/// Encodes parameters as percent-escaped `key=value` pairs, for the query or a form body.
+/// Encodes parameters as percent-encoded `key=value` pairs, for the query or a form body.
 ///
-/// The pairs stand in the order of their keys. Numbers are written as `NSNumber` describes them, whole ones without a
-/// fraction: `1.0` is `1`. What is no number, text, array or dictionary is written as its description.
+/// The pairs are sorted by key. A number is written as the description of its `NSNumber`, without a fraction if it is
+/// whole: `1.0` is `1`. Other values than numbers, strings, arrays and dictionaries are written as their descriptions.
 public struct URLEncoding: ParameterEncoding {
-  /// Where the form goes.
+  /// The place of the form.
   public enum Destination: Sendable {
-    /// Into the query for GET, HEAD and DELETE, else into the body.
+    /// The query for GET, HEAD and DELETE; the body for other methods.
     case methodDependent
-    /// Into the query, behind the one that the URL has.
+    /// The query; the form is appended to the URL's own query.
     case queryString
-    /// Into the body.
+    /// The body.
     case httpBody
 
     fileprivate func isQuery(for method: HTTPMethod) -> Bool {
@@ -26,15 +26,15 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// How the elements of an array are keyed.
+  /// The keys of an array's elements.
   public enum ArrayEncoding: Sendable {
-    /// `key[]`, for every element.
+    /// `key[]` for every element.
     case brackets
-    /// `key`, for every element.
+    /// `key` for every element.
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// Whatever the closure makes of the key and the index, which counts from 0.
+    /// The closure's result for the array's key and the element's index, which starts at 0.
     case custom(@Sendable (_ key: String, _ index: Int) -> String)
 
     fileprivate func key(_ key: String, at index: Int) -> String {
@@ -47,7 +47,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// How `Bool` values are written.
+  /// The spelling of `Bool` values.
   public enum BoolEncoding: Sendable {
     /// `1` and `0`.
     case numeric
@@ -62,7 +62,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// An encoding with the default options, whose destination depends on the method.
+  /// An encoding with default options, whose destination depends on the method.
   public static var `default`: URLEncoding { URLEncoding() }
 
   /// An encoding into the query.
@@ -71,14 +71,14 @@ public struct URLEncoding: ParameterEncoding {
   /// An encoding into the body.
   public static var httpBody: URLEncoding { URLEncoding(destination: .httpBody) }
 
-  /// Where the form goes.
+  /// The place of the form.
   public let destination: Destination
-  /// How the elements of an array are keyed.
+  /// The keys of an array's elements.
   public let arrayEncoding: ArrayEncoding
-  /// How `Bool` values are written.
+  /// The spelling of `Bool` values.
   public let boolEncoding: BoolEncoding
 
-  /// Makes an encoding.
+  /// Creates an encoding.
   public init(
     destination: Destination = .methodDependent, arrayEncoding: ArrayEncoding = .brackets,
     boolEncoding: BoolEncoding = .numeric
@@ -88,11 +88,11 @@ public struct URLEncoding: ParameterEncoding {
     self.boolEncoding = boolEncoding
   }
 
-  /// Returns the request with the form of `parameters` in its query or as its body. A body gets
-  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless the request has a type already.
+  /// Returns the request with the form of `parameters` in its query or as its body. With a body, it also gets
+  /// `Content-Type: application/x-www-form-urlencoded; charset=utf-8` unless it has a Content-Type.
   ///
-  /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if there is no URL to put a query into, and what
-  ///   `asURLRequest()` throws.
+  /// - Throws: `AFError.parameterEncodingFailed` with `.missingURL` if the query is the destination and the request has
+  ///   no URL, or the error of `asURLRequest()`.
   public func encode(_ urlRequest: any URLRequestConvertible, with parameters: Parameters?) throws -> URLRequest {
     var request = try urlRequest.asURLRequest()
     guard let parameters else { return request }
@@ -105,8 +105,8 @@ public struct URLEncoding: ParameterEncoding {
     return request
   }
 
-  /// The escaped pairs that a value makes under a key: one for a single value, one for each element of an array or a
-  /// dictionary, whose key is `key[name]`.
+  /// Returns the escaped pairs for a key and its value: one pair for a single value, or one for each element of an
+  /// array or a dictionary. A dictionary's elements have the keys `key[name]`.
   public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
     switch value {
     case let dictionary as [String: Any]:
@@ -120,7 +120,7 @@ public struct URLEncoding: ParameterEncoding {
     }
   }
 
-  /// The text with every character escaped that a key or a value can't have (RFC 3986 §2.1): all but
+  /// Returns the text with every character percent-encoded (RFC 3986 §2.1) that isn't in
   /// `CharacterSet.afURLQueryAllowed`.
   public func escape(_ string: String) -> String {
     PercentEscapeTable.formDefault.escape(string)
@@ -142,7 +142,7 @@ public struct URLEncoding: ParameterEncoding {
   }
 
   private func text(_ number: NSNumber) -> String {
-    // The two truth values are single objects. A cast to Bool doesn't tell, for it takes the numbers 0 and 1 too.
+    // The two Bool values are unique objects. A cast to Bool isn't a test, because it also accepts the numbers 0 and 1.
     if number === Self.yes { return boolEncoding.text(true) }
     if number === Self.no { return boolEncoding.text(false) }
     let text = number.description

@@ -1,25 +1,26 @@
-// Charset names (IANA's registry) and the encodings that Foundation on Linux decodes for them.
+// Charset names of the IANA registry, and the encodings with which Foundation on Linux decodes them.
 
 import Foundation
 
 extension String.Encoding {
-  /// The encoding of an IANA charset name in any case, or `nil` for a name that isn't known.
+  /// Creates the encoding of an IANA charset name, in any case; nil for an unknown name.
   ///
-  /// One is known that Foundation on Linux doesn't decode, EUC-JP, so that its text is an error and no nonsense.
+  /// EUC-JP is included although Foundation on Linux can't decode it, so that such text is an error rather than
+  /// garbage.
   init?(charsetName: String) {
     guard let encoding = encodings[charsetName.lowercased()] else { return nil }
     self = encoding
   }
 
-  /// An encoding that has a number in CoreFoundation's CFStringEncodingExt.h, but no name in Foundation.
+  /// Creates an encoding that has a number in CoreFoundation's CFStringEncodingExt.h, but no name in Foundation.
   fileprivate init(coreFoundation number: UInt) {
     self.init(rawValue: 0x8000_0000 | number)
   }
 }
 
-/// Each entry but EUC-JP was compared byte by byte with Python's codec. Foundation 6.3 decodes macintosh wrongly by its
-/// own name for it, and rightly by CoreFoundation's number. gb2312 and gbk are subsets of gb18030, and each "x-" name is
-/// one that browsers send and take (the encoding standard's labels).
+/// Each entry except EUC-JP was compared byte by byte with Python's codec. Foundation 6.3 decodes macintosh wrongly
+/// under its own constant, but correctly by CoreFoundation's number. gb2312 and gbk are subsets of gb18030. The "x-"
+/// names are labels of the WHATWG Encoding Standard, which browsers send and accept.
 private let encodings: [String: String.Encoding] = [
   "utf-8": .utf8, "utf8": .utf8,
   "utf-16": .utf16, "utf-16be": .utf16BigEndian, "utf-16le": .utf16LittleEndian,

@@ -1,9 +1,9 @@
-// What Core adds to a request: its method by type, and the check that runs before it is sent.
+// `URLRequest`'s typed method, and the check before it is sent.
 
 import LupineURLSession
 
 extension URLRequest {
-  /// The method; setting nil makes it GET.
+  /// The method. Setting nil makes it GET.
   public var method: HTTPMethod? {
     get { httpMethod.map(HTTPMethod.init(rawValue:)) }
     set { httpMethod = newValue?.rawValue }

@@ -1,4 +1,4 @@
-// Session configurations that send the default header fields, and the fields by their own type.
+// `URLSessionConfiguration.af`: configurations that send the default header fields.
 
 public import LupineURLSession
 

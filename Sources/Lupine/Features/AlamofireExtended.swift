@@ -1,37 +1,37 @@
-// The `af` namespace: what the module adds to types of others without filling their own list of members.
+// The `af` namespace: Alamofire's extensions of other modules' types.
 
-/// A value of another's type, seen through `af`.
+/// A namespace for extensions of a value.
 public struct AlamofireExtension<ExtendedType> {
-  /// The value itself.
+  /// The extended value.
   public private(set) var type: ExtendedType
 
-  /// Wraps a value.
+  /// Creates the namespace of a value.
   public init(_ type: ExtendedType) {
     self.type = type
   }
 }
 
-/// A type whose additions stand under `af`.
+/// A type with extensions in the `af` namespace.
 public protocol AlamofireExtended {
-  /// The type that is added to.
+  /// The extended type.
   associatedtype ExtendedType
 
-  /// The additions to the type.
+  /// The extensions of the type.
   static var af: AlamofireExtension<ExtendedType>.Type { get set }
 
-  /// The additions to a value of it.
+  /// The extensions of a value.
   var af: AlamofireExtension<ExtendedType> { get set }
 }
 
-// The setters ignore what they are given: they are there so that a mutating addition can be called through `af`.
+// The setters ignore their values. They exist so that mutating extensions can be called through `af`.
 extension AlamofireExtended {
-  /// The additions to this type.
+  /// The extensions of this type.
   public static var af: AlamofireExtension<Self>.Type {
     get { AlamofireExtension<Self>.self }
     set {}
   }
 
-  /// The additions to this value.
+  /// The extensions of this value.
   public var af: AlamofireExtension<Self> {
     get { AlamofireExtension(self) }
     set {}

@@ -1,4 +1,4 @@
-// What evaluators ask of a server's certificates, and where pins come from.
+// The `af` extensions of certificates, trust objects and bundles, for trust evaluators and pinning.
 
 public import Foundation
 public import LupineURLSession
@@ -9,27 +9,26 @@ extension Array: AlamofireExtended where Element == SecCertificate {}
 extension Bundle: AlamofireExtended {}
 
 extension AlamofireExtension where ExtendedType == SecTrust {
-  /// The server's own certificate and those that vouch for it, each signed by the next one. If the chain is good, it ends
-  /// in a trusted one.
+  /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor.
   public var certificates: [SecCertificate] { type.certificates }
 
   /// The certificates in DER.
   public var certificateData: [Data] { certificates.af.data }
 
-  /// The keys of the certificates.
+  /// The public keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-  /// Makes these certificates, and no others, what the chain may end in; each is trusted as it is, also a server's own.
-  /// It never throws here.
+  /// Makes these certificates the only trust anchors. Each is trusted by itself, even a server's own certificate. This
+  /// implementation never throws.
   public func setAnchorCertificates(_ certificates: [SecCertificate]) throws { type.trust(certificates) }
 
-  /// Throws unless the chain is good and names the host that the session has asked for.
+  /// Throws unless the chain is valid for the request's host.
   public func evaluate() throws { try type.evaluate(forHost: type.host) }
 
-  /// Throws unless the chain is good, whatever host it names.
+  /// Throws unless the chain is valid, for any host.
   public func performDefaultValidation(forHost host: String) throws { try type.evaluate(forHost: nil) }
 
-  /// Throws unless the chain is good and names the host.
+  /// Throws unless the chain is valid for `host`.
   public func performValidation(forHost host: String) throws { try type.evaluate(forHost: host) }
 }
 
@@ -42,7 +41,7 @@ extension SecTrust {
 }
 
 extension AlamofireExtension where ExtendedType == SecCertificate {
-  /// The key that is certified.
+  /// The certificate's public key.
   public var publicKey: SecKey? { type.publicKey }
 }
 
@@ -50,13 +49,13 @@ extension AlamofireExtension where ExtendedType == [SecCertificate] {
   /// The certificates in DER.
   public var data: [Data] { type.map(\.data) }
 
-  /// The certificates' keys.
+  /// The certificates' public keys.
   public var publicKeys: [SecKey] { type.map(\.publicKey) }
 }
 
 extension AlamofireExtension where ExtendedType: Bundle {
-  /// The certificates among the bundle's resources: files with one certificate in DER each, by the extensions cer, crt
-  /// and der. Others, those in PEM among them, are skipped.
+  /// The certificates in the bundle's resources: files with one DER certificate each and the extension cer, crt or der.
+  /// Other files, including PEM files, are skipped.
   public var certificates: [SecCertificate] {
     paths(forResourcesOfTypes: [".cer", ".CER", ".crt", ".CRT", ".der", ".DER"]).compactMap { path in
       guard let data = try? Data(contentsOf: URL(filePath: path)) else { return nil }
@@ -64,10 +63,10 @@ extension AlamofireExtension where ExtendedType: Bundle {
     }
   }
 
-  /// The keys of the certificates.
+  /// The public keys of the certificates.
   public var publicKeys: [SecKey] { certificates.af.publicKeys }
 
-  /// The paths of the bundle's resources with these extensions, each once, sorted.
+  /// Returns the paths of the bundle's resources with these extensions, sorted and without duplicates.
   public func paths(forResourcesOfTypes types: [String]) -> [String] {
     Set(types.flatMap { type.paths(forResourcesOfType: $0, inDirectory: nil) }).sorted()
   }

@@ -1,23 +1,24 @@
-// What becomes of requests, as notifications.
+// `AlamofireNotifications`: posts requests' events as notifications.
 
 public import Foundation
 public import LupineURLSession
 
-// Unchecked for the dictionary's sake: AnyHashable isn't Sendable, the string in it is, and nothing changes it.
-/// Posts a notification when a request or its task was resumed, suspended or cancelled, and when it has ended.
+// Unchecked because AnyHashable isn't Sendable; the string in it is, and the dictionary is immutable.
+/// Posts a notification when a request or its task has been resumed, suspended or cancelled, and when it has ended.
 ///
-/// The notifications' names are constants of ``Request``; their object is nil, and `Notification/request`
-/// is the request. Every session has such a monitor unless it is given others.
+/// The names are constants of ``Request``. The object of each notification is nil; `Notification/request` is the
+/// request. Every session has such a monitor, unless it is created with other monitors.
 ///
-/// They are posted at once on the request's `underlyingQueue`, in order, and not on the main queue: a hop to another
-/// queue for each of them would cost every request, and most programs have no observers. An observer should be quick, as
-/// the session's other requests wait for it.
+/// Notifications are posted synchronously on the request's `underlyingQueue`, in order, rather than on the main queue:
+/// a hop to another queue would slow down every request, and most programs have no observers. Observers should return
+/// quickly, because the session's other requests wait for them.
 public final class AlamofireNotifications: EventMonitor, @unchecked Sendable {
   private let center = NotificationCenter.default
-  /// What is posted, but for the request: a copy with another value needs no hash of its key.
+  /// The notification's user info with a placeholder for the request. Replacing a value doesn't need another hash of
+  /// its key.
   private let userInfo: [AnyHashable: Any] = [Notification.requestKey: ()]
 
-  /// Makes a monitor that posts to the default center.
+  /// Creates a monitor that posts to the default center.
   public init() {}
 
   private func post(_ name: Notification.Name, about request: Request) {
@@ -58,26 +59,26 @@ public final class AlamofireNotifications: EventMonitor, @unchecked Sendable {
 }
 
 extension Request {
-  /// Posted when a request was resumed.
+  /// Posted when a request has been resumed.
   public static let didResumeNotification = Notification.Name(request: "didResume")
-  /// Posted when a request was suspended.
+  /// Posted when a request has been suspended.
   public static let didSuspendNotification = Notification.Name(request: "didSuspend")
-  /// Posted when a request was cancelled.
+  /// Posted when a request has been cancelled.
   public static let didCancelNotification = Notification.Name(request: "didCancel")
-  /// Posted when no more rounds will follow; response handlers do.
+  /// Posted when a request has finished and won't be retried, before its response handlers run.
   public static let didFinishNotification = Notification.Name(request: "didFinish")
-  /// Posted when a request's task was resumed.
+  /// Posted when a request's task has been resumed.
   public static let didResumeTaskNotification = Notification.Name(request: "didResumeTask")
-  /// Posted when a request's task was suspended.
+  /// Posted when a request's task has been suspended.
   public static let didSuspendTaskNotification = Notification.Name(request: "didSuspendTask")
-  /// Posted when a request's task was cancelled.
+  /// Posted when a request's task has been cancelled.
   public static let didCancelTaskNotification = Notification.Name(request: "didCancelTask")
-  /// Posted when a request's task has ended and its response was validated.
+  /// Posted when a request's task has ended and its response has been validated.
   public static let didCompleteTaskNotification = Notification.Name(request: "didCompleteTask")
 }
 
 extension Notification {
-  /// The request that the notification is about; nil unless it is one of ``Request``'s.
+  /// The request of a notification that a request has posted; nil for other notifications.
   public var request: Request? { userInfo?[Notification.requestKey] as? Request }
 
   fileprivate static let requestKey = "org.alamofire.notification.key.request"

@@ -1,87 +1,88 @@
-// Keeps a credential that expires: applies it to requests, and has it refreshed once for all that need it.
+// `AuthenticationInterceptor`: applies a credential to requests and refreshes it, once for all requests that need it.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-/// What requests are authenticated with, such as an OAuth 2 access token (RFC 6749 §1.4) with its refresh token.
+/// A credential for requests, such as an OAuth 2 access token with its refresh token (RFC 6749 §1.4).
 public protocol AuthenticationCredential {
-  /// Whether it has to be refreshed before a request is sent with it, as when it has expired or soon will.
+  /// Whether the credential must be refreshed before it is used, for example because it expires soon.
   ///
-  /// Asked for each request, from several threads.
+  /// Read for each request, on several threads.
   var requiresRefresh: Bool { get }
 }
 
-/// What an ``AuthenticationInterceptor`` has to know of a kind of authentication.
+/// Applies and refreshes the credentials of one authentication method, for an ``AuthenticationInterceptor``.
 ///
-/// Its methods are called on several threads, but none of them while `refresh` is called.
+/// Methods are called on several threads, but not while `refresh` itself is being called.
 public protocol Authenticator: Sendable {
-  /// What requests are authenticated with.
+  /// The type of the credential.
   associatedtype Credential: AuthenticationCredential & Sendable
 
-  /// Writes the credential into the request, usually into its Authorization field.
+  /// Adds the credential to the request, usually as its Authorization field.
   func apply(_ credential: Credential, to urlRequest: inout URLRequest)
 
-  /// Gets a new credential in place of `credential`, then calls `completion` once, on any thread, at once or later.
+  /// Obtains a new credential to replace `credential`, then calls `completion` once, on any thread.
   ///
-  /// Requests wait for it, so call it whatever happens, after a time of your own choice at last; a second call is
-  /// ignored. A request that is made here must not go through the interceptor that asks: it would wait for itself.
+  /// Requests wait for `completion`, so call it in every case, after a time limit of your choice if necessary. Further
+  /// calls are ignored. A request made here must not use this interceptor, because it would wait for itself.
   @preconcurrency
   func refresh(
     _ credential: Credential, for session: Session,
     completion: @escaping @Sendable (_ result: Result<Credential, any Error>) -> Void)
 
-  /// Whether the server refused the request for want of a valid credential, as by status 401 (RFC 9110 §15.5.2).
+  /// Returns whether the server rejected the request's credential, for example with status 401 (RFC 9110 §15.5.2).
   func didRequest(
     _ urlRequest: URLRequest, with response: HTTPURLResponse, failDueToAuthenticationError error: any Error
   ) -> Bool
 
-  /// Whether the request was sent with this credential, and not with one before it.
+  /// Returns whether the request was sent with `credential`, rather than with an earlier one.
   func isRequest(_ urlRequest: URLRequest, authenticatedWith credential: Credential) -> Bool
 }
 
-/// Why an ``AuthenticationInterceptor`` lets a request fail.
+/// The reason that an ``AuthenticationInterceptor`` fails a request.
 public enum AuthenticationError: Error {
-  /// There is no credential.
+  /// The interceptor has no credential.
   case missingCredential
   /// The credential was refreshed as often as the ``AuthenticationInterceptor/RefreshWindow`` allows.
   case excessiveRefresh
 }
 
 extension AuthenticationError: LocalizedError {
-  /// What happened and what to do about it.
+  /// What happened, and how to correct it.
   public var errorDescription: String? {
     switch self {
     case .missingCredential:
-      "The request could not be authenticated without a credential. Set the interceptor's credential first."
+      "The request could not be authenticated because there is no credential. Set the interceptor's credential first."
     case .excessiveRefresh:
       """
-      The credential was refreshed too often within the refresh window, and requests still fail. See that the server \
-      accepts what the authenticator gets, or allow more attempts.
+      The credential was refreshed too often within the refresh window, and requests still fail. Check that the server \
+      accepts the authenticator's credentials, or allow more attempts.
       """
     }
   }
 }
 
-/// Applies a credential to each request, and has it refreshed when it has expired or a server has refused it.
+/// Applies a credential to each request, and refreshes it when it has expired or a server has rejected it.
 ///
-/// There is one refresh at a time, whoever needs it. Requests wait for it if the credential requires a refresh; if it
-/// is a server that has refused it, only those requests wait that were refused, and new ones are sent with the
-/// credential as it is. Who waits is answered once, in order. When a refresh after a refusal has failed, further
-/// refusals of that credential fail with the same error at once, until there is another credential or another request
-/// has been sent with this one.
+/// One refresh runs at a time, for all requests. If the credential requires a refresh, every request waits for it. If a
+/// server has rejected the credential, only the rejected requests wait; new requests are sent with the current
+/// credential. Waiting requests are resumed once, in order.
+///
+/// When a refresh after a rejection has failed, further rejections of the same credential fail immediately with the
+/// same error, until the credential is replaced or another request has been sent with it.
 public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: RequestInterceptor {
-  /// What requests are authenticated with.
+  /// The type of the credential.
   public typealias Credential = AuthenticatorType.Credential
 
-  /// How many refreshes there may be in how much time; more than that fail with `.excessiveRefresh`.
+  /// The maximum number of refreshes in an interval; further ones fail with `.excessiveRefresh`.
   public struct RefreshWindow: Sendable {
-    /// Seconds that count, back from now.
+    /// The length of the interval in seconds, up to the present.
     public let interval: TimeInterval
-    /// Refreshes that may begin within them.
+    /// The maximum number of refreshes that may begin in the interval.
     public let maximumAttempts: Int
 
-    /// A window; by default of five refreshes in half a minute.
+    /// Creates a window; by default, five refreshes in 30 seconds.
     public init(interval: TimeInterval = 30.0, maximumAttempts: Int = 5) {
       self.interval = interval
       self.maximumAttempts = maximumAttempts
@@ -98,18 +99,19 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
   }
 
   private let authenticator: AuthenticatorType
-  /// Seconds on a clock that is never set.
+  /// Returns the seconds of a monotonic clock.
   private let uptime: @Sendable () -> TimeInterval
-  /// Where refreshes begin and waiters are answered, so that neither happens within somebody's call or under the lock.
+  /// Runs refreshes and completions, so that none is called within another call or with the lock held.
   private let queue = DispatchQueue(label: "lupine.authentication")
   private let state: Mutex<AuthenticationState<Credential, Waiter>>
 
-  /// An interceptor that goes by `authenticator`.
+  /// Creates an interceptor.
   ///
   /// - Parameters:
-  ///   - authenticator: knows the kind of authentication.
-  ///   - credential: what to begin with; requests fail with `.missingCredential` while there is none.
-  ///   - refreshWindow: how many refreshes there may be; with nil nothing ends a server's refusing what it has granted.
+  ///   - authenticator: Applies and refreshes credentials.
+  ///   - credential: The initial credential. Without one, requests fail with `.missingCredential`.
+  ///   - refreshWindow: The maximum frequency of refreshes. With nil, a server that rejects every new credential is
+  ///     retried without end.
   public convenience init(
     authenticator: AuthenticatorType, credential: Credential? = nil, refreshWindow: RefreshWindow? = RefreshWindow()
   ) {
@@ -129,15 +131,15 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
         credential: credential, window: refreshWindow.map { ($0.interval, $0.maximumAttempts) }))
   }
 
-  /// What requests are authenticated with; it may be set at any time. A refresh that is under way replaces it later.
+  /// The current credential; it may be set at any time. A refresh in progress replaces it when it finishes.
   public var credential: Credential? {
     get { state.withLock { $0.current?.credential } }
     set { state.withLock { $0.replaceCredential(newValue) } }
   }
 
-  /// Answers with the request and the credential in it, after a refresh if it is required.
+  /// Calls `completion` with the authenticated request, after a refresh if the credential requires one.
   ///
-  /// Fails with an ``AuthenticationError`` or with the authenticator's error from `refresh`.
+  /// Fails with an ``AuthenticationError`` or with the error of the authenticator's `refresh`.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -153,15 +155,17 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
           state.withLock { $0.clearFailure(of: current) }
           return completion(.success(applying(current.credential, to: urlRequest)))
         }
-        // If it was replaced just now, the one in its place may do.
+        // If the credential was replaced just now, the new one is tried.
         if join(waiter, after: current, for: session) { return }
       }
     }
   }
 
-  /// Answers ``RetryResult/retry`` if the server has refused the request's credential and there is another one, after
-  /// a refresh if need be; ``RetryResult/doNotRetry`` if the request has failed otherwise; and with the
-  /// ``AuthenticationError`` or the authenticator's error from `refresh` if there is no credential to be had.
+  /// Retries a request whose credential the server has rejected, after a refresh if there isn't a newer credential.
+  ///
+  /// Calls `completion` with ``RetryResult/retry``; with ``RetryResult/doNotRetry`` if the request failed for another
+  /// reason; or with the ``AuthenticationError`` or the error of the authenticator's `refresh` if no new credential is
+  /// available.
   @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -175,7 +179,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     }
     guard authenticator.isRequest(urlRequest, authenticatedWith: current.credential) else { return completion(.retry) }
     if !join(.retry(completion), after: current, for: session) {
-      // It was replaced just now, so the request was sent with one before it.
+      // The credential was replaced just now, so the request was sent with an earlier one.
       completion(credential == nil ? .doNotRetryWithError(AuthenticationError.missingCredential) : .retry)
     }
   }
@@ -186,7 +190,7 @@ public final class AuthenticationInterceptor<AuthenticatorType: Authenticator>: 
     return authenticated
   }
 
-  /// Has the waiter answered after a refresh, which is begun if none runs; false if the credential isn't current.
+  /// Adds a waiter for a refresh, and begins one if none is running. Returns false if `credential` isn't current.
   private func join(_ waiter: Waiter, after credential: Numbered<Credential>, for session: Session) -> Bool {
     let now = uptime()
     switch state.withLock({ $0.join(waiter, isAdapt: waiter.isAdapt, after: credential, now: now) }) {

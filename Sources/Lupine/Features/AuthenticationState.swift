@@ -1,38 +1,39 @@
-// What an authentication interceptor knows, and what it decides by that; pure, so that the caller acts outside its lock.
+// `AuthenticationState`: the state and decisions of an authentication interceptor. It is pure, so that the caller acts
+// outside its lock.
 
 import Foundation
 
-/// A credential with its number: another one has another number, even if they are equal.
+/// A credential with a number that is unique, even among equal credentials.
 struct Numbered<Credential: Sendable>: Sendable {
   let credential: Credential
   let number: Int
 }
 
-/// The credential, the refresh that runs, who waits for it, and the refreshes before.
+/// The current credential, the running refresh with its waiters, and the times of earlier refreshes.
 struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   enum Admission {
     case missing
     case waiting
-    /// There is this one; whether it has to be refreshed is for the caller to ask.
+    /// The current credential; the caller checks whether it must be refreshed.
     case current(Numbered<Credential>)
   }
 
   enum Joining {
-    /// A refresh of that number is to begin, and the waiter waits for it.
+    /// The caller must begin the refresh with this number; the waiter waits for it.
     case begin(Int)
     case waiting
     case refused(any Error)
-    /// The credential has been replaced, so that no refresh may be needed.
+    /// The credential has been replaced, so that a refresh may not be needed.
     case outdated
   }
 
   private struct Refresh {
     let number: Int
-    /// The number of the credential when it began.
+    /// The number of the credential when the refresh began.
     let credentialNumber: Int
-    /// Requests that weren't sent wait for it, so that further ones wait as well.
+    /// Whether unsent requests wait for the refresh; further ones then wait too.
     var holdsAdapts = false
-    /// Requests that were refused wait for it.
+    /// Whether rejected requests wait for the refresh.
     var holdsRetries = false
   }
 
@@ -40,13 +41,13 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
   private var credentialCount = 0
   private var refreshCount = 0
   private var refresh: Refresh?
-  /// Why the last refresh after a refusal of the current credential has failed.
+  /// The error of the last refresh after a rejection of the current credential.
   private var failure: (any Error)?
   private var waiters: [Waiter] = []
 
-  /// Seconds, and refreshes that may begin within them; nil for no limit.
+  /// The length of the window in seconds, and the maximum number of refreshes in it; nil for no limit.
   private let window: (interval: TimeInterval, attemptsMax: Int)?
-  /// When refreshes began within the window, at most as many as it allows.
+  /// The times at which the window's refreshes began.
   private var beginnings: [TimeInterval] = []
 
   init(credential: Credential?, window: (interval: TimeInterval, attemptsMax: Int)?) {
@@ -60,7 +61,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     failure = nil
   }
 
-  /// A request is about to be sent: it waits if others do already.
+  /// Admits a request that is about to be sent. It waits if unsent requests are waiting already.
   mutating func admit(_ waiter: Waiter) -> Admission {
     if refresh?.holdsAdapts == true {
       waiters.append(waiter)
@@ -69,12 +70,12 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return current.map { .current($0) } ?? .missing
   }
 
-  /// A request is sent with the credential, so a refusal of it is worth another refresh.
+  /// Clears the failure, because a request is sent with the credential and its rejection justifies another refresh.
   mutating func clearFailure(of credential: Numbered<Credential>) {
     if current?.number == credential.number { failure = nil }
   }
 
-  /// Somebody needs another credential than this one: before a request is sent, or after it was refused.
+  /// Adds a waiter for a credential newer than `credential`, before a request is sent (`isAdapt`) or after a rejection.
   mutating func join(
     _ waiter: Waiter, isAdapt: Bool, after credential: Numbered<Credential>, now: TimeInterval
   ) -> Joining {
@@ -83,7 +84,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
       hold(waiter, isAdapt: isAdapt)
       return .waiting
     }
-    // Only a refusal: a credential that requires a refresh couldn't be used again otherwise.
+    // Only after a rejection: an expired credential could never be refreshed otherwise.
     if let failure, !isAdapt { return .refused(failure) }
     guard mayBeginRefresh(now: now) else { return .refused(AuthenticationError.excessiveRefresh) }
     refreshCount += 1
@@ -92,7 +93,7 @@ struct AuthenticationState<Credential: Sendable, Waiter: Sendable>: Sendable {
     return .begin(refreshCount)
   }
 
-  /// The refresh of that number has ended; returns who waits for it, nobody if it had ended before.
+  /// Ends the refresh with this number and returns its waiters; none if it had ended before.
   mutating func finishRefresh(_ number: Int, _ result: Result<Credential, any Error>) -> [Waiter] {
     guard let ended = refresh, ended.number == number else { return [] }
     refresh = nil

@@ -1,45 +1,45 @@
-// Who decides whether a response is stored, and what of it.
+// `CachedResponseHandler`: decides whether a response is cached, and in which form.
 
 import Foundation
 public import LupineURLSession
 
-/// Decides about storing a response.
+/// Decides how a response is cached.
 ///
-/// Sessions have no cache yet: a handler is asked and told to monitors, and what it returns is kept nowhere.
+/// Sessions have no cache yet: a handler is called and monitors are notified, but the result is discarded.
 public protocol CachedResponseHandler: Sendable {
-  /// Calls `completion` with what is to be stored of a complete response, or nil.
+  /// Calls `completion` with the response to cache, or with nil to cache none.
   @preconcurrency
   func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
     completion: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
-/// Stores responses as they are, not at all, or changed.
+/// Caches every response unchanged, none, or a changed one.
 public struct ResponseCacher: CachedResponseHandler {
-  /// What becomes of a response.
+  /// How responses are cached.
   public enum Behavior: Sendable {
-    /// It is stored as it is.
+    /// The response is cached unchanged.
     case cache
-    /// It isn't stored.
+    /// The response isn't cached.
     case doNotCache
-    /// What the closure returns is stored; nil is nothing.
+    /// The closure's result is cached; nil caches nothing.
     case modify(@Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?)
   }
 
-  /// Stores every response as it is.
+  /// Caches every response unchanged.
   public static let cache = ResponseCacher(behavior: .cache)
-  /// Stores no response.
+  /// Caches no response.
   public static let doNotCache = ResponseCacher(behavior: .doNotCache)
 
-  /// What becomes of a response.
+  /// How responses are cached.
   public let behavior: Behavior
 
-  /// Makes a handler that does the same with every response.
+  /// Creates a handler that treats every response alike.
   public init(behavior: Behavior) {
     self.behavior = behavior
   }
 
-  /// Calls `completion` with what the behaviour makes of the response.
+  /// Calls `completion` with the response as ``behavior`` changes it.
   @preconcurrency
   public func dataTask(
     _ task: URLSessionDataTask, willCacheResponse response: CachedURLResponse,
@@ -54,11 +54,11 @@ public struct ResponseCacher: CachedResponseHandler {
 }
 
 extension CachedResponseHandler where Self == ResponseCacher {
-  /// Stores every response as it is.
+  /// Caches every response unchanged.
   public static var cache: ResponseCacher { .init(behavior: .cache) }
-  /// Stores no response.
+  /// Caches no response.
   public static var doNotCache: ResponseCacher { .init(behavior: .doNotCache) }
-  /// Stores what `closure` makes of a response.
+  /// Caches the result of `closure`.
   @preconcurrency
   public static func modify(
     using closure: @escaping @Sendable (URLSessionDataTask, CachedURLResponse) -> CachedURLResponse?

@@ -1,21 +1,22 @@
-// An event monitor made of closures: a long list of the same, in the protocol's order.
+// `ClosureEventMonitor`: an event monitor made of closures, in the order of the protocol's methods.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in the Mutex.
-/// Calls a closure for each event; those that aren't set are passed over.
+// Unchecked because the class is open: all state is constant or in the Mutex.
+/// Calls a closure for each event. Events without a closure are ignored.
 ///
-/// A closure has the parameters of the event's method, and is called on ``queue``. It may be set at any time, and counts
-/// from the next event on. A subclass that overrides an event's method calls `super`, or the closure isn't called.
+/// A closure has the parameters of the event's method, and is called on ``queue``. It may be set at any time, and
+/// applies from the next event on. A subclass that overrides an event's method must call `super` if the closure is to
+/// be called.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
-  /// Where the closures are called.
+  /// The queue on which the closures are called.
   public let queue: DispatchQueue
 
   private let closures = Mutex(EventClosures())
 
-  /// Makes a monitor without closures, whose closures are called on `queue`, which should be serial.
+  /// Creates a monitor without closures. `queue`, on which closures are called, should be serial.
   public init(queue: DispatchQueue = .main) {
     self.queue = queue
   }

@@ -1,15 +1,15 @@
-// A stream request's pieces as asynchronous sequences.
+// `DataStreamTask`: a stream request's pieces as asynchronous sequences.
 
 public import Foundation
 
-/// A stream request whose pieces are taken by loops. It may be iterated several times; each loop gets every piece that comes
-/// while it runs.
+/// A stream request whose pieces are read by `for await` loops. Several loops may run; each gets every piece that
+/// arrives while it runs.
 ///
-/// Elements that wait for their loop hold the server back: although `.unbounded` keeps them all, no more than
-/// `EngineConfiguration.windowBytes` of the body wait. Policies that drop elements don't hold it back; so many elements as
-/// they keep are in memory at most, each of that many bytes at most.
+/// Elements that wait for their loop cause backpressure: `.unbounded` drops none, and yet at most
+/// `EngineConfiguration.windowBytes` of the body wait. Policies that drop elements don't cause backpressure; they keep
+/// at most their number of elements, each of at most that many bytes.
 public struct DataStreamTask: Sendable {
-  /// Pieces of the body, serialised, then its end.
+  /// A sequence of the body's serialized pieces, then the completion.
   public typealias Stream<Success, Failure: Error> = StreamOf<DataStreamRequest.Stream<Success, Failure>>
 
   private let request: DataStreamRequest
@@ -18,7 +18,7 @@ public struct DataStreamTask: Sendable {
     self.request = request
   }
 
-  /// The body as it comes. Leaving the loop before the end cancels the request if `shouldAutomaticallyCancel`.
+  /// Returns the body's pieces. If `shouldAutomaticallyCancel`, leaving the loop before the end cancels the request.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -26,7 +26,8 @@ public struct DataStreamTask: Sendable {
     stream(shouldAutomaticallyCancel, bufferingPolicy) { request.handleData(on: request.underlyingQueue, receive: $0) }
   }
 
-  /// The body as text, read as UTF-8. Leaving the loop before the end cancels the request if `shouldAutomaticallyCancel`.
+  /// Returns the body's pieces as UTF-8 text. If `shouldAutomaticallyCancel`, leaving the loop early cancels the
+  /// request.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -36,8 +37,8 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// The body, each piece decoded from JSON as a `T`. Leaving the loop before the end cancels the request if
-  /// `shouldAutomaticallyCancel`.
+  /// Returns the body's pieces, each decoded from JSON as a `T`. If `shouldAutomaticallyCancel`, leaving the loop
+  /// before the end cancels the request.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -47,8 +48,8 @@ public struct DataStreamTask: Sendable {
       bufferingPolicy: bufferingPolicy)
   }
 
-  /// The body, each piece as `serializer` makes it. Leaving the loop before the end cancels the request if
-  /// `shouldAutomaticallyCancel`.
+  /// Returns the body's pieces, each serialized by `serializer`. If `shouldAutomaticallyCancel`, leaving the loop
+  /// before the end cancels the request.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded
@@ -58,15 +59,15 @@ public struct DataStreamTask: Sendable {
     }
   }
 
-  /// A sequence whose iterations each add a handler to the request, which that may resume.
+  /// Returns a sequence; each of its iterations adds a handler to the request, which may resume it.
   private func stream<Success: Sendable, Failure>(
     _ shouldAutomaticallyCancel: Bool, _ bufferingPolicy: Stream<Success, Failure>.BufferingPolicy,
     addHandler: @escaping @Sendable (@escaping StreamHandler<Success, Failure>.Receive) -> Void
   ) -> Stream<Success, Failure> {
-    // A policy that drops elements bounds what waits by itself, and only if more of them come.
+    // A policy that drops elements limits the buffer itself, but only if further elements arrive.
     let isHolding = if case .unbounded = bufferingPolicy { true } else { false }
     return StreamOf(bufferingPolicy: bufferingPolicy) { [request] in
-      // Without effect if the request has ended, which it has behind the last element.
+      // Has no effect after the last element, because the request has ended.
       if shouldAutomaticallyCancel { request.cancel() }
     } build: { continuation in
       addHandler { stream, piece in
@@ -93,7 +94,7 @@ public struct DataStreamTask: Sendable {
 }
 
 extension DataStreamRequest {
-  /// A task whose loops take the body. Nothing is started before one of them is.
+  /// Returns a task that streams the body. The request isn't resumed before a loop starts.
   public func streamTask() -> DataStreamTask {
     DataStreamTask(request: self)
   }

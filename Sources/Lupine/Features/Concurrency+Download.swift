@@ -1,10 +1,10 @@
-// Awaiting the response of a download.
+// `DownloadTask`: the asynchronous response of a download.
 
 public import Foundation
 
-/// A download that was started, and the response that it will have.
+/// A running download, whose response can be awaited.
 ///
-/// It may be awaited any number of times, from any task, before or after the response came.
+/// It may be awaited any number of times, from any task, before or after the download has finished.
 public struct DownloadTask<Value: Sendable>: Sendable {
   private let request: DownloadRequest
   private let box: ResponseBox<AFDownloadResponse<Value>>
@@ -18,27 +18,27 @@ public struct DownloadTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response, once it has come.
+  /// The response; suspends until the download has finished.
   ///
-  /// If the task that awaits it is cancelled, the request is cancelled too, without resume data, unless the
-  /// `DownloadTask` was made without `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
+  /// If the awaiting task is cancelled, the request is cancelled too, without resume data, and the response has the
+  /// error `AFError.explicitlyCancelled`, unless the task was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DownloadResponse<Value, AFError> {
     get async { await box.value(cancelling: shouldAutomaticallyCancel ? request : nil) }
   }
 
-  /// The result of the response, once it has come.
+  /// The response's result; suspends until the download has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     get async { await response.result }
   }
 
-  /// The value of the response, once it has come.
+  /// The response's value; suspends until the download has finished.
   ///
-  /// - Throws: the response's `AFError`.
+  /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
     get async throws { try await result.get() }
   }
 
-  /// Cancels the request; nothing is left of it.
+  /// Cancels the request without resume data.
   public func cancel() {
     request.cancel()
   }
@@ -55,7 +55,7 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 }
 
 extension DownloadRequest {
-  /// Starts the request and returns a task for the file's content.
+  /// Resumes the request and returns a task for the file's contents.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -69,7 +69,7 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for the file's content as a `Value`.
+  /// Resumes the request and returns a task for the file's contents, decoded as a `Value`.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -85,14 +85,14 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for the file's URL.
+  /// Resumes the request and returns a task for the file's URL.
   public func serializingDownloadedFileURL(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<URL> {
     serializingDownload(using: URLResponseSerializer(), automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for the file's content as text.
+  /// Resumes the request and returns a task for the file's contents as text.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -107,14 +107,14 @@ extension DownloadRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for what `serializer` makes of the file.
+  /// Resumes the request and returns a task for the file, serialized by `serializer`.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {
     task(for: serializer, shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for what `serializer` makes of the file.
+  /// Resumes the request and returns a task for the file, serialized by `serializer`.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {

@@ -1,10 +1,10 @@
-// The response's head, awaited: as a sequence, and as a question that may take its time.
+// Asynchronous access to response heads: as a sequence, or with an async handler.
 
 import Foundation
 public import LupineURLSession
 
 extension DataRequest {
-  /// The head of each response, one for each time that the request is sent; replaces a handler that was set before.
+  /// Returns the head of each response, one per attempt. Replaces an earlier `onHTTPResponse` handler.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -13,7 +13,7 @@ extension DataRequest {
     }
   }
 
-  /// Lets `handler` decide about the response when its head came; its body waits for that.
+  /// Lets `handler` decide about the response after its head has arrived. The body isn't read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -25,7 +25,7 @@ extension DataRequest {
     }
   }
 
-  /// Calls `handler` when the response's head came; its body waits until `handler` has returned.
+  /// Calls `handler` when the response head has arrived. The body isn't read before `handler` returns.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void) -> Self {
@@ -37,7 +37,7 @@ extension DataRequest {
 }
 
 extension DataStreamRequest {
-  /// The head of each response, one for each time that the request is sent; replaces a handler that was set before.
+  /// Returns the head of each response, one per attempt. Replaces an earlier `onHTTPResponse` handler.
   public func httpResponses(
     bufferingPolicy: StreamOf<HTTPURLResponse>.BufferingPolicy = .unbounded
   ) -> StreamOf<HTTPURLResponse> {
@@ -46,7 +46,7 @@ extension DataStreamRequest {
     }
   }
 
-  /// Lets `handler` decide about the response when its head came; its body waits for that.
+  /// Lets `handler` decide about the response after its head has arrived. The body isn't read before `handler` returns.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -58,7 +58,7 @@ extension DataStreamRequest {
     }
   }
 
-  /// Calls `handler` when the response's head came; its body waits until `handler` has returned.
+  /// Calls `handler` when the response head has arrived. The body isn't read before `handler` returns.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(perform handler: @escaping @Sendable (_ response: HTTPURLResponse) async -> Void) -> Self {

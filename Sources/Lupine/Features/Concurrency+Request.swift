@@ -1,10 +1,10 @@
-// What happens to requests of every kind, as asynchronous sequences that end with the request.
+// `Request`'s events as asynchronous sequences, which end with the request.
 
 public import Foundation
 public import LupineURLSession
 
 extension Request {
-  /// How much of the request's body was sent, each time that it changes; replaces a handler that was set before.
+  /// Returns the upload's progress whenever it changes. Replaces an earlier handler.
   public func uploadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -13,7 +13,7 @@ extension Request {
     }
   }
 
-  /// How much of the response's body has come, each time that it changes; replaces a handler that was set before.
+  /// Returns the download's progress whenever it changes. Replaces an earlier handler.
   public func downloadProgress(
     bufferingPolicy: StreamOf<Progress>.BufferingPolicy = .unbounded
   ) -> StreamOf<Progress> {
@@ -22,7 +22,7 @@ extension Request {
     }
   }
 
-  /// Each `URLRequest` that is made, when it is about to be sent, beginning with the latest if there is one already.
+  /// Returns each `URLRequest` that is about to be sent, beginning with the latest one if there is one.
   public func urlRequests(
     bufferingPolicy: StreamOf<URLRequest>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLRequest> {
@@ -33,7 +33,7 @@ extension Request {
     }
   }
 
-  /// Each task that is made, beginning with the latest if there is one already.
+  /// Returns each task that is created, beginning with the latest one if there is one.
   public func urlSessionTasks(
     bufferingPolicy: StreamOf<URLSessionTask>.BufferingPolicy = .unbounded
   ) -> StreamOf<URLSessionTask> {
@@ -42,7 +42,7 @@ extension Request {
     }
   }
 
-  /// The curl command of each `URLRequest` that is made, beginning with the latest if there is one already.
+  /// Returns the curl command of each `URLRequest`, beginning with the latest one if there is one.
   public func cURLDescriptions(
     bufferingPolicy: StreamOf<String>.BufferingPolicy = .unbounded
   ) -> StreamOf<String> {
@@ -51,14 +51,14 @@ extension Request {
     }
   }
 
-  /// A sequence that ends with the request; `build` adds what yields, on the underlying queue.
+  /// Returns a sequence that ends with the request. `build` adds its source of elements, on the underlying queue.
   func stream<Element: Sendable>(
     _ bufferingPolicy: StreamOf<Element>.BufferingPolicy,
     build: @escaping @Sendable (StreamOf<Element>.Continuation) -> Void
   ) -> StreamOf<Element> {
     StreamOf(bufferingPolicy: bufferingPolicy) { [self] continuation in
       build(continuation)
-      // Behind what was queued before the end: the last progress, for one.
+      // Enqueued after earlier events, such as the last progress.
       onFinish { [underlyingQueue] in underlyingQueue.async { continuation.finish() } }
     }
   }

@@ -1,15 +1,15 @@
-// Awaiting the response of a request.
+// `DataTask`: the asynchronous response of a data request.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A data request that was started, and the response that it will have.
+/// A running data request, whose response can be awaited.
 ///
-/// It may be awaited any number of times, from any task, before or after the response came.
+/// It may be awaited any number of times, from any task, before or after the response has arrived.
 public struct DataTask<Value: Sendable>: Sendable {
-  // What is awaited stays where its caller is, and is specialized for the type that most ask for: a hop costs, and so do
-  // generic functions, which look up their types at each step.
+  // The getters stay on their caller's executor, because each hop costs time. They are specialized for `Data`, the most
+  // frequent type, because generic async functions look up their types at each step.
 
   private let request: DataRequest
   private let box: ResponseBox<DataResponse<Value, AFError>>
@@ -23,30 +23,30 @@ public struct DataTask<Value: Sendable>: Sendable {
     self.shouldAutomaticallyCancel = shouldAutomaticallyCancel
   }
 
-  /// The response, once it has come.
+  /// The response; suspends until the request has finished.
   ///
-  /// If the task that awaits it is cancelled, the request is cancelled too, unless the `DataTask` was made without
-  /// `automaticallyCancelling`; the response then carries `AFError.explicitlyCancelled`.
+  /// If the awaiting task is cancelled, the request is cancelled too, and the response has the error
+  /// `AFError.explicitlyCancelled`, unless the `DataTask` was created with `automaticallyCancelling: false`.
   public nonisolated(nonsending) var response: DataResponse<Value, AFError> {
     @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel) }
   }
 
-  /// The result of the response, once it has come.
+  /// The response's result; suspends until the request has finished.
   public nonisolated(nonsending) var result: Result<Value, AFError> {
     @specialized(where Value == Data)
     get async { await box.value(cancelling: requestToCancel).result }
   }
 
-  /// The value of the response, once it has come.
+  /// The response's value; suspends until the request has finished.
   ///
-  /// - Throws: the response's `AFError`.
+  /// - Throws: The response's `AFError`.
   public nonisolated(nonsending) var value: Value {
     @specialized(where Value == Data)
     get async throws { try await box.value(cancelling: requestToCancel).result.get() }
   }
 
-  /// The request, if it is to be cancelled along with the task that awaits it.
+  /// The request if it is cancelled with the awaiting task; otherwise nil.
   private var requestToCancel: DataRequest? { shouldAutomaticallyCancel ? request : nil }
 
   /// Cancels the request.
@@ -66,7 +66,7 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Starts the request and returns a task for its body.
+  /// Resumes the request and returns a task for its response body.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -81,7 +81,22 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for its body as a `Value`.
+  /// Resumes the request and returns a task for its response body, decoded as a `Value`.
+  ///
+  /// ```swift
+  /// let profile = try await AF.request("https://example.org/profile")
+  ///   .validate()
+  ///   .serializingDecodable(Profile.self).value
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms a body before it is decoded.
+  ///   - decoder: Decodes the body; by default from JSON.
+  ///   - emptyResponseCodes: The status codes whose responses may be empty.
+  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  /// - Returns: A task; await its `value`, `result` or `response`.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -99,7 +114,7 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for its body as text.
+  /// Resumes the request and returns a task for its response body as text.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -116,7 +131,7 @@ extension DataRequest {
       automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for what `serializer` makes of its body; for `using: .string` and the like.
+  /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -124,7 +139,7 @@ extension DataRequest {
     dataTask(using: serializer, automaticallyCancelling: shouldAutomaticallyCancel)
   }
 
-  /// Starts the request and returns a task for what `serializer` makes of its body.
+  /// Resumes the request and returns a task for its response body, serialized by `serializer`.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -141,28 +156,28 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. Cheaper than a task per request: two locks, no job.
+/// A value that is set once and awaited any number of times. It costs less than a task per request: two locks, no job.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let gate = Gate()
 
-  /// Sets the value and wakes everybody who waits for it.
+  /// Sets the value and resumes all waiters.
   func fill(_ value: Value) {
     content.withLock { $0 = value }
     gate.open()
   }
 
-  /// The value, once it is set; a task that is cancelled while it waits cancels the request, if there is one.
+  /// Returns the value after it is set. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
     await gate.pass(cancelling: request)
-    guard let value = content.withLock({ $0 }) else { preconditionFailure("the gate is open, and nothing behind it") }
+    guard let value = content.withLock({ $0 }) else { preconditionFailure("gate opened without a value") }
     return value
   }
 }
 
-/// What opens once, and is waited for by any number of tasks.
+/// A gate that opens once, and that any number of tasks can wait for.
 ///
-/// It knows nothing of the value behind it: generic code that waits costs a lookup of its types at each step.
+/// It isn't generic, because generic async functions look up their types at each step.
 private struct Gate: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
@@ -171,7 +186,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private let state = Mutex(State())
 
-  /// Lets everybody pass who waits, and whoever comes later.
+  /// Opens the gate and resumes all waiters.
   func open() {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
     state.withLock { state in
@@ -182,7 +197,7 @@ private struct Gate: ~Copyable, Sendable {
     waiting.forEach { $0.resume() }
   }
 
-  /// Returns once the gate is open; a task that is cancelled meanwhile cancels the request, if there is one.
+  /// Returns when the gate is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }
@@ -195,7 +210,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private nonisolated(nonsending) func wait() async {
     await withCheckedContinuation { continuation in
-      // Asked again under the lock, for it may have been opened in between.
+      // Checked again under the lock, because the gate may have been opened since.
       let isOpen = state.withLock { state in
         if !state.isOpen { state.waiting.append(continuation) }
         return state.isOpen

@@ -1,12 +1,12 @@
-// What decodes a body: JSON, property lists, or a format of one's own.
+// `DataDecoder`: decodes a body, such as JSON, a property list, or another format.
 
 public import Foundation
 
-/// Decodes values from bytes.
+/// Decodes values from data.
 public protocol DataDecoder: Sendable {
-  /// Returns the value of type `D` that `data` holds.
+  /// Returns the value of type `D` in `data`.
   ///
-  /// - Throws: any error, which the response reports as `.decodingFailed`.
+  /// - Throws: Any error; the response has it as `.decodingFailed`.
   func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
 }
 

@@ -1,43 +1,43 @@
-// What happens to a body before it is serialized.
+// `DataPreprocessor`: transforms a body before it is serialized.
 
 public import Foundation
 
-/// Prepares a body for its serializer. It is not asked for an empty one.
+/// Transforms a body before it is serialized. It isn't called for an empty body.
 public protocol DataPreprocessor: Sendable {
-  /// Returns what is to be serialized instead of `data`.
+  /// Returns the data to serialize instead of `data`.
   ///
-  /// - Throws: any error, which the response reports as `.customSerializationFailed` unless it is an `AFError`.
+  /// - Throws: Any error; the response has it as `.customSerializationFailed` unless it is an `AFError`.
   func preprocess(_ data: Data) throws -> Data
 }
 
-/// Leaves the body as it is.
+/// Returns the body unchanged.
 public struct PassthroughPreprocessor: DataPreprocessor {
-  /// Makes a preprocessor.
+  /// Creates a preprocessor.
   public init() {}
 
   /// Returns `data`.
   public func preprocess(_ data: Data) throws -> Data { data }
 }
 
-/// Takes off the `)]}',` line that some services put before their JSON, so that no script can include it.
+/// Removes the line `)]}',` that some services send before JSON, so that no script can include it.
 public struct GoogleXSSIPreprocessor: DataPreprocessor {
   private static let prefix = Data(")]}',\n".utf8)
 
-  /// Makes a preprocessor.
+  /// Creates a preprocessor.
   public init() {}
 
-  /// Returns `data` without the line, or as it is if it doesn't start with it.
+  /// Returns `data` without the line; unchanged if it doesn't start with it.
   public func preprocess(_ data: Data) throws -> Data {
     data.starts(with: Self.prefix) ? data.dropFirst(Self.prefix.count) : data
   }
 }
 
 extension DataPreprocessor where Self == PassthroughPreprocessor {
-  /// Leaves the body as it is.
+  /// Returns the body unchanged.
   public static var passthrough: PassthroughPreprocessor { PassthroughPreprocessor() }
 }
 
 extension DataPreprocessor where Self == GoogleXSSIPreprocessor {
-  /// Takes off the `)]}',` line that some services put before their JSON.
+  /// Removes the line `)]}',` that some services send before JSON.
   public static var googleXSSI: GoogleXSSIPreprocessor { GoogleXSSIPreprocessor() }
 }

@@ -1,46 +1,46 @@
-// What turns each piece of a body into a value, while the body is still coming.
+// `DataStreamSerializer`: serializes each piece of a body while the body is still arriving.
 
 public import Foundation
 
-/// Turns a piece of a body into a value.
+/// Serializes a piece of a body.
 public protocol DataStreamSerializer<SerializedObject>: Sendable {
-  /// What the serializer makes.
+  /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Makes a value of a piece.
+  /// Returns the value of a piece.
   ///
-  /// - Throws: any error, which the stream reports as `.customSerializationFailed` unless it is an `AFError`.
+  /// - Throws: Any error; the stream reports it as `.customSerializationFailed` unless it is an `AFError`.
   func serialize(_ data: Data) throws -> SerializedObject
 }
 
-/// Hands pieces over as they are.
+/// Returns pieces unchanged.
 public struct PassthroughStreamSerializer: DataStreamSerializer {
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init() {}
 
   /// Returns `data`.
   public func serialize(_ data: Data) throws -> Data { data }
 }
 
-/// Reads pieces as UTF-8. A stream joins characters whose bytes came in different pieces.
+/// Reads pieces as UTF-8. A stream joins the bytes of characters that are split between pieces.
 public struct StringStreamSerializer: DataStreamSerializer, AlignedStreamSerializer {
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init() {}
 
-  /// Returns `data` as text, with U+FFFD for what isn't UTF-8.
+  /// Returns `data` as text, with U+FFFD in place of invalid UTF-8.
   public func serialize(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
 
   var aligner: any PieceAligner { UTF8Aligner() }
 }
 
-/// Decodes each piece as a `T`: for servers that send one value at a time, whole.
+/// Decodes each piece as a `T`, for servers that send one complete value at a time.
 public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSerializer {
-  /// What decodes a prepared piece.
+  /// Decodes a preprocessed piece.
   public let decoder: any DataDecoder
-  /// What prepares a piece.
+  /// Transforms a piece before it is decoded.
   public let dataPreprocessor: any DataPreprocessor
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init(
     decoder: any DataDecoder = JSONDecoder(), dataPreprocessor: any DataPreprocessor = PassthroughPreprocessor()
   ) {
@@ -48,9 +48,9 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
     self.dataPreprocessor = dataPreprocessor
   }
 
-  /// Returns the value that the prepared piece decodes to.
+  /// Returns the value decoded from the preprocessed piece.
   ///
-  /// - Throws: what the preprocessor throws, or `AFError.responseSerializationFailed` with `.decodingFailed`.
+  /// - Throws: The preprocessor's error, or `AFError.responseSerializationFailed` with `.decodingFailed`.
   public func serialize(_ data: Data) throws -> T {
     let data = try dataPreprocessor.preprocess(data)
     do {
@@ -62,7 +62,7 @@ public struct DecodableStreamSerializer<T: Decodable & Sendable>: DataStreamSeri
 }
 
 extension DataStreamSerializer where Self == PassthroughStreamSerializer {
-  /// Hands pieces over as they are.
+  /// Returns pieces unchanged.
   public static var passthrough: PassthroughStreamSerializer { PassthroughStreamSerializer() }
 }
 

@@ -1,30 +1,30 @@
-// What turns a body that was written to a file into a value.
+// `DownloadResponseSerializerProtocol`: serializes a body that was downloaded to a file.
 
 public import Foundation
 public import LupineURLSession
 
-/// Turns a file with a response's body into a value.
+/// Serializes a downloaded file.
 public protocol DownloadResponseSerializerProtocol<SerializedObject>: Sendable {
-  /// What the serializer makes.
+  /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Makes a value of the file, or throws why there is none.
+  /// Returns the value of a downloaded file.
   ///
   /// - Parameters:
-  ///   - request: the request that was sent last, `nil` if none could be built.
-  ///   - response: the server's response, `nil` if none arrived.
-  ///   - fileURL: the file with the body, `nil` if there is none.
-  ///   - error: what failed before; a serializer that has nothing to make of it throws it again.
+  ///   - request: The last request sent; nil if none could be created.
+  ///   - response: The server's response; nil if none was received.
+  ///   - fileURL: The downloaded file; nil if there is none.
+  ///   - error: The request's error, if any. A serializer that can't recover from it should throw it.
   func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> SerializedObject
 }
 
 extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerProtocol {
-  /// Returns what `serialize(request:response:data:error:)` makes of the file's content, which is read into memory.
+  /// Reads the file into memory and returns its value as serialized by `serialize(request:response:data:error:)`.
   ///
-  /// - Throws: `error`; `AFError.responseSerializationFailed` with `.inputFileNil` without a file, with
-  ///   `.inputFileReadFailed` if it can't be read; and what the serializer throws.
+  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputFileNil` without a file, or
+  ///   with `.inputFileReadFailed` if it can't be read; or the serializer's error.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> SerializedObject {
@@ -32,7 +32,7 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
     guard let fileURL else { throw AFError.responseSerializationFailed(reason: .inputFileNil) }
     let data: Data
     do {
-      // Not Data(contentsOf:), which loses its buffer each time that a file is empty.
+      // Data(contentsOf:) isn't used, because it leaks its buffer each time that a file is empty.
       data = try FileHandle(forReadingFrom: fileURL).readToEnd() ?? Data()
     } catch {
       throw AFError.responseSerializationFailed(reason: .inputFileReadFailed(at: fileURL))
@@ -41,14 +41,14 @@ extension DownloadResponseSerializerProtocol where Self: DataResponseSerializerP
   }
 }
 
-/// Hands the file's URL over, and leaves the file as it is.
+/// Returns the file's URL without reading the file.
 public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init() {}
 
   /// Returns `fileURL`.
   ///
-  /// - Throws: `error`, or `AFError.responseSerializationFailed` with `.inputFileNil` without a file.
+  /// - Throws: `error` if there is one, or `AFError.responseSerializationFailed` with `.inputFileNil` without a file.
   public func serializeDownload(
     request: URLRequest?, response: HTTPURLResponse?, fileURL: URL?, error: (any Error)?
   ) throws -> URL {
@@ -59,6 +59,6 @@ public struct URLResponseSerializer: DownloadResponseSerializerProtocol {
 }
 
 extension DownloadResponseSerializerProtocol where Self == URLResponseSerializer {
-  /// Hands the file's URL over.
+  /// Returns the file's URL.
   public static var url: URLResponseSerializer { URLResponseSerializer() }
 }

@@ -1,18 +1,18 @@
-// Values that stand for an empty body.
+// `EmptyResponse` and `Empty`: values that represent an empty body.
 
-/// A type with a value for responses that have no body.
+/// A type with a value for responses without a body.
 public protocol EmptyResponse: Sendable {
-  /// The value for a response without a body.
+  /// Returns the value for a response without a body.
   static func emptyValue() -> Self
 }
 
-/// A value for responses whose body doesn't matter, or which have none.
+/// The value of a response whose body is empty or ignored.
 public struct Empty: Codable, Hashable, Sendable {
-  /// The only value there is.
+  /// The only value.
   public static let value = Empty()
 }
 
 extension Empty: EmptyResponse {
-  /// Returns `value`.
+  /// Returns ``value``.
   public static func emptyValue() -> Empty { value }
 }

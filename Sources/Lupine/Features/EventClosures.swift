@@ -1,11 +1,11 @@
-// The closures of a ClosureEventMonitor, one for each event.
+// `EventClosures`: the closures of a `ClosureEventMonitor`, one for each event.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked since programs may set closures that aren't Sendable: none is called but on the monitor's own queue.
-/// What a ``ClosureEventMonitor`` calls; each closure has its event's parameters.
+// Unchecked because programs may set closures that aren't Sendable: they are called only on the monitor's queue.
+/// The closures of a ``ClosureEventMonitor``; each has its event's parameters.
 struct EventClosures: @unchecked Sendable {
   // MARK: URLSession's events
 
@@ -71,7 +71,7 @@ struct EventClosures: @unchecked Sendable {
 }
 
 extension Mutex<EventClosures> {
-  /// Lets go of the old closure outside the lock, since what goes with it may ask the monitor.
+  /// Sets a closure. The old one is released outside the lock, because a deinitializer may use the monitor.
   func set<Closure>(_ path: WritableKeyPath<EventClosures, Closure?>, to closure: Closure?) {
     _ = withLock { closures in
       let old = closures

@@ -1,4 +1,4 @@
-// What a monitor does of which it doesn't say anything else: nothing.
+// `EventMonitor`'s default implementations, which ignore each event.
 
 public import Foundation
 public import LupineURLSession

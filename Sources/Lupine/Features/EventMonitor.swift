@@ -1,135 +1,144 @@
-// Who is told what becomes of requests, step by step.
+// `EventMonitor`: observes requests and their tasks.
 
 public import Foundation
 import LupineURLSession
 
-/// Is told what becomes of requests and their tasks. Every method has a default that does nothing.
+/// Observes requests and their tasks, for example to log them. Every method has a default implementation that does
+/// nothing.
 ///
-/// The calls come on `queue`, in the order in which things happen.
+/// ```swift
+/// struct Log: EventMonitor {
+///   func requestDidFinish(_ request: Request) { print(request) }
+/// }
+///
+/// let session = Session(eventMonitors: [Log()])
+/// ```
+///
+/// Methods are called on ``queue``, in the order of the events.
 public protocol EventMonitor: Sendable {
-  /// Where the monitor is called; the main queue by default. Should be serial.
+  /// The queue on which the methods are called; by default the main queue. It should be serial.
   var queue: DispatchQueue { get }
 
-  // MARK: URLSession's events, for a session's monitors only
+  // MARK: URLSession's events, only for a session's monitors
 
-  /// The session was invalidated.
+  /// Called when the session has been invalidated.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
-  /// The server asks for a credential.
+  /// Called when a server requires a credential.
   func urlSession(_ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge)
-  /// A part of the body was sent; counts in bytes, the expected one -1 if it isn't known.
+  /// Called when a part of the body has been sent. Counts are in bytes; the expected total is -1 if it is unknown.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
-  /// A streamed body is read from its start.
+  /// Called when a task needs the stream of its body.
   func urlSession(_ session: URLSession, taskNeedsNewBodyStream task: URLSessionTask)
-  /// The server redirects.
+  /// Called when a server redirects the request.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest)
-  /// The task was measured.
+  /// Called when the task's metrics are available.
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
-  /// The task has ended.
+  /// Called when the task has ended.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
-  /// The task waits for a network; the engine never does.
+  /// Never called by the engine, which doesn't wait for connectivity.
   func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
-  /// The response's head came.
+  /// Called when the response head has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse)
-  /// A piece of the body came.
+  /// Called when a piece of the body has arrived.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// The response is complete and might be stored.
+  /// Called when a complete response may be cached.
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse)
-  /// A download goes on where an earlier one had stopped; counts in bytes.
+  /// Called when a download has been resumed. The offset and the total are in bytes.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
-  /// A part of a download was written; counts in bytes, the expected one -1 if it isn't known.
+  /// Called when a part of a download has been written. Counts are in bytes; the expected total is -1 if it is unknown.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
-  /// A download is complete in a temporary file.
+  /// Called when a download is complete, in a temporary file.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
 
   // MARK: Events of every request
 
-  /// A `URLRequest` was made; adapters follow.
+  /// Called when a `URLRequest` has been created, before adapters run.
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)
-  /// No `URLRequest` could be made.
+  /// Called when a `URLRequest` could not be created.
   func request(_ request: Request, didFailToCreateURLRequestWithError error: AFError)
-  /// The adapters have made another `URLRequest` of it.
+  /// Called when the adapters have changed the `URLRequest`.
   func request(_ request: Request, didAdaptInitialRequest initialRequest: URLRequest, to adaptedRequest: URLRequest)
-  /// An adapter has failed.
+  /// Called when an adapter has failed.
   func request(_ request: Request, didFailToAdaptURLRequest initialRequest: URLRequest, withError error: AFError)
-  /// The `URLRequest` is final.
+  /// Called when the final `URLRequest` is available.
   func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest)
-  /// The task was made.
+  /// Called when the task has been created.
   func request(_ request: Request, didCreateTask task: URLSessionTask)
-  /// The request has the task's measurements.
+  /// Called when the request has received the task's metrics.
   func request(_ request: Request, didGatherMetrics metrics: URLSessionTaskMetrics)
-  /// The task failed before it ended of itself.
+  /// Called when the task has failed before its end.
   func request(_ request: Request, didFailTask task: URLSessionTask, earlyWithError error: AFError)
-  /// The task has ended, with its own error if it has failed, and its response was validated; what a validation says is
-  /// the request's error, not the task's.
+  /// Called when the task has ended and its response has been validated. `error` is the task's own; a validation error
+  /// is the request's instead.
   func request(_ request: Request, didCompleteTask task: URLSessionTask, with error: AFError?)
-  /// Another round begins.
+  /// Called before the request is retried.
   func requestIsRetrying(_ request: Request)
-  /// No more rounds; response handlers follow.
+  /// Called when the request has finished, before its response handlers run. It isn't retried any more.
   func requestDidFinish(_ request: Request)
-  /// The request was resumed.
+  /// Called when the request has been resumed.
   func requestDidResume(_ request: Request)
-  /// The task was resumed with it.
+  /// Called when the request's task has been resumed.
   func request(_ request: Request, didResumeTask task: URLSessionTask)
-  /// The request was suspended.
+  /// Called when the request has been suspended.
   func requestDidSuspend(_ request: Request)
-  /// The task was suspended with it.
+  /// Called when the request's task has been suspended.
   func request(_ request: Request, didSuspendTask task: URLSessionTask)
-  /// The request was cancelled.
+  /// Called when the request has been cancelled.
   func requestDidCancel(_ request: Request)
-  /// The task was cancelled with it.
+  /// Called when the request's task has been cancelled.
   func request(_ request: Request, didCancelTask task: URLSessionTask)
 
   // MARK: Events of data requests
 
-  /// A validation has looked at the response.
+  /// Called after each validation of the response.
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
     withResult result: Request.ValidationResult)
-  /// The body was taken as it is.
+  /// Called when a handler without serializer has received the body.
   func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
-  /// The body was serialised.
+  /// Called when the body has been serialized.
   func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
 
   // MARK: Events of stream requests
 
-  /// A validation has looked at the response.
+  /// Called after each validation of the response.
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
     withResult result: Request.ValidationResult)
-  /// A piece of the body was serialised.
+  /// Called when a piece of the body has been serialized.
   func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
 
   // MARK: Events of upload requests
 
-  /// The body is ready.
+  /// Called when the upload's body is available.
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
-  /// The body couldn't be made ready.
+  /// Called when the upload's body could not be created.
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
-  /// The body's stream was handed over.
+  /// Called when the stream of the body has been passed to the task.
   func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
 
   // MARK: Events of download requests
 
-  /// The file stands where it was wanted, or couldn't be moved there.
+  /// Called when the file has been moved to its destination, or could not be moved.
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
-  /// It was said where the file is wanted.
+  /// Called when the destination has been chosen.
   func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
-  /// A validation has looked at the response.
+  /// Called after each validation of the response.
   func request(
     _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
     withResult result: Request.ValidationResult)
-  /// The file was taken as it is.
+  /// Called when a handler without serializer has received the file.
   func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
-  /// The file was serialised.
+  /// Called when the file has been serialized.
   func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
 }

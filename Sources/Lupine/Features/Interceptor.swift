@@ -1,13 +1,13 @@
-// The interceptors to build others from: one closure, or a chain.
+// `Adapter`, `Retrier` and `Interceptor`: interceptors made from closures and from other interceptors.
 
 public import LupineURLSession
 
-// Unchecked since the class is open: all of it is constant.
-/// An adapter made of a closure; it retries nothing.
+// Unchecked because the class is open: all state is constant.
+/// An adapter that calls a closure; it never retries.
 open class Adapter: RequestInterceptor, @unchecked Sendable {
   private let adaptHandler: AdaptHandler
 
-  /// An adapter that does what `adaptHandler` does.
+  /// Creates an adapter that calls `adaptHandler`.
   @preconcurrency
   public init(_ adaptHandler: @escaping AdaptHandler) {
     self.adaptHandler = adaptHandler
@@ -22,7 +22,7 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
     adaptHandler(urlRequest, session, completion)
   }
 
-  /// Calls `adapt(_:for:completion:)`, which the closure has no need to know more than.
+  /// Calls `adapt(_:for:completion:)` with the state's session.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -32,12 +32,12 @@ open class Adapter: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked since the class is open: all of it is constant.
-/// A retrier made of a closure; it adapts nothing.
+// Unchecked because the class is open: all state is constant.
+/// A retrier that calls a closure; it doesn't adapt requests.
 open class Retrier: RequestInterceptor, @unchecked Sendable {
   private let retryHandler: RetryHandler
 
-  /// A retrier that does what `retryHandler` does.
+  /// Creates a retrier that calls `retryHandler`.
   @preconcurrency
   public init(_ retryHandler: @escaping RetryHandler) {
     self.retryHandler = retryHandler
@@ -53,32 +53,33 @@ open class Retrier: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked since the class is open: all of it is constant.
-/// A chain of adapters and one of retriers.
+// Unchecked because the class is open: all state is constant.
+/// A sequence of adapters and a sequence of retriers.
 ///
-/// Each adapter gets what the one before it made of the request, and the first that fails is the last. Of the retriers
-/// the first that doesn't answer ``RetryResult/doNotRetry`` decides. A member's first answer counts; the next member
-/// is asked on the thread on which that came. A chain may be as long as it likes.
+/// Each adapter receives the request that the previous one returned; the first failure ends the sequence. The first
+/// retrier whose answer isn't ``RetryResult/doNotRetry`` decides. Only a member's first answer counts; the next member
+/// is called on the thread of that answer. The sequences may have any length.
 open class Interceptor: RequestInterceptor, @unchecked Sendable {
-  /// The adapters in the order in which they are asked.
+  /// The adapters in the order in which they are called.
   public let adapters: [any RequestAdapter]
-  /// The retriers in the order in which they are asked.
+  /// The retriers in the order in which they are called.
   public let retriers: [any RequestRetrier]
 
-  /// A chain of one closure each.
+  /// Creates an interceptor from two closures.
   @preconcurrency
   public init(adaptHandler: @escaping AdaptHandler, retryHandler: @escaping RetryHandler) {
     adapters = [Adapter(adaptHandler)]
     retriers = [Retrier(retryHandler)]
   }
 
-  /// A chain of one each.
+  /// Creates an interceptor from an adapter and a retrier.
   public init(adapter: any RequestAdapter, retrier: any RequestRetrier) {
     adapters = [adapter]
     retriers = [retrier]
   }
 
-  /// A chain of any number; `interceptors` are asked after the others, as adapters and as retriers.
+  /// Creates an interceptor from any number of members. `interceptors` are called after the other adapters and
+  /// retriers.
   public init(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []
@@ -87,7 +88,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     self.retriers = retriers + interceptors
   }
 
-  /// Asks the adapters by `adapt(_:for:completion:)`. A session calls `adapt(_:using:completion:)`: override that too.
+  /// Calls the adapters' `adapt(_:for:completion:)`. Sessions call `adapt(_:using:completion:)`: override that too.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -95,7 +96,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
   ) {
     InterceptorChain(
       members: adapters,
-      // Weakly, here and below: a member that takes its time doesn't keep the session.
+      // Weak, here and below, so that a slow member doesn't keep the session alive.
       ask: { [weak session] adapter, urlRequest, completion in
         guard let session else { return completion(.failure(AFError.sessionDeinitialized)) }
         adapter.adapt(urlRequest, for: session, completion: completion)
@@ -103,7 +104,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Asks the adapters by `adapt(_:using:completion:)`.
+  /// Calls the adapters' `adapt(_:using:completion:)`.
   @preconcurrency
   open func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -118,7 +119,7 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
     ).run(from: .success(urlRequest), completion: completion)
   }
 
-  /// Asks the retriers.
+  /// Calls the retriers.
   @preconcurrency
   open func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -136,19 +137,19 @@ open class Interceptor: RequestInterceptor, @unchecked Sendable {
 }
 
 extension RequestAdapter where Self == Adapter {
-  /// An adapter that does what `closure` does.
+  /// An adapter that calls `closure`.
   @preconcurrency
   public static func adapter(using closure: @escaping AdaptHandler) -> Adapter { Adapter(closure) }
 }
 
 extension RequestRetrier where Self == Retrier {
-  /// A retrier that does what `closure` does.
+  /// A retrier that calls `closure`.
   @preconcurrency
   public static func retrier(using closure: @escaping RetryHandler) -> Retrier { Retrier(closure) }
 }
 
 extension RequestInterceptor where Self == Interceptor {
-  /// A chain of one closure each.
+  /// An interceptor from two closures.
   @preconcurrency
   public static func interceptor(
     adapter: @escaping AdaptHandler, retrier: @escaping RetryHandler
@@ -156,12 +157,12 @@ extension RequestInterceptor where Self == Interceptor {
     Interceptor(adaptHandler: adapter, retryHandler: retrier)
   }
 
-  /// A chain of one each.
+  /// An interceptor from an adapter and a retrier.
   public static func interceptor(adapter: any RequestAdapter, retrier: any RequestRetrier) -> Interceptor {
     Interceptor(adapter: adapter, retrier: retrier)
   }
 
-  /// A chain of any number; `interceptors` are asked after the others, as adapters and as retriers.
+  /// An interceptor from any number of members. `interceptors` are called after the other adapters and retriers.
   public static func interceptor(
     adapters: [any RequestAdapter] = [], retriers: [any RequestRetrier] = [],
     interceptors: [any RequestInterceptor] = []

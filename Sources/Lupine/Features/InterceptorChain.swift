@@ -1,21 +1,21 @@
-// One pass over a chain of adapters or retriers, each of which answers by a closure, at once or later.
+// `InterceptorChain`: one pass through a chain of adapters or retriers, which complete synchronously or later.
 
 import Synchronization
 
-/// Asks one member after the other until an answer ends the pass or nobody is left.
+/// Calls the members in order until an answer ends the pass or all have been called.
 ///
-/// Members that answer at once are asked in a loop, so that the chain's length costs no stack. Of a member's answers
-/// the first one counts, so that the rest of the chain runs once, whatever a member does.
+/// Members that answer synchronously are called in a loop, so that a long chain needs no stack. Only a member's first
+/// answer counts, so that the rest of the chain runs once.
 struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Sendable {
   typealias Completion = @Sendable (Answer) -> Void
 
   let members: [Member]
-  /// Asks a member, which calls the completion with its answer.
+  /// Calls a member, which passes its answer to the completion.
   let ask: @Sendable (Member, Value, @escaping Completion) -> Void
-  /// What the next member is asked with, or nil if the answer ends the pass.
+  /// Returns the input of the next member; nil if the answer ends the pass.
   let carry: @Sendable (Answer) -> Value?
 
-  /// Calls `completion` once with the last answer, or with `start` if there is no member to ask.
+  /// Calls `completion` once with the last answer, or with `start` if the chain is empty.
   func run(from start: Answer, completion: @escaping Completion) {
     advance(to: 0, after: start, completion: completion)
   }
@@ -37,19 +37,20 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
   }
 }
 
-/// One member's turn: it is asked, and either answers while the asker is there or goes on from its answer itself.
+/// The state of one member's call. If its answer comes while `ask` is running, the loop uses it; a later one continues
+/// the chain itself.
 private final class Turn<Answer: Sendable>: Sendable {
   private enum State {
     case asked
     case answered(Answer)
-    /// The asker has gone; whoever answers goes on.
+    /// The loop has stopped; the answer continues the chain.
     case left
     case over
   }
 
   private let state = Mutex(State.asked)
 
-  /// Keeps the first answer for the asker, or says that it came too late for that; any further one is dropped.
+  /// Stores the first answer for the loop, or returns true if the loop has already stopped. Drops further answers.
   func isLate(_ answer: Answer) -> Bool {
     state.withLock { state in
       switch state {
@@ -64,7 +65,7 @@ private final class Turn<Answer: Sendable>: Sendable {
     }
   }
 
-  /// The answer if there is one; otherwise the asker is gone.
+  /// Returns the answer if there is one; otherwise, the loop stops.
   func leave() -> Answer? {
     state.withLock { state in
       guard case .answered(let answer) = state else {

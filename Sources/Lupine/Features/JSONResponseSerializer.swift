@@ -1,28 +1,28 @@
-// Bodies as JSON objects without a type, for programs that used them before Decodable came.
+// `JSONResponseSerializer`: reads untyped JSON, for programs that predate `Decodable`.
 
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these; an allowed empty body as
-/// `NSNull`.
+/// Reads the body as untyped JSON: `NSNull`, `NSNumber`, `String`, and arrays and dictionaries of these. An empty body,
+/// where allowed, becomes `NSNull`.
 @available(*, deprecated, message: "Use DecodableResponseSerializer, which checks the body's structure.")
 public final class JSONResponseSerializer: ResponseSerializer {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// What is taken for JSON beyond arrays and dictionaries.
+  /// The reading options.
   public let options: JSONSerialization.ReadingOptions
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   ///
   /// - Parameters:
-  ///   - dataPreprocessor: what prepares a body that isn't empty.
-  ///   - emptyResponseCodes: the status codes whose responses may be empty.
-  ///   - emptyRequestMethods: the methods whose responses may be empty.
-  ///   - options: by default single values are taken too (RFC 8259 §2).
+  ///   - dataPreprocessor: Transforms a body that isn't empty.
+  ///   - emptyResponseCodes: The status codes whose responses may be empty.
+  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  ///   - options: The reading options. By default, the top level may be a single value (RFC 8259 §2).
   public init(
     dataPreprocessor: any DataPreprocessor = JSONResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = JSONResponseSerializer.defaultEmptyResponseCodes,
@@ -35,10 +35,10 @@ public final class JSONResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Returns the JSON of the prepared body.
+  /// Returns the JSON of the preprocessed body.
   ///
-  /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, what the preprocessor throws, or
-  ///   `.jsonSerializationFailed` if the body is not JSON or nests deeper than 512 levels.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
+  ///   preprocessor's error; or `.jsonSerializationFailed` if the body isn't JSON or is nested deeper than 512 levels.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {
@@ -54,7 +54,8 @@ public final class JSONResponseSerializer: ResponseSerializer {
 }
 
 extension DataRequest {
-  /// Calls `completionHandler` with the body as JSON; an empty one is an error unless method or status allow it.
+  /// Calls `completionHandler` with the body as JSON. An empty body is an error, unless the method or the status allows
+  /// it.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
@@ -75,7 +76,7 @@ extension DataRequest {
   }
 }
 
-/// The same tree by types that the compiler knows to be Sendable. JSONSerialization nests 512 levels at most.
+/// Converts the tree to types known to be Sendable. JSONSerialization limits the nesting to 512 levels.
 private func sendable(_ json: Any) -> any Sendable {
   switch json {
   case let text as String: text

@@ -1,4 +1,4 @@
-// A form as bytes, in memory or in a file.
+// `MultipartFormData`'s encoding, in memory or to a file.
 //
 // multipart-body := dash-boundary CRLF body-part *(CRLF dash-boundary CRLF body-part) CRLF dash-boundary "--" CRLF
 // (RFC 2046 §5.1.1, without preamble and epilogue)
@@ -7,25 +7,25 @@ public import Foundation
 import Glibc
 
 extension MultipartFormData {
-  /// The whole form in memory. For a large one ``writeEncodedData(to:)`` needs less.
+  /// Encodes the form in memory. For a large form, ``writeEncodedData(to:)`` needs less memory.
   ///
-  /// - Throws: `AFError.multipartEncodingFailed`: the first append's that failed; `.bodyPartInputStreamCreationFailed`
-  ///   or `.inputStreamReadFailed` if a part can't be read; the latter with `UnexpectedInputStreamLength` if a part is
-  ///   shorter or longer than announced.
+  /// - Throws: `AFError.multipartEncodingFailed`: the error of the first failed append;
+  ///   `.bodyPartInputStreamCreationFailed` or `.inputStreamReadFailed` if a part can't be read; or the latter with
+  ///   `UnexpectedInputStreamLength` if a part is shorter or longer than announced.
   public func encode() throws -> Data {
     var encoded = Data()
     try write(refusingLongParts: true) { piece in encoded.append(piece) }
     return encoded
   }
 
-  /// Writes the form into a new file, in pieces, so that it takes no more memory however long it is.
+  /// Writes the form to a new file, in pieces, so that the required memory doesn't depend on the form's length.
   ///
-  /// Of a part that is longer than announced only the announced bytes are written. The file may be read and written by
-  /// this user alone; if writing fails, it is removed.
+  /// If a part is longer than announced, only the announced bytes are written. Only the current user may read and write
+  /// the file. If writing fails, the file is removed.
   ///
-  /// - Throws: `AFError.multipartEncodingFailed`: what ``encode()`` throws, except for a part that is too long;
+  /// - Throws: `AFError.multipartEncodingFailed`: the errors of ``encode()`` except that of a part that is too long; or
   ///   `.outputStreamFileAlreadyExists`, `.outputStreamURLInvalid`, `.outputStreamCreationFailed` or
-  ///   `.outputStreamWriteFailed` if the file can't be made or written.
+  ///   `.outputStreamWriteFailed` if the file can't be created or written.
   public func writeEncodedData(to fileURL: URL) throws {
     if let appendError { throw appendError }
     let file = try makeFile(at: fileURL)
@@ -37,7 +37,7 @@ extension MultipartFormData {
     }
   }
 
-  /// Writes the form and closes the file, for some file systems tell only then that they couldn't keep it.
+  /// Writes the form and closes the file, because some file systems report a failed write only then.
   func write(to file: FileHandle) throws(AFError) {
     func checked(_ change: () throws -> Void) throws(AFError) {
       do {
@@ -57,7 +57,7 @@ extension MultipartFormData {
     guard fileURL.isFileURL else {
       throw .multipartEncodingFailed(reason: .outputStreamURLInvalid(url: fileURL))
     }
-    // O_EXCL, so that nobody's file is written to that was made, or linked, since the look above.
+    // O_EXCL, so that a file or link created since the check above isn't overwritten.
     let descriptor = open(fileURL.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR)
     if descriptor >= 0 { return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true) }
     if errno == EEXIST {
@@ -79,7 +79,7 @@ extension MultipartFormData {
   }
 }
 
-/// One part of a form: its headers, and where its body comes from.
+/// A part of a form: its headers and the source of its body.
 struct MultipartBodyPart {
   enum Body {
     case data(Data)
@@ -88,7 +88,7 @@ struct MultipartBodyPart {
   }
 
   let headers: HTTPHeaders
-  /// Bytes of the body as they were announced, or counted, when the part was appended.
+  /// The length of the body in bytes, as announced or measured when the part was appended.
   let length: UInt64
   let body: Body
 
@@ -97,8 +97,8 @@ struct MultipartBodyPart {
     headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
 
-  /// Hands the body to `output` in pieces: `length` bytes of it, or an error. What comes behind them is left unread, or
-  /// refused.
+  /// Passes `length` bytes of the body to `output` in pieces, or throws. Further bytes are left unread, or an error if
+  /// `refusingMore`.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {
     switch body {
     case .data(let data):
@@ -120,7 +120,7 @@ struct MultipartBodyPart {
   ) throws(AFError) {
     var bytesRead: UInt64 = 0
     while refusingMore ? bytesRead <= length : bytesRead < length {
-      // Whether there is more shows only when it is asked for.
+      // Only another read shows whether there are further bytes.
       let bytesWanted = refusingMore ? Self.pieceBytes : Int(min(UInt64(Self.pieceBytes), length - bytesRead))
       let piece: Data
       do {
@@ -138,6 +138,6 @@ struct MultipartBodyPart {
     }
   }
 
-  /// Bytes that are read at once; at 64 KiB the system calls no longer show.
+  /// The number of bytes per read; at 64 KiB, the system calls no longer affect the speed.
   private static let pieceBytes = 65_536
 }

@@ -1,27 +1,26 @@
-// A form of several parts for an upload: what is appended, and how each part is announced (RFC 7578).
+// `MultipartFormData`: the parts of a multipart form, and their headers (RFC 7578).
 
 public import Foundation
 import LupineURLSession
 
-/// A `multipart/form-data` body (RFC 7578), made of parts that are data, files or streams.
+/// A `multipart/form-data` body (RFC 7578) with parts from data, files and streams.
 ///
-/// Appending throws nothing: of the appends that fail the first one is remembered, and thrown when the form is encoded.
-/// A form of data and files may be encoded more than once; a stream can be read only once. A form without parts encodes
-/// to no bytes.
+/// Appending doesn't throw: the error of the first failed append is thrown when the form is encoded. A form of data and
+/// files may be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
 ///
-/// Names, file names, media types and headers are written as they are given, without any escape: what somebody else
-/// chose may hold no quotation mark and no line break.
+/// Names, file names, media types and headers are written unchanged, without escaping. Reject quotation marks and line
+/// breaks in untrusted values before you append them.
 open class MultipartFormData: CustomStringConvertible {
-  /// Bytes up to which an upload encodes a form in memory; a longer one goes through a file. 10 MB, as in Alamofire.
+  /// The size in bytes from which an upload encodes a form to a file rather than in memory: 10 MB, as in Alamofire.
   public static let encodingMemoryThreshold: UInt64 = 10_000_000
 
-  /// The value of the Content-Type field with which the form is sent.
+  /// The value of the form's Content-Type field.
   open var contentType: String
 
-  /// What separates the parts.
+  /// The delimiter of the parts.
   public let boundary: String
 
-  /// Bytes of all parts' bodies together, their headers and the boundaries not counted.
+  /// The total length of the parts' bodies in bytes, without their headers and the boundaries.
   public var contentLength: UInt64 {
     parts.reduce(0) { sum, part in
       let (total, isOverflow) = sum.addingReportingOverflow(part.length)
@@ -29,7 +28,7 @@ open class MultipartFormData: CustomStringConvertible {
     }
   }
 
-  /// How many parts there are, and the bytes of their bodies.
+  /// The number of parts, the size of their bodies, and the boundary.
   open var description: String {
     let size = ReadableText.bytes(Int64(clamping: contentLength))
     return "\(type(of: self))(\(ReadableText.count(parts.count, "part")), \(size), boundary: \(boundary))"
@@ -39,12 +38,12 @@ open class MultipartFormData: CustomStringConvertible {
   private(set) var parts: [MultipartBodyPart] = []
   private(set) var appendError: AFError?
 
-  /// Makes a form without parts.
+  /// Creates a form without parts.
   ///
   /// - Parameters:
-  ///   - fileManager: asked about the files of parts, and about the one that the form is written to.
-  ///   - boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 allows, in a sequence that no part holds; by default
-  ///     `alamofire.boundary.` and 16 random hex digits.
+  ///   - fileManager: Provides the attributes of the parts' files and of the output file.
+  ///   - boundary: 1 to 70 of the characters that RFC 2046 §5.1.1 allows, in a sequence that occurs in no part; by
+  ///     default `alamofire.boundary.` and 16 random hex digits.
   public init(fileManager: FileManager = .default, boundary: String? = nil) {
     self.fileManager = fileManager
     self.boundary = boundary ?? Self.makeBoundary()
@@ -54,10 +53,10 @@ open class MultipartFormData: CustomStringConvertible {
   /// Appends data.
   ///
   /// - Parameters:
-  ///   - data: the part's body.
-  ///   - name: the name of the form's field.
-  ///   - fileName: the name of the file that the data stands for; nil for none.
-  ///   - mimeType: the data's media type; nil for none, which servers read as text/plain (RFC 7578 §4.4).
+  ///   - data: The part's body.
+  ///   - name: The name of the form field.
+  ///   - fileName: The file name of the part; nil for none.
+  ///   - mimeType: The media type of the data; nil for none, which servers treat as text/plain (RFC 7578 §4.4).
   public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
     parts.append(
       MultipartBodyPart(
@@ -65,13 +64,13 @@ open class MultipartFormData: CustomStringConvertible {
         body: .data(data)))
   }
 
-  /// Appends a file, whose name and media type are made of the URL's last component.
+  /// Appends a file. Its name is the URL's last component; its media type depends on the extension.
   ///
-  /// The media type is that of the file's extension in `/etc/mime.types`, or else in a built-in table; an unknown
-  /// extension gives application/octet-stream. The file is read when the form is encoded.
+  /// Media types come from `/etc/mime.types`, or else from a built-in table; for an unknown extension, the type is
+  /// application/octet-stream. The file is read when the form is encoded.
   ///
-  /// The form fails with `.bodyPartFilenameInvalid` for a name without an extension, and otherwise as
-  /// ``append(_:withName:fileName:mimeType:)-(URL,_,_,_)`` says.
+  /// Encoding fails with `.bodyPartFilenameInvalid` for a name without an extension, and with the errors of
+  /// ``append(_:withName:fileName:mimeType:)-(URL,_,_,_)``.
   public func append(_ fileURL: URL, withName name: String) {
     let fileExtension = fileURL.pathExtension
     guard !fileExtension.isEmpty else {
@@ -84,15 +83,15 @@ open class MultipartFormData: CustomStringConvertible {
 
   /// Appends a file, which is read when the form is encoded.
   ///
-  /// The form fails with `.bodyPartURLInvalid`, `.bodyPartFileNotReachable`, `.bodyPartFileNotReachableWithError`,
+  /// Encoding fails with `.bodyPartURLInvalid`, `.bodyPartFileNotReachable`, `.bodyPartFileNotReachableWithError`,
   /// `.bodyPartFileIsDirectory`, `.bodyPartFileSizeNotAvailable` or `.bodyPartFileSizeQueryFailedWithError` unless the
-  /// URL names a regular file that may be read.
+  /// URL is that of a readable regular file.
   ///
   /// - Parameters:
-  ///   - fileURL: the file with the part's body.
-  ///   - name: the name of the form's field.
-  ///   - fileName: the name of the file that the server is told.
-  ///   - mimeType: the file's media type.
+  ///   - fileURL: The file with the part's body.
+  ///   - name: The name of the form field.
+  ///   - fileName: The file name sent to the server.
+  ///   - mimeType: The media type of the file.
   public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
     do {
       let length = try readableFileLength(fileURL)
@@ -108,11 +107,11 @@ open class MultipartFormData: CustomStringConvertible {
   /// Appends a stream as a file.
   ///
   /// - Parameters:
-  ///   - stream: read and closed when the form is encoded.
-  ///   - length: how many bytes the stream gives.
-  ///   - name: the name of the form's field.
-  ///   - fileName: the name of the file that the server is told.
-  ///   - mimeType: the file's media type.
+  ///   - stream: The stream, which is read and closed when the form is encoded.
+  ///   - length: The number of bytes in the stream.
+  ///   - name: The name of the form field.
+  ///   - fileName: The file name sent to the server.
+  ///   - mimeType: The media type of the file.
   public func append(
     _ stream: InputStream, withLength length: UInt64, name: String, fileName: String, mimeType: String
   ) {
@@ -120,12 +119,12 @@ open class MultipartFormData: CustomStringConvertible {
       stream, withLength: length, headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType))
   }
 
-  /// Appends a stream under headers of one's own.
+  /// Appends a stream with custom headers.
   ///
   /// - Parameters:
-  ///   - stream: read and closed when the form is encoded.
-  ///   - length: how many bytes the stream gives.
-  ///   - headers: all header fields of the part; RFC 7578 §4.2 asks for a Content-Disposition.
+  ///   - stream: The stream, which is read and closed when the form is encoded.
+  ///   - length: The number of bytes in the stream.
+  ///   - headers: All header fields of the part; RFC 7578 §4.2 requires a Content-Disposition.
   public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
     parts.append(MultipartBodyPart(headers: headers, length: length, body: .stream(stream)))
   }
@@ -134,11 +133,11 @@ open class MultipartFormData: CustomStringConvertible {
     appendError = appendError ?? error
   }
 
-  /// Bytes of the file as it is now.
+  /// Returns the file's current length in bytes.
   private func readableFileLength(_ fileURL: URL) throws(AFError) -> UInt64 {
     guard fileURL.isFileURL else { throw .multipartEncodingFailed(reason: .bodyPartURLInvalid(url: fileURL)) }
 
-    // The attributes are those of a symbolic link, not of what it names.
+    // attributesOfItem returns those of a symbolic link rather than of its target.
     let path = fileURL.resolvingSymlinksInPath().path
     let isReachable: Bool
     do {
@@ -162,7 +161,7 @@ open class MultipartFormData: CustomStringConvertible {
     return size.uint64Value
   }
 
-  /// Content-Disposition (RFC 7578 §4.2) and Content-Type (§4.4), in this order.
+  /// Returns Content-Disposition (RFC 7578 §4.2) and Content-Type (§4.4), in this order.
   private static func headers(name: String, fileName: String?, mimeType: String?) -> HTTPHeaders {
     var disposition = "form-data; name=\"\(name)\""
     if let fileName { disposition += "; filename=\"\(fileName)\"" }

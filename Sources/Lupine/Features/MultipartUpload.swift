@@ -1,19 +1,19 @@
-// A form on its way to the server: encoded once, in memory or in a file of its own.
+// `MultipartUpload`: a multipart form as the body of an upload, encoded once, in memory or in a temporary file.
 
 import Foundation
 import Glibc
 import LupineURLSession
 import Synchronization
 
-// Unchecked since MultipartFormData isn't Sendable: it is touched with the Mutex held. Who gave the form away has to leave it
-// alone until the request has finished.
-/// A form and the request that carries it.
+// Unchecked because MultipartFormData isn't Sendable: it is accessed only with the Mutex held, and the caller must not
+// change it before the request has finished.
+/// A form and its request.
 final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   private let form: MultipartFormData
   private let request: any URLRequestConvertible
   private let memoryThreshold: UInt64
   private let fileManager: FileManager
-  /// What encoding came to; a stream in the form can be read only once.
+  /// The result of encoding, kept because a stream in the form can be read only once.
   private let result = Mutex<Result<UploadRequest.Uploadable, any Error>?>(nil)
 
   init(
@@ -48,7 +48,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     return .file(file, shouldRemove: true)
   }
 
-  /// A folder of this user's. The temporary directory may be everybody's, and so another user's folder stand there already.
+  /// Returns a folder of the current user. In a shared temporary directory, the first name may belong to another user.
   private func makeFolder() throws -> URL {
     let base = fileManager.temporaryDirectory
     var failure: any Error = CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: base.path])
@@ -67,7 +67,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
   }
 
   private func isOwn(_ folder: URL) throws -> Bool {
-    // The attributes are those of a symbolic link, not of what it names.
+    // attributesOfItem returns those of a symbolic link rather than of its target.
     let attributes = try fileManager.attributesOfItem(atPath: folder.path)
     let owner = attributes[.ownerAccountID] as? NSNumber
     return attributes[.type] as? FileAttributeType == .typeDirectory && owner?.uint32Value == geteuid()
@@ -75,7 +75,7 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
 }
 
 extension MultipartFormData {
-  /// A form that somebody has filled.
+  /// Creates a form and passes it to `fill`.
   convenience init(_ fileManager: FileManager, filledBy fill: (MultipartFormData) -> Void) {
     self.init(fileManager: fileManager)
     fill(self)

@@ -1,15 +1,15 @@
-// Percent-escaping over UTF-8 bytes (RFC 3986 §2.1).
+// `PercentEscapeTable`: percent-encodes UTF-8 bytes (RFC 3986 §2.1).
 
 import Foundation
 
-/// Which of the 256 bytes stay as they are; the others become `%` and two hex digits.
+/// The bytes that stay unescaped; all others become `%` and two hex digits.
 struct PercentEscapeTable: Sendable {
-  /// The table of `CharacterSet.afURLQueryAllowed`.
+  /// The table for `CharacterSet.afURLQueryAllowed`.
   static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
-  /// Only ASCII members of `allowed` count, and a space never does.
+  /// Creates a table from the ASCII characters of `allowed`, except the space.
   init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {
@@ -18,9 +18,9 @@ struct PercentEscapeTable: Sendable {
     self.stays = stays
   }
 
-  /// `text` with every byte that doesn't stay escaped; a space as `%20`, or as `+` if `spaceAsPlus` is set.
+  /// Returns `text` escaped; a space becomes `%20`, or `+` if `spaceAsPlus`.
   func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
-    // Most keys and values need no escape at all.
+    // Most keys and values need no escaping.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }
 
     var escaped: [UInt8] = []
@@ -39,6 +39,6 @@ struct PercentEscapeTable: Sendable {
     return String(decoding: escaped, as: UTF8.self)
   }
 
-  // hexdig in upper case, as RFC 3986 §2.1 asks producers to write it.
+  // Uppercase, as RFC 3986 §2.1 recommends for producers.
   private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

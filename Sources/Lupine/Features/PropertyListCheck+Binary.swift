@@ -1,17 +1,18 @@
-// The binary format of property lists: "bplist00", objects, a table of their offsets, and a trailer of 32 bytes.
+// `BinaryPropertyListCheck`: checks the binary format: "bplist00", objects, a table of their offsets, a 32-byte
+// trailer.
 
 import Foundation
 
 struct BinaryPropertyListCheck {
-  /// What an object is, as far as the check needs it.
+  /// An object, as far as the check needs it.
   private enum Object {
-    /// A value without parts, and how many bytes of text or data it has.
+    /// A value without elements, and the length of its text or data in bytes.
     case scalar(bytes: Int)
-    /// An array, or a dictionary, whose keys come first: so many references, from that byte on.
+    /// An array, or a dictionary, whose keys come first: the bytes of its references, and the number of keys.
     case container(references: Range<Int>, keys: Int)
   }
 
-  /// A container that is being looked through.
+  /// A container whose elements are being checked.
   private struct Frame {
     let object: Int
     let references: Range<Int>
@@ -37,8 +38,8 @@ struct BinaryPropertyListCheck {
   private var visits: [Visit] = []
   private var frames: [Frame] = []
 
-  /// Reads header and trailer: 5 unused bytes, a sort version, the sizes of an offset and of a reference, the number of
-  /// objects, the number of the topmost one, and where the table starts.
+  /// Reads the header and the trailer: 5 unused bytes, a sort version, the sizes of an offset and of a reference, the
+  /// number of objects, the number of the root object, and the position of the offset table.
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     guard bytes.starts(with: "bplist00".utf8) else { throw .unknownFormat }
     let trailer = bytes.count - 32
@@ -60,7 +61,7 @@ struct BinaryPropertyListCheck {
     expandedBytesMax = PropertyListLimits.expandedBytesMax(bytes: bytes.count)
   }
 
-  /// Goes through all objects below the topmost one, each once, and adds up what they come to when they are read.
+  /// Checks each object below the root once, and sums up the memory that the list needs when it is read.
   mutating func check() throws(PropertyListError) {
     visits = Array(repeating: .none, count: objectCount)
     _ = try enter(top)
@@ -81,7 +82,7 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Returns what is known of an object, after looking at it, or puts it on the stack.
+  /// Returns the result of an object that has been checked, or pushes a container onto the stack.
   private mutating func enter(_ index: Int) throws(PropertyListError) -> Visit {
     switch visits[index] {
     case .inside: throw .cyclic(object: index)
@@ -101,7 +102,7 @@ struct BinaryPropertyListCheck {
     return visits[index]
   }
 
-  /// Adds an object to the container that holds it.
+  /// Adds an object's size and height to the container on top of the stack.
   private mutating func add(bytes: Int, height: Int) throws(PropertyListError) {
     guard let last = frames.indices.last else { return }
     frames[last].bytes += bytes
@@ -112,7 +113,7 @@ struct BinaryPropertyListCheck {
     }
   }
 
-  /// Keys are texts; others would be read, and trap where a dictionary is looked into.
+  /// Checks that a key is text. Foundation accepts other keys, but traps on a dictionary lookup.
   private func checkKey(_ index: Int) throws(PropertyListError) {
     let offset = try offset(of: index)
     guard [0x5, 0x6].contains(bytes[offset] >> 4) else { throw .malformed(part: "key", offset: offset) }
@@ -126,7 +127,7 @@ struct BinaryPropertyListCheck {
     return offset
   }
 
-  /// An object: a marker of four bits, and four bits with a length, a power of two or a value.
+  /// Parses an object. Its marker has four bits for the kind, and four for a length, a power of two or a value.
   private func object(_ index: Int) throws(PropertyListError) -> Object {
     let offset = try offset(of: index)
     let (kind, low) = (bytes[offset] >> 4, Int(bytes[offset] & 15))
@@ -160,7 +161,7 @@ struct BinaryPropertyListCheck {
     return .scalar(bytes: count * width)
   }
 
-  /// The length in the marker, or, if that is 15, in the integer behind it; and where the contents start.
+  /// Returns the length from the marker or, if that is 15, from the integer after it; and the start of the contents.
   private func length(_ low: Int, at offset: Int) throws(PropertyListError) -> (start: Int, count: Int) {
     guard low == 15 else { return (offset + 1, low) }
     let marker = offset + 1
@@ -172,7 +173,7 @@ struct BinaryPropertyListCheck {
     return (marker + 1 + width, count)
   }
 
-  /// An unsigned number, the highest byte first; nil if it is above what an Int holds.
+  /// Returns a big-endian unsigned number; nil if it exceeds Int.
   private static func number(in bytes: [UInt8], at offset: Int, length: Int) -> Int? {
     var number: UInt64 = 0
     for byte in bytes[offset..<offset + length] { number = number << 8 | UInt64(byte) }

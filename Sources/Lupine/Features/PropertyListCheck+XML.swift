@@ -1,4 +1,4 @@
-// Property lists as XML: which tags open and close, and nothing that two readers could understand differently.
+// `XMLPropertyListCheck`: checks the tags of an XML property list, and rejects what parsers could read differently.
 
 import Foundation
 
@@ -7,18 +7,18 @@ struct XMLPropertyListCheck {
   private var position = 0
   private var depth = 0
 
-  /// Takes text in UTF-8 whose first character, past a byte order mark and spaces, is "<".
+  /// Accepts UTF-8 text whose first character after a byte order mark and white space is "<".
   init(_ bytes: [UInt8]) throws(PropertyListError) {
     let start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     self.bytes = bytes
     guard let first = bytes[start...].first(where: { !Self.isSpace($0) }) else { throw .unknownFormat }
-    // Without a byte order mark, the zeros of UTF-16 and UTF-32 show that it is one of them.
+    // Without a byte order mark, zero bytes identify UTF-16 and UTF-32.
     guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else { throw .unsupportedEncoding }
     guard first == UInt8(ascii: "<") else { throw .unknownFormat }
     position = start
   }
 
-  /// Goes through all tags.
+  /// Checks all tags.
   mutating func check() throws(PropertyListError) {
     while let tag = bytes[position...].firstIndex(of: UInt8(ascii: "<")) {
       position = tag
@@ -37,7 +37,7 @@ struct XMLPropertyListCheck {
     guard depth == 0 else { throw .malformed(part: "end, where a tag is still open,", offset: bytes.count) }
   }
 
-  /// An element's tag. Its ">" is the first one, whether quotes are heeded or not.
+  /// Reads an element's tag. Its first ">" ends it, even for a parser that ignores quotes.
   private mutating func readTag() throws(PropertyListError) {
     let start = position
     let contents = try contents(from: start + 1, part: "tag")
@@ -55,7 +55,7 @@ struct XMLPropertyListCheck {
     }
   }
 
-  /// What stands up to the next ">", without "<" and unpaired quotes.
+  /// Returns the text up to the next ">", which must not contain "<" or unpaired quotes.
   private func contents(from start: Int, part: String) throws(PropertyListError) -> ArraySlice<UInt8> {
     guard let end = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else {
       throw .malformed(part: part, offset: start - 1)
@@ -71,7 +71,7 @@ struct XMLPropertyListCheck {
     return contents
   }
 
-  /// A document type may name Apple's, and may declare nothing.
+  /// Skips a document type, which may name Apple's but must not declare anything.
   private mutating func skipDocumentType() throws(PropertyListError) {
     let bracketOrEnd = bytes[position...].first { $0 == UInt8(ascii: "[") || $0 == UInt8(ascii: ">") }
     guard starts(with: "<!DOCTYPE"), bracketOrEnd != UInt8(ascii: "[") else { throw .declaresDocumentType }
@@ -79,7 +79,7 @@ struct XMLPropertyListCheck {
     position = contents.endIndex + 1
   }
 
-  /// A comment holds no "--" (XML 1.0 §2.5), and doesn't look as if it ended where it starts.
+  /// Skips a comment. It must not contain "--" (XML 1.0 §2.5), nor end with its own start, as in "<!-->".
   private mutating func skipComment() throws(PropertyListError) {
     let start = position
     try skip(past: "--", from: start + 4, part: "comment")
@@ -89,7 +89,7 @@ struct XMLPropertyListCheck {
     position += 1
   }
 
-  /// An instruction, or the declaration `<?xml … ?>`, whose encoding may be UTF-8 or its subset ASCII.
+  /// Skips an instruction, or the declaration `<?xml … ?>`, whose encoding must be UTF-8 or its subset ASCII.
   private mutating func skipInstruction() throws(PropertyListError) {
     let start = position
     try skip(past: "?>", from: start + 2, part: "instruction")

@@ -1,9 +1,9 @@
-// Looks over a property list that came from a peer before Foundation reads it.
+// `PropertyListCheck`: checks a peer's property list before Foundation reads it.
 
 public import Foundation
 
 enum PropertyListCheck {
-  /// Returns if Foundation can read `data` without harm, or finds for itself that it is no property list.
+  /// Returns if Foundation can read `data` safely, or can detect by itself that it isn't a property list.
   static func check(_ data: Data) throws(PropertyListError) {
     let bytes = [UInt8](data)
     if bytes.starts(with: "bplist".utf8) {
@@ -17,10 +17,10 @@ enum PropertyListCheck {
 }
 
 extension PropertyListDecoder: DataDecoder {
-  // Under another name, for two methods of the same name would be ambiguous to whoever calls the decoder directly.
-  /// Decodes a value from `data`, which is looked over first.
+  // Named differently, because two methods with one name would be ambiguous in direct calls of the decoder.
+  /// Checks `data`, then decodes a value from it.
   ///
-  /// - Throws: ``PropertyListError`` for data that could do harm, and what the decoder throws.
+  /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.
   @_disfavoredOverload
   @_implements(DataDecoder,decode(_:from:))
   public func decodeChecked<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {

@@ -1,22 +1,22 @@
-// Every limit of reading property lists, with its unit and source.
+// `PropertyListLimits`: the limits for property lists, with units and sources.
 
 enum PropertyListLimits {
-  /// How deep arrays, dictionaries and other elements may nest; 512 as in Foundation's JSON. Foundation limits that of
-  /// some property lists only, and for the others it overruns its stack.
+  /// The maximum nesting of arrays, dictionaries and other elements; 512, as for JSON in Foundation. For some property
+  /// lists, Foundation has no limit and overruns its stack.
   static let nestingMax = 512
 
-  /// What a value of a binary list counts for, in bytes, besides its text or data: about what Foundation takes for it.
+  /// The assumed size of a binary list's value in bytes, without its text or data: about what Foundation allocates.
   static let valueBytes = 16
 
-  /// Bytes that a binary list may always expand to, since values that are referred to twice are there twice once they
-  /// are read; 16 MiB, as what is smaller does no harm.
+  /// The size in bytes to which any binary list may expand, because values referenced twice are duplicated when they
+  /// are read; 16 MiB, because smaller sizes do no harm.
   static let expandedBytesFloor = 16 << 20
 
-  /// Bytes that a binary list may expand to for each byte of its own; 64, as no honest list has come near it: a list
-  /// of a million references to texts of 100 bytes comes to 39.
+  /// The maximum expansion of a binary list, in bytes per byte; 64, because real lists stay below it: a list of a
+  /// million references to 100-byte texts reaches 39.
   static let expansionRatioMax = 64
 
-  /// Bytes that a binary list of `bytes` may expand to.
+  /// Returns the maximum expanded size of a binary list of `bytes` bytes.
   static func expandedBytesMax(bytes: Int) -> Int {
     let product = bytes.multipliedReportingOverflow(by: expansionRatioMax)
     return product.overflow ? .max : max(product.partialValue, expandedBytesFloor)

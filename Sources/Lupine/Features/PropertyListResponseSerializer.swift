@@ -1,21 +1,21 @@
-// Bodies as property lists without a type.
+// `PropertyListResponseSerializer`: reads untyped property lists.
 
 public import Foundation
 public import LupineURLSession
 
-/// Reads the body as a property list, XML or binary: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries of
-/// these; an allowed empty body as `NSNull`.
+/// Reads the body as an XML or binary property list: `String`, `NSNumber`, `Date`, `Data`, and arrays and dictionaries
+/// of these. An empty body, where allowed, becomes `NSNull`.
 public final class PropertyListResponseSerializer: ResponseSerializer {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
-  /// Which values Foundation reads as mutable ones; they are handed over as immutable ones whatever it says.
+  /// Foundation's reading options. The delivered values are immutable, whatever the options.
   public let options: PropertyListSerialization.ReadOptions
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init(
     dataPreprocessor: any DataPreprocessor = PropertyListResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = PropertyListResponseSerializer.defaultEmptyResponseCodes,
@@ -28,11 +28,11 @@ public final class PropertyListResponseSerializer: ResponseSerializer {
     self.options = options
   }
 
-  /// Returns the property list of the prepared body.
+  /// Returns the property list in the preprocessed body.
   ///
-  /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, what the preprocessor throws, or
-  ///   `.customSerializationFailed`: with a ``PropertyListError`` if the body could do harm or holds what has no plain
-  ///   value, with Foundation's error if it is no property list.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
+  ///   preprocessor's error; or `.customSerializationFailed`, with a ``PropertyListError`` if the body is unsafe or has
+  ///   a value without a plain form, or with Foundation's error if it isn't a property list.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> any Sendable {
@@ -54,10 +54,10 @@ extension ResponseSerializer where Self == PropertyListResponseSerializer {
 }
 
 extension DataRequest {
-  /// Calls `completionHandler` with the body as a property list; an empty one is an error unless method or status allow
-  /// it.
+  /// Calls `completionHandler` with the body as a property list. An empty body is an error, unless the method or the
+  /// status allows it.
   ///
-  /// Alamofire 5 has no such handler any more; Alamofire 4's had this form.
+  /// Alamofire 5 has no such handler; this one has the form of Alamofire 4's.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(
@@ -77,7 +77,7 @@ extension DataRequest {
   }
 }
 
-/// The same tree by types that the compiler knows to be Sendable. The check has limited how deep it nests.
+/// Converts the tree to types known to be Sendable. The check has limited the nesting.
 private func sendable(_ list: Any) throws -> any Sendable {
   switch list {
   case let text as String: text

@@ -1,52 +1,52 @@
-// Who decides whether a redirect is followed, and with which request.
+// `RedirectHandler`: decides whether a redirect is followed, and with which request.
 
 public import LupineURLSession
 
 /// Decides about a redirect before it is followed.
 public protocol RedirectHandler: Sendable {
-  /// Looks at the request that would be sent next and calls `completion` once, on any thread, with the one that is to
-  /// be sent, or with nil to follow no further; the redirect's own response is then the task's.
+  /// Decides about a redirect, then calls `completion` once, on any thread, with the request to send; or with nil not
+  /// to follow the redirect, so that its response becomes the task's response.
   ///
-  /// A redirect from https to http, or to a Unix socket, is refused, and stays refused whatever the handler changes but the
-  /// scheme: a query that it adds is no decision to send the request in clear. Only a handler that turns another scheme
-  /// into http leads there.
+  /// A redirect from https to http, or to a Unix socket, is refused. It stays refused if the handler changes anything
+  /// but the scheme: adding a query, for example, isn't a decision to send the request in the clear. It is followed
+  /// only if the handler itself changes another scheme to http.
   ///
   /// - Parameters:
-  ///   - task: the task that was redirected; it waits for the answer.
-  ///   - request: what following the redirect would send (RFC 9110 §15.4).
-  ///   - response: the response with the redirect.
-  ///   - completion: takes the answer.
+  ///   - task: The redirected task, which waits for `completion`.
+  ///   - request: The request that follows the redirect (RFC 9110 §15.4).
+  ///   - response: The redirect's response.
+  ///   - completion: Takes the request to send, or nil.
   func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void)
 }
 
-/// A redirect handler that does the same with every redirect.
+/// A redirect handler that treats every redirect alike.
 public struct Redirector: RedirectHandler {
-  /// What to do with a redirect.
+  /// How redirects are handled.
   public enum Behavior: Sendable {
-    /// The request is sent as the redirect says.
+    /// The redirect is followed with the proposed request.
     case follow
-    /// The redirect's own response is the result.
+    /// The redirect isn't followed; its response is the result.
     case doNotFollow
-    /// The request that the closure returns is sent; with nil the redirect isn't followed.
+    /// The redirect is followed with the closure's request; with nil, it isn't followed.
     case modify(@Sendable (_ task: URLSessionTask, _ request: URLRequest, _ response: HTTPURLResponse) -> URLRequest?)
   }
 
-  /// Follows every redirect, as happens without a handler.
+  /// Follows every redirect, which is also the behavior without a handler.
   public static let follow = Redirector(behavior: .follow)
-  /// Follows none.
+  /// Follows no redirect.
   public static let doNotFollow = Redirector(behavior: .doNotFollow)
 
-  /// What the redirector does.
+  /// How redirects are handled.
   public let behavior: Behavior
 
-  /// A redirector that does so.
+  /// Creates a redirector.
   public init(behavior: Behavior) {
     self.behavior = behavior
   }
 
-  /// Answers at once, as ``behavior`` says.
+  /// Calls `completion` synchronously, as ``behavior`` says.
   public func task(
     _ task: URLSessionTask, willBeRedirectedTo request: URLRequest, for response: HTTPURLResponse,
     completion: @escaping (URLRequest?) -> Void
@@ -60,13 +60,13 @@ public struct Redirector: RedirectHandler {
 }
 
 extension RedirectHandler where Self == Redirector {
-  /// Follows every redirect, as happens without a handler.
+  /// Follows every redirect, which is also the behavior without a handler.
   public static var follow: Redirector { Redirector(behavior: .follow) }
 
-  /// Follows none: the redirect's own response is the result.
+  /// Follows no redirect; its response is the result.
   public static var doNotFollow: Redirector { Redirector(behavior: .doNotFollow) }
 
-  /// Sends the request that `closure` returns; with nil the redirect isn't followed.
+  /// Follows redirects with the request that `closure` returns; with nil, a redirect isn't followed.
   @preconcurrency
   public static func modify(
     using closure:

@@ -1,24 +1,26 @@
-// The request as a curl command, when it has been built.
+// `Request`'s curl commands.
 
 public import Foundation
 import LupineURLSession
 
 extension Request {
-  /// The curl command of the latest request, or a sentence that says that none was built yet.
+  /// Returns the curl command of the latest `URLRequest`, or a message that none has been created yet.
   public func cURLDescription() -> String {
-    lastRequest.map(description) ?? "No curl command: the request was not built yet. Resume it first."
+    lastRequest.map(description) ?? "No curl command: the request has not been built yet. Resume it first."
   }
 
-  /// Calls `handler` on `queue` with the curl command whenever a request is built, and with the latest if there is one.
+  /// Calls `handler` on `queue` with the curl command of each `URLRequest`, beginning with the latest one if there is
+  /// one.
   ///
-  /// If one can't be adapted, it is the command of what was to be adapted; if one can't be made, a sentence that says so.
+  /// If a request can't be adapted, the command is that of the unadapted one; if it can't be created, `handler` gets a
+  /// message.
   @preconcurrency
   @discardableResult
   public func cURLDescription(on queue: DispatchQueue, calling handler: @escaping @Sendable (String) -> Void) -> Self {
     cURLDescription { text in queue.async { handler(text) } }
   }
 
-  /// The same on the underlying queue.
+  /// Calls `handler` on the underlying queue; otherwise as `cURLDescription(on:calling:)`.
   @preconcurrency
   @discardableResult
   public func cURLDescription(calling handler: @escaping @Sendable (String) -> Void) -> Self {
@@ -29,7 +31,7 @@ extension Request {
         case .success(let request): request
         case .failure(let failure): failure.initialRequest
         }
-      handler(request.map(description) ?? "No curl command: the request can't be made. Look at its error.")
+      handler(request.map(description) ?? "No curl command: the request could not be built. See its error.")
     }
     return self
   }

@@ -1,16 +1,17 @@
-// Writes a request as a curl command for bash. No word is changed by the shell, history expansion included, and curl
-// sends the method, fields and body of the request.
+// `cURLDescription`: writes a request as a curl command for bash. The shell changes no word of it, not even by history
+// expansion, and curl sends the request's method, fields and body.
 
 import Foundation
 import LupineURLSession
 
-/// The curl command for `request`, with the fields of the session's configuration that the request doesn't set itself.
+/// Returns the curl command for `request`, with those of the configuration's fields that the request doesn't set
+/// itself.
 ///
-/// `credential` is what is shown to a server that asks, and `cookies` the value of the Cookie field if it differs from the
+/// `credential` is the answer to a challenge. `cookies` is the value of the Cookie field if it differs from the
 /// request's own.
 ///
-/// The body is an argument if it can be one. With NUL in it, which no argument can hold, or from 128 KiB on, it is
-/// written by bash's `printf` and read by curl through a process substitution. A body stream is left out.
+/// The body is an argument if possible. A body with NUL bytes, which no argument can have, or of 128 KiB or more is
+/// written by bash's `printf`, and curl reads it through a process substitution. A body stream is omitted.
 func cURLDescription(
   of request: URLRequest, configuration configurationHeaders: HTTPHeaders, credential: URLCredential? = nil,
   cookies: String? = nil
@@ -23,49 +24,49 @@ func cURLDescription(
 
   var parts = ["$ curl -v"]
   parts.append("-X \(methodWord(method))")
-  // A name with a colon can't be shown; curl would take what follows it for the password.
+  // A name with a colon is omitted, because curl would treat the rest as the password.
   if let credential, credential.basicAuthorization != nil, let user = credential.user,
     let password = credential.password
   {
     parts.append("-u \(shellWord("\(user):\(password)"))")
   }
-  // Without it curl waits for the content that a HEAD response announces but never has.
+  // Otherwise, curl would wait for the content that a HEAD response announces but doesn't have.
   if method == HTTPMethod.head.rawValue, body.isEmpty { parts.append("--head") }
 
   var headers = configurationHeaders
   for header in request.headers { headers.update(header) }
   if let cookies {
-    // curl ignores -b beside a field, and takes what has no "=" in it for a file's name.
+    // curl ignores -b if there is a Cookie field, and treats a value without "=" as a file name.
     if headers["Cookie"] == nil, cookies.utf8.contains(UInt8(ascii: "=")) {
       parts.append("-b \(shellWord(cookies))")
     } else {
       headers.update(name: "Cookie", value: cookies)
     }
   }
-  // With -H, curl takes what follows an @ for a file's name. No request is sent with such a name anyway.
+  // With -H, curl treats the text after an @ as a file name. Requests with such a field name are never sent.
   for header in headers where header.name.utf8.first != UInt8(ascii: "@") {
-    // curl takes "Name:" as an order to remove the field; a semicolon sends it empty.
+    // curl removes the field for "Name:", but sends it empty for "Name;".
     let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
     parts.append("-H \(shellWord(line))")
   }
 
   if !body.isEmpty { parts.append(bodyOption(body)) }
-  // Brackets and braces in a URL are patterns for curl.
+  // curl treats brackets and braces in a URL as patterns.
   if url.contains(where: { "[]{}".contains($0) }) { parts.append("--globoff") }
   parts.append(urlArgument(url))
   return parts.joined(separator: " \\\n\t")
 }
 
-/// The longest argument that Linux passes to a program, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
+/// The maximum length of a program's argument on Linux, in bytes without the NUL: MAX_ARG_STRLEN, 32 pages of 4 KiB.
 private let argumentBytesMax = 32 * 4_096 - 1
 
-/// The URL, so that curl takes it for one whatever it begins with. Only one without a scheme, which no request can be sent
-/// to, begins with anything but a letter.
+/// Returns the URL's argument, such that curl doesn't mistake it for anything else. Only a URL without a scheme, to
+/// which no request can be sent, starts with another character than a letter.
 private func urlArgument(_ url: String) -> String {
   switch url.utf8.first {
-  // An option otherwise, such as -K, which reads a file.
+  // Otherwise an option, such as -K, which reads a file.
   case UInt8(ascii: "-"): "--url \(shellWord(url))"
-  // curl 8.13 and later take what follows an @ for the name of a file with URLs. It would assume http by itself.
+  // curl 8.13 and later treat the text after an @ as the name of a file with URLs. http is curl's default scheme.
   case UInt8(ascii: "@"): shellWord("http://\(url)")
   default: shellWord(url)
   }
@@ -80,7 +81,7 @@ private func bodyOption(_ body: Data) -> String {
   if body.count > argumentBytesMax || body.contains(0) {
     return "--data-binary @<(printf '\(escaped(body, by: printfEscape))')"
   }
-  // With -d and --data-binary, curl takes what follows an @ for a file's name.
+  // With -d and --data-binary, curl treats the text after an @ as a file name.
   let isFileName = body.first == UInt8(ascii: "@")
   if let text = String(validating: body, as: UTF8.self) {
     return "\(isFileName ? "--data-raw" : "-d") \(shellWord(text))"
@@ -88,7 +89,8 @@ private func bodyOption(_ body: Data) -> String {
   return "\(isFileName ? "--data-raw" : "--data-binary") $'\(escaped(body, by: ansiCEscape))'"
 }
 
-/// `text` as one word for bash: in double quotes, or in `$'…'` if a terminal would act on a character in it.
+/// Returns `text` as one bash word: in double quotes, or in `$'…'` if it has control characters, which a terminal would
+/// interpret.
 private func shellWord(_ text: String) -> String {
   let hasControls = text.utf8.contains { ($0 < 0x20 && $0 != UInt8(ascii: "\n")) || $0 == 0x7F }
   if hasControls { return "$'\(escaped(text.utf8, by: ansiCEscape))'" }
@@ -100,7 +102,7 @@ private func shellWord(_ text: String) -> String {
       word += "\\"
       word.unicodeScalars.append(scalar)
     case "!":
-      // A backslash before it would stay inside double quotes, so it stands outside them.
+      // Inside double quotes, a backslash before it would be literal, so both are outside.
       word += "\"\\!\""
     default:
       word.unicodeScalars.append(scalar)
@@ -121,8 +123,8 @@ private func escaped(_ bytes: some Sequence<UInt8>, by escape: (UInt8) -> String
   return text
 }
 
-/// Whether neither bash nor printf gives the byte a meaning: printable ASCII without quote, backslash, percent sign,
-/// exclamation mark, and the hyphen that would start an option of printf.
+/// Whether bash and printf treat the byte literally: printable ASCII except quotes, backslashes, percent signs,
+/// exclamation marks, and hyphens, which would start an option of printf.
 private func isPlain(_ byte: UInt8) -> Bool {
   switch byte {
   case UInt8(ascii: "'"), UInt8(ascii: "\\"), UInt8(ascii: "%"), UInt8(ascii: "!"), UInt8(ascii: "-"): false
@@ -130,12 +132,12 @@ private func isPlain(_ byte: UInt8) -> Bool {
   }
 }
 
-/// `\xHH` in `$'…'`; always two digits, so that no digit behind it is taken with it.
+/// `\xHH` for `$'…'`; always two digits, so that a digit after it isn't included.
 private func ansiCEscape(_ byte: UInt8) -> String {
   "\\x" + (byte < 0x10 ? "0" : "") + String(byte, radix: 16)
 }
 
-/// `\NNN` in a printf format; always three octal digits.
+/// `\NNN` for a printf format; always three octal digits.
 private func printfEscape(_ byte: UInt8) -> String {
   let digits = String(byte, radix: 8)
   return "\\" + String(repeating: "0", count: 3 - digits.count) + digits

@@ -1,31 +1,31 @@
-// Compresses the bodies of requests.
+// `DeflateRequestCompressor`: compresses the bodies of requests.
 
 public import Foundation
 public import LupineURLSession
 
-/// An adapter that sends bodies with the content coding `deflate`: the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
+/// An adapter that sends bodies with the content coding `deflate`, the zlib format (RFC 9110 §8.4.1.2, RFC 1950).
 ///
-/// Not every server decodes what it gets, and none says so before: use it where that is known.
+/// Use it only for servers known to decode requests: many don't, and none announces it.
 public struct DeflateRequestCompressor: RequestInterceptor {
-  /// What to do with a request that has a Content-Encoding field already.
+  /// How a request is handled that already has a Content-Encoding field.
   public enum DuplicateHeaderBehavior: Sendable {
-    /// It fails with ``DuplicateHeaderError``.
+    /// The request fails with ``DuplicateHeaderError``.
     case error
-    /// Its body is compressed, and the field replaced by `deflate`.
+    /// The body is compressed, and the field is replaced by `deflate`.
     case replace
-    /// It stays as it is.
+    /// The request is sent unchanged.
     case skip
   }
 
-  /// The request has a Content-Encoding field already, so its body may be compressed.
+  /// The error for a request with a Content-Encoding field, whose body may already be compressed.
   public struct DuplicateHeaderError: Error, Sendable {}
 
-  /// What to do with a request that has a Content-Encoding field already.
+  /// How a request is handled that already has a Content-Encoding field.
   public let duplicateHeaderBehavior: DuplicateHeaderBehavior
-  /// Says for each body whether to compress it; called on an internal queue.
+  /// Returns whether to compress a body; called on an internal queue.
   public let shouldCompressBodyData: @Sendable (_ bodyData: Data) -> Bool
 
-  /// A compressor; by default it compresses every body, and fails if that seems to have happened already.
+  /// Creates a compressor. By default, it compresses every body, and fails if a body may already be compressed.
   @preconcurrency
   public init(
     duplicateHeaderBehavior: DuplicateHeaderBehavior = .error,
@@ -35,10 +35,10 @@ public struct DeflateRequestCompressor: RequestInterceptor {
     self.shouldCompressBodyData = shouldCompressBodyData
   }
 
-  /// Answers at once with the request and its `httpBody` compressed, or as it is if it has none or isn't to be
-  /// compressed.
+  /// Calls `completion` synchronously with the request and its compressed `httpBody`, or with the unchanged request if
+  /// it has no body or isn't to be compressed.
   ///
-  /// Fails with ``DuplicateHeaderError``, or for want of memory.
+  /// Fails with ``DuplicateHeaderError``, or if memory is exhausted.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -64,11 +64,11 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 }
 
 extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
-  /// What happened and what to do about it.
+  /// What happened, and how to correct it.
   public var errorDescription: String? {
     """
-    The request's body was not compressed, for its Content-Encoding field says that this has happened. Remove the \
-    field, or choose .replace or .skip as the compressor's duplicateHeaderBehavior.
+    The request's body was not compressed because its Content-Encoding field says that it already is. Remove the \
+    field, or pass .replace or .skip as the compressor's duplicateHeaderBehavior.
     """
   }
 }

@@ -1,28 +1,28 @@
-// What may change a request before it is sent, and what may send it again after it has failed.
+// `RequestInterceptor`: adapts requests before they are sent, and retries them after failures.
 
 public import Foundation
 public import LupineURLSession
 
-/// What an adapter may know of the request that it adapts.
+/// The context of an adapter's call.
 public struct RequestAdapterState: Sendable {
-  /// The `id` of the ``Request`` that the `URLRequest` is for.
+  /// The `id` of the ``Request`` to which the `URLRequest` belongs.
   public let requestID: UUID
-  /// The session that runs the request.
+  /// The session of the request.
   public let session: Session
 }
 
-/// Changes a request each time before it is sent, retries included.
+/// Changes a request before each time that it is sent, retries included.
 public protocol RequestAdapter: Sendable {
-  /// Looks at `urlRequest` and calls `completion` once, on any thread, with what is to be sent in its place or with the
-  /// error to fail with.
+  /// Adapts `urlRequest`, then calls `completion` once, on any thread, with the request to send or the error to fail
+  /// with.
   ///
-  /// Nothing goes on until then. An answer after the first is ignored.
+  /// The request waits for `completion`. Further calls of it are ignored.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, for session: Session,
     completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void)
 
-  /// The same with more to know; sessions call this one. Unless it is implemented, it calls the other.
+  /// Adapts `urlRequest` with more context. Sessions call this method; by default it calls `adapt(_:for:completion:)`.
   @preconcurrency
   func adapt(
     _ urlRequest: URLRequest, using state: RequestAdapterState,
@@ -40,18 +40,18 @@ extension RequestAdapter {
   }
 }
 
-/// What becomes of a request that has failed.
+/// A retrier's decision about a failed request.
 public enum RetryResult: Sendable {
-  /// It is made and sent again at once.
+  /// Retries the request immediately.
   case retry
-  /// It is made and sent again after so many seconds.
+  /// Retries the request after this many seconds.
   case retryWithDelay(TimeInterval)
-  /// It has failed, unless the next retrier thinks otherwise.
+  /// Doesn't retry; the next retrier is called.
   case doNotRetry
-  /// It has failed with this error, and no other retrier is asked.
+  /// Fails the request with this error; no other retrier is called.
   case doNotRetryWithError(any Error)
 
-  /// Whether the request is to be sent again.
+  /// Whether the request is retried.
   var retryRequired: Bool {
     switch self {
     case .retry, .retryWithDelay: true
@@ -59,33 +59,46 @@ public enum RetryResult: Sendable {
     }
   }
 
-  /// Seconds to wait before, if there is something to wait for.
+  /// The delay in seconds, or nil.
   var delay: TimeInterval? {
     if case .retryWithDelay(let delay) = self { delay } else { nil }
   }
 
-  /// The error to fail with in place of the request's own.
+  /// The error that replaces the request's own, or nil.
   var error: (any Error)? {
     if case .doNotRetryWithError(let error) = self { error } else { nil }
   }
 }
 
-/// Decides about sending a request again after it has failed.
+/// Decides whether a failed request is retried.
 public protocol RequestRetrier: Sendable {
-  /// Looks at what failed and why, and calls `completion` once, on any thread.
+  /// Decides about a failed request, then calls `completion` once, on any thread.
   ///
-  /// The request hasn't ended until then. An answer after the first is ignored.
+  /// The request waits for `completion`. Further calls of it are ignored.
   @preconcurrency
   func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
     completion: @escaping @Sendable (_ result: RetryResult) -> Void)
 }
 
-/// An adapter and a retrier in one; what a type doesn't implement leaves the request alone.
+/// An adapter and a retrier in one. By default, it changes nothing and doesn't retry.
+///
+/// ```swift
+/// struct APIKey: RequestInterceptor {
+///   func adapt(
+///     _ urlRequest: URLRequest, for session: Session,
+///     completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
+///   ) {
+///     var urlRequest = urlRequest
+///     urlRequest.headers.add(name: "X-API-Key", value: "secret")
+///     completion(.success(urlRequest))
+///   }
+/// }
+/// ```
 public protocol RequestInterceptor: RequestAdapter, RequestRetrier {}
 
 extension RequestInterceptor {
-  /// Answers with the request as it is.
+  /// Calls `completion` with the unchanged request.
   @preconcurrency
   public func adapt(
     _ urlRequest: URLRequest, for session: Session,
@@ -94,7 +107,7 @@ extension RequestInterceptor {
     completion(.success(urlRequest))
   }
 
-  /// Answers ``RetryResult/doNotRetry``.
+  /// Calls `completion` with ``RetryResult/doNotRetry``.
   @preconcurrency
   public func retry(
     _ request: Request, for session: Session, dueTo error: any Error,
@@ -104,14 +117,14 @@ extension RequestInterceptor {
   }
 }
 
-/// An adapter as a closure; it calls its completion once.
+/// The closure of an ``Adapter``; it must call its completion once.
 public typealias AdaptHandler =
   @Sendable (
     _ urlRequest: URLRequest, _ session: Session,
     _ completion: @escaping @Sendable (_ result: Result<URLRequest, any Error>) -> Void
   ) -> Void
 
-/// A retrier as a closure; it calls its completion once.
+/// The closure of a ``Retrier``; it must call its completion once.
 public typealias RetryHandler =
   @Sendable (
     _ request: Request, _ session: Session, _ error: any Error,

@@ -1,29 +1,29 @@
-// What turns a complete body into a value: the protocols and the defaults that serializers share.
+// `ResponseSerializer`: the protocols of serializers, and their shared defaults.
 
 public import Foundation
 public import LupineURLSession
 
-/// Turns the outcome of a data request into a value.
+/// Serializes the outcome of a data request.
 public protocol DataResponseSerializerProtocol<SerializedObject>: Sendable {
-  /// What the serializer makes.
+  /// The type of the serialized value.
   associatedtype SerializedObject: Sendable
 
-  /// Makes a value of the body, or throws why there is none.
+  /// Returns the value of a response.
   ///
   /// - Parameters:
-  ///   - request: the request that was sent last, `nil` if none could be built.
-  ///   - response: the server's response, `nil` if none arrived.
-  ///   - data: the body, `nil` if it is empty.
-  ///   - error: what failed before; a serializer that has nothing to make of it throws it again.
+  ///   - request: The last request sent; nil if none could be created.
+  ///   - response: The server's response; nil if none was received.
+  ///   - data: The body; nil if it is empty.
+  ///   - error: The request's error, if any. A serializer that can't recover from it should throw it.
   func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> SerializedObject
 }
 
-/// A serializer that prepares the body first, and knows when an empty one is right.
+/// A serializer that preprocesses the body and knows which responses may be empty.
 public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProtocol, DownloadResponseSerializerProtocol
 {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   var dataPreprocessor: any DataPreprocessor { get }
   /// The methods whose responses may be empty.
   var emptyRequestMethods: Set<HTTPMethod> { get }
@@ -32,16 +32,16 @@ public protocol ResponseSerializer<SerializedObject>: DataResponseSerializerProt
 }
 
 extension ResponseSerializer {
-  /// Leaves the body as it is.
+  /// Returns the body unchanged.
   public static var defaultDataPreprocessor: any DataPreprocessor { PassthroughPreprocessor() }
 
-  /// HEAD, whose response never has a body (RFC 9110 §9.3.2).
+  /// HEAD, whose responses never have a body (RFC 9110 §9.3.2).
   public static var defaultEmptyRequestMethods: Set<HTTPMethod> { EmptyResponseDefaults.methods }
 
   /// 204 and 205, which have no content (RFC 9110 §15.3.5 and §15.3.6).
   public static var defaultEmptyResponseCodes: Set<Int> { EmptyResponseDefaults.codes }
 
-  /// What prepares a body that isn't empty; by default nothing is done to it.
+  /// Transforms a body that isn't empty; by default returns it unchanged.
   public var dataPreprocessor: any DataPreprocessor { Self.defaultDataPreprocessor }
 
   /// The methods whose responses may be empty; by default HEAD.
@@ -50,25 +50,25 @@ extension ResponseSerializer {
   /// The status codes whose responses may be empty; by default 204 and 205.
   public var emptyResponseCodes: Set<Int> { Self.defaultEmptyResponseCodes }
 
-  /// Whether the method of `request` allows an empty body; `nil` without a request.
+  /// Returns whether the method of `request` allows an empty body; nil without a request.
   public func requestAllowsEmptyResponseData(_ request: URLRequest?) -> Bool? {
     request?.method.map(emptyRequestMethods.contains)
   }
 
-  /// Whether the status code of `response` allows an empty body; `nil` without a response.
+  /// Returns whether the status code of `response` allows an empty body; nil without a response.
   public func responseAllowsEmptyResponseData(_ response: HTTPURLResponse?) -> Bool? {
     response.map { emptyResponseCodes.contains($0.statusCode) }
   }
 
-  /// Whether the method or the status code allows an empty body.
+  /// Returns whether the method or the status code allows an empty body.
   public func emptyResponseAllowed(forRequest request: URLRequest?, response: HTTPURLResponse?) -> Bool {
     requestAllowsEmptyResponseData(request) == true || responseAllowsEmptyResponseData(response) == true
   }
 
-  /// The body after the preprocessor, or `nil` if it is empty and may be.
+  /// Returns the preprocessed body; nil if it is empty and may be.
   ///
-  /// - Throws: `error` if there is one, `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a
-  ///   body that must not be empty, and what the preprocessor throws.
+  /// - Throws: `error` if there is one; `AFError.responseSerializationFailed` with `.inputDataNilOrZeroLength` for a
+  ///   body that must not be empty; or the preprocessor's error.
   func preparedData(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> Data? {
@@ -81,17 +81,17 @@ extension ResponseSerializer {
   }
 }
 
-/// When a response may be empty; made once.
+/// The responses that may be empty by default. The sets are created once.
 private enum EmptyResponseDefaults {
   static let methods: Set<HTTPMethod> = [.head]
   static let codes: Set<Int> = [204, 205]
 }
 
 extension ResponseSerializer where Self == DataResponseSerializer {
-  /// Hands the body over as it is.
+  /// Returns the body unchanged.
   public static var data: DataResponseSerializer { DataResponseSerializer() }
 
-  /// Hands the prepared body over.
+  /// Returns the preprocessed body.
   public static func data(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -105,10 +105,10 @@ extension ResponseSerializer where Self == DataResponseSerializer {
 }
 
 extension ResponseSerializer where Self == StringResponseSerializer {
-  /// Reads the body as text in the charset that the response names.
+  /// Reads the body as text in the response's charset.
   public static var string: StringResponseSerializer { StringResponseSerializer() }
 
-  /// Reads the prepared body as text in `encoding`, or in the charset that the response names.
+  /// Reads the preprocessed body as text in `encoding`, or in the response's charset.
   public static func string(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -124,7 +124,7 @@ extension ResponseSerializer where Self == StringResponseSerializer {
 }
 
 extension ResponseSerializer {
-  /// Decodes the prepared body as a `T`.
+  /// Decodes the preprocessed body as a `T`.
   public static func decodable<T: Decodable>(
     of type: T.Type,
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer<T>.defaultDataPreprocessor,

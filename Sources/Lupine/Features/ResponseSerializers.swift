@@ -1,18 +1,18 @@
-// The serializers for bytes, text and Decodable values.
+// Serializers for bytes, text and `Decodable` values.
 
 public import Foundation
 public import LupineURLSession
 
-/// Hands the body over as bytes; an allowed empty one as no bytes.
+/// Returns the body as bytes; an empty body, where allowed, as empty `Data`.
 public final class DataResponseSerializer: ResponseSerializer {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init(
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
     emptyResponseCodes: Set<Int> = DataResponseSerializer.defaultEmptyResponseCodes,
@@ -23,9 +23,10 @@ public final class DataResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the prepared body.
+  /// Returns the preprocessed body.
   ///
-  /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, or what the preprocessor throws.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; or the
+  ///   preprocessor's error.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> Data {
@@ -33,18 +34,18 @@ public final class DataResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Reads the body as text; an allowed empty one as no text.
+/// Reads the body as text; an empty body, where allowed, as an empty string.
 public final class StringResponseSerializer: ResponseSerializer {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// The encoding of the body, or `nil` to go by the response's charset.
+  /// The encoding of the body; nil to use the response's charset.
   public let encoding: String.Encoding?
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init(
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
     encoding: String.Encoding? = nil,
@@ -57,13 +58,14 @@ public final class StringResponseSerializer: ResponseSerializer {
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the prepared body as text: in the explicit encoding, else the response's charset, else ISO Latin-1.
+  /// Returns the preprocessed body as text: in ``encoding`` if set, else in the response's charset, else in ISO
+  /// Latin-1.
   ///
-  /// A charset whose name isn't known is as none. EUC-JP is known, but Foundation on Linux can't decode it, so that it is
-  /// always an error; let the server send UTF-8, or decode `Data` with a library.
+  /// An unknown charset is ignored. EUC-JP is known, but Foundation on Linux can't decode it, so it is always an error;
+  /// let the server send UTF-8, or decode `Data` with a library.
   ///
-  /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, what the preprocessor throws,
-  ///   or `.stringSerializationFailed` if the bytes are no text in that encoding.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty; the
+  ///   preprocessor's error; or `.stringSerializationFailed` if the body isn't valid text in that encoding.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> String {
@@ -79,18 +81,18 @@ public final class StringResponseSerializer: ResponseSerializer {
   }
 }
 
-/// Decodes the body as a `T`; an allowed empty one as the empty value of an `EmptyResponse`.
+/// Decodes the body as a `T`; an empty body, where allowed, becomes the empty value of an `EmptyResponse`.
 public final class DecodableResponseSerializer<T: Decodable & Sendable>: ResponseSerializer {
-  /// What prepares a body that isn't empty.
+  /// Transforms a body that isn't empty.
   public let dataPreprocessor: any DataPreprocessor
-  /// What decodes the prepared body.
+  /// Decodes the preprocessed body.
   public let decoder: any DataDecoder
   /// The status codes whose responses may be empty.
   public let emptyResponseCodes: Set<Int>
   /// The methods whose responses may be empty.
   public let emptyRequestMethods: Set<HTTPMethod>
 
-  /// Makes a serializer.
+  /// Creates a serializer.
   public init(
     dataPreprocessor: any DataPreprocessor = DecodableResponseSerializer.defaultDataPreprocessor,
     decoder: any DataDecoder = JSONDecoder(),
@@ -103,10 +105,11 @@ public final class DecodableResponseSerializer<T: Decodable & Sendable>: Respons
     self.emptyRequestMethods = emptyRequestMethods
   }
 
-  /// Returns the value that the prepared body decodes to.
+  /// Returns the value decoded from the preprocessed body.
   ///
-  /// - Throws: `error`, `.inputDataNilOrZeroLength` for a body that must not be empty, `.invalidEmptyResponse` if `T`
-  ///   has no empty value, what the preprocessor throws, or `.decodingFailed` with the decoder's error.
+  /// - Throws: `error` if there is one; `.inputDataNilOrZeroLength` for a body that must not be empty;
+  ///   `.invalidEmptyResponse` if `T` has no empty value; the preprocessor's error; or `.decodingFailed` with the
+  ///   decoder's error.
   public func serialize(
     request: URLRequest?, response: HTTPURLResponse?, data: Data?, error: (any Error)?
   ) throws -> T {

@@ -1,25 +1,25 @@
-// What a retry policy goes by unless it is told otherwise, and the policies' short names.
+// `RetryPolicy`'s defaults, and shorthands for the policies.
 
 public import Foundation
 
 extension RetryPolicy {
-  /// Two retries, so three attempts.
+  /// The maximum number of retries: two, so three attempts.
   public static let defaultRetryLimit: UInt = 2
 
-  /// Each delay is twice the one before it.
+  /// The factor of the delays: each is twice the previous one.
   public static let defaultExponentialBackoffBase: UInt = 2
 
-  /// Half a second before the first retry.
+  /// The delay before the first retry: half a second.
   public static let defaultExponentialBackoffScale: Double = 0.5
 
   /// The idempotent methods (RFC 9110 §9.2.2).
   public static let defaultRetryableHTTPMethods: Set<HTTPMethod> = [.delete, .get, .head, .options, .put, .trace]
 
-  /// Request Timeout, and the server errors that may be gone the next time (RFC 9110 §15.5.9 and §15.6).
+  /// Request Timeout and the server errors that are often transient (RFC 9110 §15.5.9 and §15.6).
   public static let defaultRetryableHTTPStatusCodes: Set<Int> = [408, 500, 502, 503, 504]
 
-  /// The errors of a network, a name service or a server that may be gone the next time. What the caller asked for
-  /// wrongly, cancelled or has to decide, such as `.badURL`, `.cancelled` or `.serverCertificateUntrusted`, isn't here.
+  /// Errors of the network, the name service or the server that are often transient. Errors that a retry can't correct,
+  /// such as `.badURL`, `.cancelled` and `.serverCertificateUntrusted`, aren't included.
   public static let defaultRetryableURLErrorCodes: Set<URLError.Code> = [
     .backgroundSessionInUseByAnotherProcess, .backgroundSessionWasDisconnected, .badServerResponse, .callIsActive,
     .cannotConnectToHost, .cannotFindHost, .cannotLoadFromNetwork, .dataNotAllowed, .dnsLookupFailed,
@@ -33,7 +33,7 @@ extension RequestInterceptor where Self == RetryPolicy {
   /// A policy with all defaults.
   public static var retryPolicy: RetryPolicy { RetryPolicy() }
 
-  /// A policy of one's own; for the parameters see ``RetryPolicy``.
+  /// A policy with the given parameters; see ``RetryPolicy``.
   public static func retryPolicy(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

@@ -1,34 +1,34 @@
-// Retriers that go by method, status code and URLError, and wait longer each time.
+// `RetryPolicy`: retries by method, status code and URLError, with increasing delays.
 
 public import Foundation
 
-// Unchecked since the class is open: all of it is constant.
-/// Retries requests that may be sent twice and have met what may pass, after a delay that grows exponentially.
+// Unchecked because the class is open: all state is constant.
+/// Retries requests after transient failures, with exponentially increasing delays.
 ///
-/// A policy retries nothing that isn't safe to send again unless it is told to; see ``shouldRetry(request:dueTo:)``.
+/// By default, only idempotent methods are retried; see ``shouldRetry(request:dueTo:)``.
 open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
-  /// How often a request is retried at most.
+  /// The maximum number of retries per request.
   public let retryLimit: UInt
-  /// By what each delay is longer than the one before it; at least 2.
+  /// The factor by which each delay exceeds the previous one; at least 2.
   public let exponentialBackoffBase: UInt
-  /// Seconds before the first retry.
+  /// The delay before the first retry in seconds.
   public let exponentialBackoffScale: Double
-  /// The methods that may be sent again.
+  /// The methods that may be retried.
   public let retryableHTTPMethods: Set<HTTPMethod>
-  /// The status codes after which it is worth trying again.
+  /// The status codes after which a request is retried.
   public let retryableHTTPStatusCodes: Set<Int>
-  /// The transfer's errors after which it is worth trying again.
+  /// The transfer errors after which a request is retried.
   public let retryableURLErrorCodes: Set<URLError.Code>
 
-  /// Creates a policy; a base below 2, with which delays wouldn't grow, is a mistake and traps.
+  /// Creates a policy. A base below 2 is a programming error, which stops the program.
   ///
   /// - Parameters:
-  ///   - retryLimit: how often a request is retried at most.
-  ///   - exponentialBackoffBase: by what each delay is longer than the one before it; at least 2.
-  ///   - exponentialBackoffScale: seconds before the first retry.
-  ///   - retryableHTTPMethods: the methods that may be sent again.
-  ///   - retryableHTTPStatusCodes: the status codes after which it is worth trying again.
-  ///   - retryableURLErrorCodes: the transfer's errors after which it is worth trying again.
+  ///   - retryLimit: The maximum number of retries per request.
+  ///   - exponentialBackoffBase: The factor by which each delay exceeds the previous one; at least 2.
+  ///   - exponentialBackoffScale: The delay before the first retry in seconds.
+  ///   - retryableHTTPMethods: The methods that may be retried.
+  ///   - retryableHTTPStatusCodes: The status codes after which a request is retried.
+  ///   - retryableURLErrorCodes: The transfer errors after which a request is retried.
   public init(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,
@@ -37,7 +37,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     retryableHTTPStatusCodes: Set<Int> = RetryPolicy.defaultRetryableHTTPStatusCodes,
     retryableURLErrorCodes: Set<URLError.Code> = RetryPolicy.defaultRetryableURLErrorCodes
   ) {
-    precondition(exponentialBackoffBase >= 2, "exponentialBackoffBase is \(exponentialBackoffBase); make it at least 2")
+    precondition(
+      exponentialBackoffBase >= 2, "exponentialBackoffBase is \(exponentialBackoffBase). Pass at least 2.")
     self.retryLimit = retryLimit
     self.exponentialBackoffBase = exponentialBackoffBase
     self.exponentialBackoffScale = exponentialBackoffScale
@@ -46,8 +47,8 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     self.retryableURLErrorCodes = retryableURLErrorCodes
   }
 
-  /// Answers ``RetryResult/retryWithDelay(_:)`` if the limit isn't reached and ``shouldRetry(request:dueTo:)`` agrees,
-  /// otherwise ``RetryResult/doNotRetry``.
+  /// Calls `completion` with ``RetryResult/retryWithDelay(_:)`` if the limit isn't reached and
+  /// ``shouldRetry(request:dueTo:)`` returns true; otherwise with ``RetryResult/doNotRetry``.
   ///
   /// The delay is `exponentialBackoffScale * pow(exponentialBackoffBase, retryCount)` seconds.
   @preconcurrency
@@ -61,22 +62,22 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
     completion(.retryWithDelay(delay))
   }
 
-  /// Whether the request's method is retryable, and its response's status code or the error too.
+  /// Returns whether the method is retryable, and either the response's status code or the error is too.
   ///
-  /// The error may be a `URLError`, or an ``AFError`` with one inside.
+  /// The error may be a `URLError`, or an ``AFError`` that wraps one.
   open func shouldRetry(request: Request, dueTo error: any Error) -> Bool {
     guard let method = request.request?.method, retryableHTTPMethods.contains(method) else { return false }
     if let statusCode = request.response?.statusCode, retryableHTTPStatusCodes.contains(statusCode) { return true }
     return Self.urlErrorCode(of: error).map(retryableURLErrorCodes.contains) ?? false
   }
 
-  /// Seconds before the next retry, or nil if there have been enough.
+  /// Returns the delay before the next retry in seconds; nil if the limit is reached.
   func delay(afterRetries count: Int) -> TimeInterval? {
     guard count < retryLimit else { return nil }
     return pow(Double(exponentialBackoffBase), Double(count)) * exponentialBackoffScale
   }
 
-  /// The code of the `URLError` that the error is or has inside.
+  /// Returns the code of the `URLError` that `error` is or wraps.
   private static func urlErrorCode(of error: any Error) -> URLError.Code? {
     var innermost = error
     while let underlying = innermost.asAFError?.underlyingError { innermost = underlying }
@@ -84,16 +85,16 @@ open class RetryPolicy: RequestInterceptor, @unchecked Sendable {
   }
 }
 
-// Unchecked for the same reason as its superclass; it has no state of its own.
+// Unchecked for the same reason as the superclass; it adds no state.
 /// Retries requests whose connection was lost, as RFC 9110 §9.2.2 allows for idempotent methods.
 open class ConnectionLostRetryPolicy: RetryPolicy, @unchecked Sendable {
-  /// Creates a policy that retries after `URLError.networkConnectionLost` alone; the rest is as in ``RetryPolicy``.
+  /// Creates a policy that retries only after `URLError.networkConnectionLost`, and otherwise as ``RetryPolicy``.
   ///
   /// - Parameters:
-  ///   - retryLimit: how often a request is retried at most.
-  ///   - exponentialBackoffBase: by what each delay is longer than the one before it; at least 2.
-  ///   - exponentialBackoffScale: seconds before the first retry.
-  ///   - retryableHTTPMethods: the methods that may be sent again.
+  ///   - retryLimit: The maximum number of retries per request.
+  ///   - exponentialBackoffBase: The factor by which each delay exceeds the previous one; at least 2.
+  ///   - exponentialBackoffScale: The delay before the first retry in seconds.
+  ///   - retryableHTTPMethods: The methods that may be retried.
   public init(
     retryLimit: UInt = RetryPolicy.defaultRetryLimit,
     exponentialBackoffBase: UInt = RetryPolicy.defaultExponentialBackoffBase,

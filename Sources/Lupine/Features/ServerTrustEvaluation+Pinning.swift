@@ -1,22 +1,22 @@
-// Evaluators that know the server's certificate or key, or those of its authority, beforehand.
+// Evaluators that pin certificates or public keys.
 
 public import Foundation
 public import LupineURLSession
 
-/// Accepts a server whose chain has one of the pinned certificates in it.
+/// Accepts a server whose certificate chain has one of the pinned certificates.
 public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
   private let certificates: [SecCertificate]
   private let acceptSelfSignedCertificates: Bool
   private let performDefaultValidation: Bool
   private let validateHost: Bool
 
-  /// Makes an evaluator.
+  /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - certificates: the pinned ones: the server's own, or its authority's; those in the main bundle by default.
-  ///   - acceptSelfSignedCertificates: whether the pinned certificates, and no others, are what a chain may end in.
-  ///   - performDefaultValidation: whether the chain must be good.
-  ///   - validateHost: whether the chain must be good and name the host, also without `performDefaultValidation`.
+  ///   - certificates: The pinned certificates: the server's or its authority's; by default those in the main bundle.
+  ///   - acceptSelfSignedCertificates: Whether the pinned certificates are the only trust anchors.
+  ///   - performDefaultValidation: Whether the chain must be valid.
+  ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
   public init(
     certificates: [SecCertificate] = Bundle.main.af.certificates, acceptSelfSignedCertificates: Bool = false,
     performDefaultValidation: Bool = true, validateHost: Bool = true
@@ -27,7 +27,7 @@ public final class PinnedCertificatesTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws if there are no pins, if the validation that is asked for fails, or if no pinned certificate is in the chain.
+  /// Throws if there are no pins, if the required validation fails, or if no pinned certificate is in the chain.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !certificates.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound) }
     if acceptSelfSignedCertificates { try trust.af.setAnchorCertificates(certificates) }
@@ -56,19 +56,20 @@ extension ServerTrustEvaluating where Self == PinnedCertificatesTrustEvaluator {
   }
 }
 
-/// Accepts a server whose chain has a certificate with one of the pinned keys in it, which outlives the certificate if it
-/// is issued anew for the same key.
+/// Accepts a server whose certificate chain has one of the pinned public keys. A key pin stays valid when the
+/// certificate is reissued for the same key.
 public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
   private let keys: [SecKey]
   private let performDefaultValidation: Bool
   private let validateHost: Bool
 
-  /// Makes an evaluator.
+  /// Creates an evaluator.
   ///
   /// - Parameters:
-  ///   - keys: the pinned ones: the server's own, or its authority's; those of certificates in the main bundle by default.
-  ///   - performDefaultValidation: whether the chain must be good.
-  ///   - validateHost: whether the chain must be good and name the host, also without `performDefaultValidation`.
+  ///   - keys: The pinned keys: the server's or its authority's; by default those of the certificates in the main
+  ///     bundle.
+  ///   - performDefaultValidation: Whether the chain must be valid.
+  ///   - validateHost: Whether the chain must be valid for the host, even without `performDefaultValidation`.
   public init(
     keys: [SecKey] = Bundle.main.af.publicKeys, performDefaultValidation: Bool = true, validateHost: Bool = true
   ) {
@@ -77,7 +78,7 @@ public final class PublicKeysTrustEvaluator: ServerTrustEvaluating {
     self.validateHost = validateHost
   }
 
-  /// Throws if there are no pins, if the validation that is asked for fails, or if no pinned key is in the chain.
+  /// Throws if there are no pins, if the required validation fails, or if no pinned key is in the chain.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     guard !keys.isEmpty else { throw AFError.serverTrustEvaluationFailed(reason: .noPublicKeysFound) }
     if performDefaultValidation { try trust.af.performDefaultValidation(forHost: host) }

@@ -1,19 +1,19 @@
-// Who decides whether a server is to be trusted: a session's manager has an evaluator for each host.
+// `ServerTrustManager` and its evaluators: decide for each host whether its server is trusted.
 
 import Foundation
 public import LupineURLSession
 
-// Unchecked since the class is open: all state is constant.
-/// The evaluators of a session by host. Subclasses may choose in another way.
+// Unchecked because the class is open: all state is constant.
+/// The trust evaluators of a session's hosts. Subclasses may choose evaluators differently.
 open class ServerTrustManager: @unchecked Sendable {
-  /// Whether a request by https to a host without an evaluator fails.
+  /// Whether HTTPS requests to a host without an evaluator fail.
   public let allHostsMustBeEvaluated: Bool
-  /// The evaluators by host, a name or an address.
+  /// The evaluators by host name or address.
   public let evaluators: [String: any ServerTrustEvaluating]
-  /// The same by the hosts' one spelling, so that no other leaves a host without its evaluator.
+  /// The evaluators by normalized host, so that another spelling of a host doesn't bypass its evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
-  /// Makes a manager. If not all hosts must be evaluated, those without an evaluator are verified as without a manager.
+  /// Creates a manager. If not all hosts must be evaluated, the others are verified as in a session without a manager.
   public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
     self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
     self.evaluators = evaluators
@@ -21,7 +21,7 @@ open class ServerTrustManager: @unchecked Sendable {
       evaluators.map { (Self.spelling($0.key), $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// In lower case, an IPv6 address without brackets, a name without the root's dot.
+  /// Returns the host in lowercase, an IPv6 address without brackets, a name without the trailing dot.
   private static func spelling(_ host: String) -> String {
     var host = host.lowercased()
     if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
@@ -29,10 +29,12 @@ open class ServerTrustManager: @unchecked Sendable {
     return host
   }
 
-  /// The evaluator of a host, or nil if it is verified as without a manager.
+  /// Returns the evaluator of a host; nil to verify it as in a session without a manager.
   ///
-  /// Called on the engine's thread in each handshake that isn't resumed. Throws
-  /// `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is none and all hosts must be evaluated.
+  /// Called on an engine thread in each handshake that isn't a resumption.
+  ///
+  /// - Throws: `AFError.ServerTrustFailureReason.noRequiredEvaluator(host:)` if there is none and all hosts must be
+  ///   evaluated.
   open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
     if let evaluator = evaluators[host] ?? evaluatorsBySpelling[Self.spelling(host)] { return evaluator }
     guard !allHostsMustBeEvaluated else {
@@ -42,14 +44,13 @@ open class ServerTrustManager: @unchecked Sendable {
   }
 }
 
-/// Decides whether a server is to be trusted.
+/// Decides whether a server is trusted.
 public protocol ServerTrustEvaluating: Sendable {
-  /// Throws to refuse the server; another error than an ``AFError`` becomes
-  /// `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`. What doesn't throw accepts the server, also one
-  /// that OpenSSL refuses.
+  /// Throws an error to reject the server. Returning accepts it, even if OpenSSL rejects its certificates. An error
+  /// that isn't an ``AFError`` becomes `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
   ///
-  /// It is called on the engine's thread in the middle of a handshake, while every other connection waits: it must return
-  /// quickly, and wait for nothing. A resumed session isn't evaluated again.
+  /// Called on an engine thread during a handshake, while all other connections of that thread wait: return quickly,
+  /// and don't block. Resumed sessions aren't evaluated again.
   func evaluate(_ trust: SecTrust, forHost host: String) throws
 }
 
@@ -57,55 +58,55 @@ public protocol ServerTrustEvaluating: Sendable {
 public final class DefaultTrustEvaluator: ServerTrustEvaluating {
   private let validateHost: Bool
 
-  /// Makes an evaluator; without `validateHost`, the certificate may name another host.
+  /// Creates an evaluator. Without `validateHost`, the certificate may be for another host.
   public init(validateHost: Bool = true) {
     self.validateHost = validateHost
   }
 
-  /// Throws if the chain isn't good, or names another host.
+  /// Throws if the chain isn't valid, or is for another host.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     if validateHost { try trust.af.performValidation(forHost: host) }
     try trust.af.performDefaultValidation(forHost: host)
   }
 }
 
-/// Accepts every server: anybody on the path can read and change what is sent. Meant for tests.
+/// Accepts every server, so that anyone on the network path can read and change the data. For tests only.
 public final class DisabledTrustEvaluator: ServerTrustEvaluating {
-  /// Makes an evaluator.
+  /// Creates an evaluator.
   public init() {}
 
   /// Never throws.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 
-/// An earlier name.
+/// The earlier name of ``DisabledTrustEvaluator``.
 @available(*, deprecated, renamed: "DisabledTrustEvaluator")
 public typealias DisabledEvaluator = DisabledTrustEvaluator
 
-/// Accepts what all of several evaluators accept.
+/// Accepts a server that all of several evaluators accept.
 public final class CompositeTrustEvaluator: ServerTrustEvaluating {
   private let evaluators: [any ServerTrustEvaluating]
 
-  /// Makes an evaluator of others.
+  /// Creates an evaluator from others.
   public init(evaluators: [any ServerTrustEvaluating]) {
     self.evaluators = evaluators
   }
 
-  /// Asks one after the other, and throws the first error.
+  /// Calls the evaluators in order, and throws the first error.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     try evaluators.evaluate(trust, forHost: host)
   }
 }
 
 extension ServerTrustEvaluating where Self == CompositeTrustEvaluator {
-  /// Accepts what all of these accept.
+  /// Accepts a server that all of `evaluators` accept.
   public static func composite(evaluators: [any ServerTrustEvaluating]) -> Self {
     CompositeTrustEvaluator(evaluators: evaluators)
   }
 }
 
 extension [any ServerTrustEvaluating] {
-  /// Asks one after the other, and throws the first error; none accept everything.
+  /// Calls the evaluators in order, and throws the first error. An empty array accepts every server.
   public func evaluate(_ trust: SecTrust, forHost host: String) throws {
     for evaluator in self { try evaluator.evaluate(trust, forHost: host) }
   }

@@ -1,23 +1,23 @@
-// The asynchronous sequences in which a request's events are handed out.
+// `StreamOf`: the asynchronous sequences of a request's events.
 
 import Foundation
 
-/// What happens to a request, element by element, for `for await`.
+/// A request's events as an asynchronous sequence, for `for await`.
 ///
-/// Each iteration is one of its own: it gets what happens from then on.
+/// Each iteration is independent and receives the events from its start on.
 public struct StreamOf<Element>: AsyncSequence {
-  /// Goes from element to element.
+  /// The iterator of the sequence.
   public typealias AsyncIterator = Iterator
-  /// What becomes of elements that nobody has taken yet; those that it doesn't keep are lost.
+  /// Which unread elements are kept; the others are dropped.
   public typealias BufferingPolicy = AsyncStream<Element>.Continuation.BufferingPolicy
 
-  /// An element, with the piece of a body that the server has to wait for until the element is taken or lost.
+  /// An element, with the piece of the body that counts against the window until the element is read or dropped.
   fileprivate struct Item {
     let element: Element
     let hold: StreamPiece?
   }
 
-  /// Where the elements of one iteration come from.
+  /// The source of one iteration's elements.
   struct Continuation: Sendable {
     fileprivate let items: AsyncStream<Item>.Continuation
 
@@ -26,7 +26,7 @@ public struct StreamOf<Element>: AsyncSequence {
 
   private let begin: @Sendable () -> Iterator
 
-  /// Makes a sequence. `build` is called when an iteration begins, `onTermination` when its iterator is let go of.
+  /// Creates a sequence. `build` is called when an iteration begins, `onTermination` when its iterator is released.
   init(
     bufferingPolicy: BufferingPolicy, onTermination: (@Sendable () -> Void)? = nil,
     build: @escaping @Sendable (Continuation) -> Void
@@ -43,7 +43,7 @@ public struct StreamOf<Element>: AsyncSequence {
       let end = Iterator.End {
         continuation.finish()
         onTermination?()
-        // Whoever yields keeps the stream, and with it what waits in there, which would hold the server back for ever.
+        // The source retains the stream and its unread elements, whose pieces would stop the server forever.
         Task { for await _ in items {} }
       }
       return Iterator(items: items.makeAsyncIterator(), end: end)
@@ -55,7 +55,8 @@ public struct StreamOf<Element>: AsyncSequence {
 
   /// One iteration.
   public struct Iterator: AsyncIteratorProtocol {
-    /// Tells when the last copy of the iterator is gone: behind the last element, or when the loop was left.
+    /// Calls its closure when the last copy of the iterator is released: after the last element, or when the loop is
+    /// left.
     fileprivate final class End: Sendable {
       private let body: @Sendable () -> Void
 
@@ -67,10 +68,10 @@ public struct StreamOf<Element>: AsyncSequence {
     fileprivate var items: AsyncStream<Item>.AsyncIterator
     fileprivate let end: End
 
-    /// The next element, once there is one; nil at the end, and when the task is cancelled.
+    /// Returns the next element; suspends until there is one. Returns nil at the end and when the task is cancelled.
     public mutating func next() async -> Element? { await items.next()?.element }
 
-    /// The next element, once there is one; nil at the end, and when the task is cancelled.
+    /// Returns the next element; suspends until there is one. Returns nil at the end and when the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await items.next(isolation: actor)?.element
     }
@@ -81,7 +82,7 @@ extension StreamOf.Item: Sendable where Element: Sendable {}
 extension StreamOf: Sendable where Element: Sendable {}
 
 extension StreamOf.Continuation where Element: Sendable {
-  /// Adds an element. The server waits for `piece` until the element is taken or lost.
+  /// Adds an element. `piece` counts against the window until the element is read or dropped.
   func yield(_ element: Element, holding piece: StreamPiece? = nil) {
     items.yield(StreamOf.Item(element: element, hold: piece))
   }

@@ -1,22 +1,22 @@
-// Pieces of text that begin and end with whole characters' bytes (RFC 3629), wherever the network has cut them.
+// `PieceAligner`: moves the boundaries of a body's pieces so that each has whole UTF-8 characters (RFC 3629).
 
 import Foundation
 
-/// Moves the places where a body is cut, and keeps for the next piece what it takes from one.
+/// Moves the boundaries between pieces, by keeping bytes for the next one.
 protocol PieceAligner: Sendable {
-  /// What was kept, and of `data` as much as can be understood without what follows.
+  /// Returns the kept bytes and those of `data` that don't depend on later ones; keeps the rest.
   mutating func align(_ data: Data) -> Data
-  /// What was kept, since nothing follows.
+  /// Returns the kept bytes, because no piece follows.
   mutating func takeRest() -> Data
 }
 
-/// A serializer that can make more of pieces if they are cut elsewhere.
+/// A serializer that needs aligned pieces.
 protocol AlignedStreamSerializer: DataStreamSerializer {
-  /// An aligner for one stream.
+  /// A new aligner, for one stream.
   var aligner: any PieceAligner { get }
 }
 
-/// Keeps the bytes of a character whose last byte hasn't come: at most 3.
+/// Keeps the bytes of an incomplete character: at most 3.
 struct UTF8Aligner: PieceAligner {
   private var kept = Data()
 
@@ -32,7 +32,7 @@ struct UTF8Aligner: PieceAligner {
     return kept
   }
 
-  /// How many bytes at the end belong to a character that goes on; 0 if what is there can't become one.
+  /// Returns the number of trailing bytes that start an incomplete character; 0 if they can't become a valid one.
   ///
   /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
   /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)
@@ -47,7 +47,7 @@ struct UTF8Aligner: PieceAligner {
         default: 1
         }
       guard count < length else { return 0 }
-      // The second byte says that it is none of the forms that the RFC rules out.
+      // The second byte excludes the sequences that the RFC forbids.
       return count == 1 || allows(second: bytes[bytes.endIndex - count + 1], behind: byte) ? count : 0
     }
     return 0

@@ -1,10 +1,10 @@
-// The tree that an Encodable value writes itself into, before it is turned into key=value pairs.
+// `URLEncodedFormComponent`: the tree into which an Encodable value is encoded, before it becomes key=value pairs.
 
-/// A place in the tree of a form. A reference, because a nested container fills it after its parent was left.
+/// A node of a form's tree. It is a class because a nested container may fill it after its parent has been left.
 final class URLEncodedFormComponent {
-  /// What the place holds.
+  /// The content of a node.
   enum Content {
-    /// Nothing was encoded, or a `nil` whose key is dropped.
+    /// Nothing was encoded, or a nil whose key is dropped.
     case empty
     case text(String)
     case list([URLEncodedFormComponent])
@@ -13,33 +13,34 @@ final class URLEncodedFormComponent {
 
   private(set) var content = Content.empty
 
-  /// Makes this place a value.
+  /// Sets a single value.
   func set(_ text: String) {
     content = .text(text)
   }
 
-  /// Makes this place keyed if it is empty. Anything else is replaced by the first key that is encoded.
+  /// Makes an empty node a keyed one. Other content is replaced when the first key is encoded.
   func becomePairs() {
     if case .empty = content { content = .pairs(URLEncodedFormPairs()) }
   }
 
-  /// Makes this place an array if it is empty. Anything else is replaced by the first element that is encoded.
+  /// Makes an empty node an array. Other content is replaced when the first element is encoded.
   func becomeList() {
     if case .empty = content { content = .list([]) }
   }
 
-  /// The place for `key`. What was encoded there before stays until it is replaced: a superclass and its subclass share
-  /// their places.
+  /// Returns the node for `key`. Its content stays until it is replaced, because a superclass and its subclass share
+  /// nodes.
   func child(forKey key: String) -> URLEncodedFormComponent {
     var pairs = URLEncodedFormPairs()
     if case .pairs(let existing) = content { pairs = existing }
-    // Emptied so that the pairs have one owner and are changed in place.
+    // Cleared, so that the pairs have one owner and are changed in place.
     content = .empty
     defer { content = .pairs(pairs) }
     return pairs.component(forKey: key)
   }
 
-  /// The place of the element at that index; a fresh one at the end of the array if there are no more than `index`.
+  /// Returns the node of the element at `index`; a new one at the array's end if there are no more than `index`
+  /// elements.
   func element(at index: Int) -> URLEncodedFormComponent {
     var elements: [URLEncodedFormComponent] = []
     if case .list(let existing) = content { elements = existing }
@@ -52,12 +53,12 @@ final class URLEncodedFormComponent {
   }
 }
 
-/// Keyed places in the order in which they were first encoded.
+/// Keyed nodes in the order in which they were first encoded.
 struct URLEncodedFormPairs {
   private(set) var elements: [(key: String, component: URLEncodedFormComponent)] = []
   private var positions: [String: Int] = [:]
 
-  /// The place for `key`: the one that is there, or a fresh one.
+  /// Returns the node for `key`, which is created if necessary.
   mutating func component(forKey key: String) -> URLEncodedFormComponent {
     if let position = positions[key] { return elements[position].component }
     let component = URLEncodedFormComponent()

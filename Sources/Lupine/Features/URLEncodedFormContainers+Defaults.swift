@@ -1,6 +1,7 @@
-// The container methods that the standard library has defaults for: those skip nil, and refuse 128-bit integers.
+// `URLEncodedFormContainers`' methods that replace defaults of the standard library, which skip nil and reject 128-bit
+// integers.
 //
-// A generic method doesn't replace such a default, so there is one for each type.
+// A generic method wouldn't replace such a default, so there is one for each type.
 
 extension URLEncodedFormKeyedContainer {
   func encode(_ value: Int128, forKey key: Key) throws { try encoder.encode(value, forKey: key) }

@@ -1,8 +1,8 @@
-// The Encoder and the three containers behind URLEncodedFormEncoder.
+// `URLEncodedFormValueEncoder` and its containers: the `Encoder` of `URLEncodedFormEncoder`.
 
 import Foundation
 
-/// Encodes one value into one place of the form.
+/// Encodes one value into one node of the form's tree.
 struct URLEncodedFormValueEncoder: Encoder {
   let component: URLEncodedFormComponent
   let form: URLEncodedFormEncoder
@@ -24,7 +24,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     URLEncodedFormSingleValueContainer(encoder: self)
   }
 
-  /// Encodes `value` here. What has text of its own is written at once; everything else encodes itself.
+  /// Encodes `value` here. A scalar is written as text; other values encode themselves.
   func encode<T: Encodable>(_ value: T) throws {
     if let text = try text(of: value) {
       component.set(text)
@@ -49,7 +49,7 @@ struct URLEncodedFormValueEncoder: Encoder {
     }
   }
 
-  /// Writes what stands for `nil`, if anything does.
+  /// Writes the text for nil, if the options have one.
   func encodeNil() {
     if let text = form.nilEncoding.text() { component.set(text) }
   }
@@ -91,17 +91,17 @@ struct URLEncodedFormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProto
     encoder.child(forKey: key).unkeyedContainer()
   }
 
-  /// A superclass writes its keys beside those of its subclass, as with Alamofire.
+  /// Returns this encoder: a superclass's keys are written next to its subclass's, as in Alamofire.
   func superEncoder() -> any Encoder { encoder }
 
   func superEncoder(forKey key: Key) -> any Encoder { encoder.child(forKey: key) }
 }
 
-/// A class, so that copies count together.
+/// A class, so that copies share their count.
 final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
   let encoder: URLEncodedFormValueEncoder
-  /// How many elements were encoded here. Others may be there already, from another container: these are replaced or
-  /// merged with, one by one.
+  /// The number of elements encoded through this container. Elements of an earlier container may exist already; they
+  /// are replaced, or merged with, one by one.
   private(set) var count = 0
 
   var codingPath: [any CodingKey] { encoder.codingPath }
@@ -126,13 +126,13 @@ final class URLEncodedFormUnkeyedContainer: UnkeyedEncodingContainer {
     encoder.element(at: nextIndex()).unkeyedContainer()
   }
 
-  /// Writes in place of the array, or into it, as with Alamofire.
+  /// Returns this encoder: the superclass replaces the array or adds to it, as in Alamofire.
   func superEncoder() -> any Encoder {
     _ = nextIndex()
     return encoder
   }
 
-  /// The index of the element that is encoded next, which counts from now on.
+  /// Returns the index of the next element and counts it.
   func nextIndex() -> Int {
     defer { count += 1 }
     return count

@@ -1,17 +1,17 @@
-// The options of URLEncodedFormEncoder and how each turns one value into text.
+// `URLEncodedFormEncoder`'s options, and how each converts a value to text.
 
 public import Foundation
 
 extension URLEncodedFormEncoder {
-  /// How the elements of an array are keyed.
+  /// The keys of an array's elements.
   public enum ArrayEncoding {
-    /// `key[]`, for every element.
+    /// `key[]` for every element.
     case brackets
-    /// `key`, for every element.
+    /// `key` for every element.
     case noBrackets
     /// `key[0]`, `key[1]` and so on.
     case indexInBrackets
-    /// Whatever the closure makes of the key and the index, which counts from 0.
+    /// The closure's result for the array's key and the element's index, which starts at 0.
     case custom((_ key: String, _ index: Int) -> String)
 
     func key(_ key: String, at index: Int) -> String {
@@ -24,7 +24,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How `Bool` values are written.
+  /// The spelling of `Bool` values.
   public enum BoolEncoding {
     /// `1` and `0`.
     case numeric
@@ -39,16 +39,16 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How `Data` values are written.
+  /// The format of `Data` values.
   public enum DataEncoding {
-    /// As `Data` encodes itself: an array of byte values.
+    /// The encoding of `Data` itself: an array of byte values.
     case deferredToData
-    /// As Base64 (RFC 4648 §4).
+    /// Base64 (RFC 4648 §4).
     case base64
-    /// Whatever the closure makes of it.
+    /// The closure's result.
     case custom((Data) throws -> String)
 
-    /// The text of `data`, or `nil` if it is to encode itself.
+    /// Returns the text of `data`; nil if it encodes itself.
     func text(_ data: Data) throws -> String? {
       switch self {
       case .deferredToData: nil
@@ -58,9 +58,9 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How `Date` values are written.
+  /// The format of `Date` values.
   public enum DateEncoding {
-    /// As `Date` encodes itself: seconds since the start of 2001, UTC.
+    /// The encoding of `Date` itself: seconds since the start of 2001, UTC.
     case deferredToDate
     /// Seconds since the start of 1970, UTC, with a fraction.
     case secondsSince1970
@@ -68,12 +68,12 @@ extension URLEncodedFormEncoder {
     case millisecondsSince1970
     /// Internet date and time in UTC to the second (RFC 3339), as in `2001-01-01T00:02:03Z`.
     case iso8601
-    /// As the formatter writes it.
+    /// The formatter's result.
     case formatted(DateFormatter)
-    /// Whatever the closure makes of it.
+    /// The closure's result.
     case custom((Date) throws -> String)
 
-    /// The text of `date`, or `nil` if it is to encode itself.
+    /// Returns the text of `date`; nil if it encodes itself.
     func text(_ date: Date) throws -> String? {
       switch self {
       case .deferredToDate: nil
@@ -86,9 +86,9 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How the complete key of a pair, its path and brackets included, is rewritten before it is escaped.
+  /// How a pair's complete key, including its path and brackets, is converted before it is escaped.
   public enum KeyEncoding {
-    /// Not at all.
+    /// The key is unchanged.
     case useDefaultKeys
     /// `oneTwoThree` becomes `one_two_three`.
     case convertToSnakeCase
@@ -100,7 +100,7 @@ extension URLEncodedFormEncoder {
     case uppercased
     /// `oneTwoThree` becomes `onetwothree`.
     case lowercased
-    /// Whatever the closure makes of it.
+    /// The closure's result.
     case custom((String) -> String)
 
     func key(_ key: String) -> String {
@@ -116,7 +116,7 @@ extension URLEncodedFormEncoder {
     }
   }
 
-  /// How the key of a nested value is joined to its parent's.
+  /// How the key of a nested value is appended to its parent's.
   public struct KeyPathEncoding: Sendable {
     /// `parent[child]`.
     public static let brackets = KeyPathEncoding { "[\($0)]" }
@@ -125,32 +125,32 @@ extension URLEncodedFormEncoder {
 
     let suffix: @Sendable (String) -> String
 
-    /// Makes an encoding whose closure returns what is appended to the parent's key for a child's key.
+    /// Creates an encoding. The closure returns the text to append to the parent's key for a child's key.
     @preconcurrency
     public init(encoding: @escaping @Sendable (_ subkey: String) -> String) {
       suffix = encoding
     }
   }
 
-  /// How `nil` is written.
+  /// The representation of `nil`.
   public struct NilEncoding: Sendable {
-    /// The key is left out.
+    /// The key is omitted.
     public static let dropKey = NilEncoding { nil }
-    /// The key stays, with an empty value.
+    /// The key has an empty value.
     public static let dropValue = NilEncoding { "" }
     /// The value is `null`.
     public static let null = NilEncoding { "null" }
 
     let text: @Sendable () -> String?
 
-    /// Makes an encoding whose closure returns the value's text, or `nil` to leave the key out.
+    /// Creates an encoding. The closure returns the value's text, or nil to omit the key.
     @preconcurrency
     public init(encoding: @escaping @Sendable () -> String?) {
       text = encoding
     }
   }
 
-  /// How a space is written.
+  /// The representation of a space.
   public enum SpaceEncoding {
     /// `%20`.
     case percentEscaped
@@ -159,10 +159,10 @@ extension URLEncodedFormEncoder {
   }
 }
 
-/// The words of a camelCase key in lower case.
+/// Returns the words of a camelCase key in lowercase.
 ///
-/// A capital starts a word. In a run of capitals the last character before the next lowercase letter does, so that
-/// `myURLPath` gives my, url, path: the split that JSONEncoder's snake case makes, which servers know.
+/// A capital letter starts a word. In a run of capitals, the last one before the next lowercase letter does, so that
+/// `myURLPath` becomes my, url, path. JSONEncoder's snake case splits keys in the same way, which servers expect.
 private func camelCaseWords(_ key: String) -> [String] {
   let characters = Array(key)
   var words: [String] = []

@@ -1,20 +1,20 @@
-// Encodes an Encodable value as `application/x-www-form-urlencoded`: key=value pairs joined by ampersands.
+// `URLEncodedFormEncoder`: encodes `Encodable` values as `application/x-www-form-urlencoded`.
 
 public import Foundation
 import Synchronization
 
-/// Encodes values as percent-escaped `key=value` pairs, for a query or a form body.
+/// Encodes values as percent-encoded `key=value` pairs, for a query or a form body.
 ///
-/// Nested values get a key path (`user[name]`), elements of an array a key that `ArrayEncoding` forms. With
-/// `alphabetizeKeyValuePairs` the pairs are sorted on every level, which keeps the output stable although a
-/// dictionary's order is not.
+/// A nested value has a key path (`user[name]`); the keys of an array's elements depend on `ArrayEncoding`. With
+/// `alphabetizeKeyValuePairs`, the pairs are sorted on every level, so that the output is stable although dictionaries
+/// are unordered.
 public final class URLEncodedFormEncoder {
-  /// Why a value could not be encoded.
+  /// The reason that a value could not be encoded.
   public enum Error: LocalizedError {
-    /// The root is an array or a single value, so there is no key to encode it under. The text says what it was.
+    /// The root is an array or a single value, so it has no keys; the text describes it.
     case invalidRootObject(String)
 
-    /// What happened and what to do about it.
+    /// What happened, and how to correct it.
     public var errorDescription: String? {
       switch self {
       case .invalidRootObject(let description): description
@@ -22,27 +22,27 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  /// Whether pairs are sorted on every level, instead of standing in the order in which they were encoded.
+  /// Whether pairs are sorted on every level, rather than written in the order of encoding.
   public let alphabetizeKeyValuePairs: Bool
-  /// How the elements of an array are keyed.
+  /// The keys of an array's elements.
   public let arrayEncoding: ArrayEncoding
-  /// How `Bool` values are written.
+  /// The spelling of `Bool` values.
   public let boolEncoding: BoolEncoding
-  /// How `Data` values are written.
+  /// The format of `Data` values.
   public let dataEncoding: DataEncoding
-  /// How `Date` values are written.
+  /// The format of `Date` values.
   public let dateEncoding: DateEncoding
-  /// How the complete key of a pair, its path included, is rewritten.
+  /// How a pair's complete key, including its path, is converted.
   public let keyEncoding: KeyEncoding
-  /// How the key of a nested value is joined to its parent's.
+  /// How the key of a nested value is appended to its parent's.
   public let keyPathEncoding: KeyPathEncoding
-  /// How `nil` is written.
+  /// The representation of `nil`.
   public let nilEncoding: NilEncoding
-  /// How a space is written.
+  /// The representation of a space.
   public let spaceEncoding: SpaceEncoding
 
-  /// The characters that are not percent-escaped. Only ASCII members count: everything else is always escaped, and a
-  /// space is written as `spaceEncoding` says.
+  /// The characters that aren't percent-encoded. Only ASCII characters count; all others are always escaped. A space is
+  /// written as ``spaceEncoding`` says.
   public var allowedCharacters: CharacterSet {
     get { escaping.withLock { $0.allowed } }
     set {
@@ -51,10 +51,10 @@ public final class URLEncodedFormEncoder {
     }
   }
 
-  // One encoder is shared by every request that a parameter encoder serves, so its only variable has a lock.
+  // Locked, because a parameter encoder shares one form encoder among all requests.
   private let escaping: Mutex<Escaping>
 
-  /// Makes an encoder.
+  /// Creates an encoder.
   public init(
     alphabetizeKeyValuePairs: Bool = true,
     arrayEncoding: ArrayEncoding = .brackets,
@@ -79,10 +79,10 @@ public final class URLEncodedFormEncoder {
     escaping = Mutex(Escaping(allowedCharacters))
   }
 
-  /// Encodes `value`, whose root has to be keyed: a struct, a class or a dictionary.
+  /// Encodes `value` as text. Its root must be keyed: a struct, a class or a dictionary.
   ///
-  /// - Throws: `Error.invalidRootObject` for an array or a single value, and whatever the value's `encode(to:)` or a
-  ///   custom encoding closure throws.
+  /// - Throws: `Error.invalidRootObject` for an array or a single value, or the error of the value's `encode(to:)` or
+  ///   of a custom closure.
   public func encode(_ value: any Encodable) throws -> String {
     let root = URLEncodedFormComponent()
     try URLEncodedFormValueEncoder(component: root, form: self, codingPath: []).encode(value)
@@ -94,23 +94,23 @@ public final class URLEncodedFormEncoder {
       let table = escaping.withLock { $0.table }
       return URLEncodedFormSerializer(form: self, table: table).serialize(pairs)
     case .text:
-      throw Error.invalidRootObject("The root is a single value; wrap it in a struct or a dictionary to give it a key.")
+      throw Error.invalidRootObject("The root is a single value. Wrap it in a struct or a dictionary to give it a key.")
     case .list(let elements):
       throw Error.invalidRootObject(
-        "The root is an array of \(elements.count); wrap it in a struct or a dictionary to give it a key.")
+        "The root is an array of \(elements.count). Wrap it in a struct or a dictionary to give it a key.")
     }
   }
 
-  /// Encodes `value`, whose root has to be keyed, as ASCII bytes.
+  /// Encodes `value` as ASCII bytes. Its root must be keyed.
   ///
-  /// - Throws: what `encode(_:) -> String` throws.
+  /// - Throws: The errors of `encode(_:) -> String`.
   public func encode(_ value: any Encodable) throws -> Data {
     let text: String = try encode(value)
     return Data(text.utf8)
   }
 }
 
-/// The characters that stay, and the byte table made of them once.
+/// The allowed characters, and the byte table created from them once.
 private struct Escaping {
   let allowed: CharacterSet
   let table: PercentEscapeTable

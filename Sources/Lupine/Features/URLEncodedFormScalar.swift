@@ -1,10 +1,10 @@
-// The types that a form writes as one value, without asking them to encode themselves.
+// `URLEncodedFormScalar`: the types that a form writes as a single value.
 
 import Foundation
 
-/// A value with a text of its own in a form.
+/// A value that a form can write as text.
 protocol URLEncodedFormScalar {
-  /// The text, or `nil` if the options say that the value encodes itself.
+  /// Returns the text; nil if the options say that the value encodes itself.
   func formText(_ form: URLEncodedFormEncoder) throws -> String?
 }
 

@@ -1,16 +1,16 @@
-// Writes the tree of a form as key=value pairs.
+// `URLEncodedFormSerializer`: writes a form's tree as key=value pairs.
 
-/// Turns keyed components into text, with the options of `form`.
+/// Serializes keyed nodes with the options of `form`.
 struct URLEncodedFormSerializer {
   let form: URLEncodedFormEncoder
   let table: PercentEscapeTable
 
-  /// The pairs joined by ampersands; empty if nothing was encoded.
+  /// Returns the pairs joined by ampersands; empty if nothing was encoded.
   func serialize(_ pairs: URLEncodedFormPairs) -> String {
     joined(pairs.elements.compactMap { segment(for: $0.component, key: $0.key) }) ?? ""
   }
 
-  /// The pair or pairs of one component, or `nil` if it holds no value.
+  /// Returns the pairs of one node; nil if it has no value.
   private func segment(for component: URLEncodedFormComponent, key: String) -> String? {
     switch component.content {
     case .empty:
@@ -31,7 +31,7 @@ struct URLEncodedFormSerializer {
     var segments: [String] = []
     segments.reserveCapacity(elements.count)
     for element in elements {
-      // Indexed by what was written, so that elements without a value leave no gap.
+      // Counts only written elements, so that elements without a value leave no gap in the indexes.
       let elementKey = form.arrayEncoding.key(key, at: segments.count)
       if let segment = segment(for: element, key: elementKey) { segments.append(segment) }
     }

@@ -1,9 +1,9 @@
-// The rules by which a response is accepted: its status code and its media type (RFC 9110 §15 and §8.3.1).
+// Validation of responses by status code and media type (RFC 9110 §15 and §8.3.1).
 
 import Foundation
 
 extension DataRequest {
-  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -11,10 +11,10 @@ extension DataRequest {
     }
   }
 
-  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
-  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
+  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
-  /// The types are asked for when the response has come. A response without a body is accepted.
+  /// `acceptableContentTypes` is evaluated after the response has arrived. A response without a body is accepted.
   @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
@@ -25,7 +25,15 @@ extension DataRequest {
     }
   }
 
-  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
+  ///
+  /// Without a validation, a request succeeds with any status code.
+  ///
+  /// ```swift
+  /// AF.request("https://example.org/").validate().responseString { print($0.result) }
+  /// ```
+  ///
+  /// - Returns: The request, for further calls.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, data in
@@ -37,7 +45,7 @@ extension DataRequest {
 }
 
 extension DownloadRequest {
-  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response, _ in
@@ -45,11 +53,11 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
-  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
+  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
-  /// The types are asked for when the response has come. An empty file is accepted; without a file the request fails with
-  /// `.dataFileNil`, and with `.dataFileReadFailed` if the file can't be opened.
+  /// `acceptableContentTypes` is evaluated after the response has arrived. An empty file is accepted. The request fails
+  /// with `.dataFileNil` without a file, and with `.dataFileReadFailed` if the file can't be opened.
   @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
@@ -60,7 +68,7 @@ extension DownloadRequest {
     }
   }
 
-  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response, fileURL in
@@ -72,7 +80,7 @@ extension DownloadRequest {
 }
 
 extension DataStreamRequest {
-  /// Accepts only the given status codes; any other one fails the request with `.unacceptableStatusCode`.
+  /// Accepts only these status codes; any other fails the request with `.unacceptableStatusCode`.
   @discardableResult
   public func validate<S: Sequence & Sendable>(statusCode acceptableStatusCodes: S) -> Self where S.Element == Int {
     validate { _, response in
@@ -80,10 +88,11 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts only the given media types, `type/subtype` with `*` for any; another one fails the request with
-  /// `.unacceptableContentType`, and none with `.missingContentType` unless `*/*` is acceptable.
+  /// Accepts only these media types, written as `type/subtype` with `*` as a wildcard. Another type fails the request
+  /// with `.unacceptableContentType`; a missing one fails it with `.missingContentType`, unless `*/*` is acceptable.
   ///
-  /// The types are asked for when the body has ended. Whether there was one isn't known by then, so it doesn't matter.
+  /// `acceptableContentTypes` is evaluated after the body's end. The body isn't stored, so the rule also applies to
+  /// empty ones.
   @preconcurrency
   @discardableResult
   public func validate<S: Sequence & Sendable>(
@@ -94,7 +103,7 @@ extension DataStreamRequest {
     }
   }
 
-  /// Accepts a status code from 200 to 299 with a media type that the request's Accept header asked for.
+  /// Accepts only the status codes 200 to 299 and the media types of the request's Accept field.
   @discardableResult
   public func validate() -> Self {
     validate(statusCode: ResponseRules.successfulStatusCodes).validate { request, response in
@@ -105,7 +114,7 @@ extension DataStreamRequest {
   }
 }
 
-/// The rules themselves, apart from any request.
+/// The validation rules, independent of requests.
 enum ResponseRules {
   /// The 2xx class (RFC 9110 §15.3).
   static let successfulStatusCodes = 200..<300
@@ -117,23 +126,23 @@ enum ResponseRules {
     return .failure(AFError.responseValidationFailed(reason: .unacceptableStatusCode(code: statusCode)))
   }
 
-  /// Compares the media type of `data` with the acceptable ones. One that can't be read counts as missing.
+  /// Validates the media type of `data`. A malformed media type counts as missing.
   ///
-  /// Without data neither is asked for: a response's fields are only parsed when somebody wants them.
+  /// Without data, neither argument is evaluated, because a response's fields are parsed only on demand.
   static func validate(
     contentType: @autoclosure () -> String?, of data: Data?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
     validate(contentType: contentType(), ofBody: data?.isEmpty == false, in: acceptable())
   }
 
-  /// The same for a body that isn't in memory.
+  /// Validates the media type of a body that isn't in memory.
   static func validate(
     contentType: @autoclosure () -> String?, ofBody hasBody: Bool, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
     hasBody ? validate(contentType: contentType(), in: acceptable()) : .success(())
   }
 
-  /// Compares a media type with the acceptable ones. One that can't be read counts as missing.
+  /// Validates a media type. A malformed one counts as missing.
   static func validate(contentType: String?, in acceptable: [String]) -> Result<Void, any Error> {
     let ranges = acceptable.compactMap(MediaRange.init)
     guard let contentType, let type = MediaRange(contentType) else {
@@ -149,7 +158,7 @@ enum ResponseRules {
           acceptableContentTypes: acceptable.sorted(), responseContentType: contentType)))
   }
 
-  /// The same for a body in a file, of which one byte is read.
+  /// Validates the media type of a body in a file, of which one byte is read.
   static func validate(
     contentType: @autoclosure () -> String?, of fileURL: URL?, in acceptable: @autoclosure () -> [String]
   ) -> Result<Void, any Error> {
@@ -163,7 +172,7 @@ enum ResponseRules {
     return validate(contentType: contentType(), ofBody: hasBody, in: acceptable())
   }
 
-  /// The media types of an Accept field, `*/*` without one.
+  /// Returns the media types of an Accept field; `*/*` without one.
   static func acceptableContentTypes(accept: String?) -> [String] {
     accept.map { $0.split(separator: ",").map(\.trimmingBlanks) } ?? ["*/*"]
   }
@@ -171,12 +180,12 @@ enum ResponseRules {
 
 /// media-range = ( "*/*" / ( type "/" "*" ) / ( type "/" subtype ) ) parameters (RFC 9110 §12.5.1)
 ///
-/// The parameters are dropped, and type and subtype are in small letters, since their case doesn't matter.
+/// Parameters are dropped. Type and subtype are in lowercase, because they are case-insensitive.
 struct MediaRange: Equatable {
   let type: String
   let subtype: String
 
-  /// Reads `text`, or returns `nil` if it has no type and subtype.
+  /// Parses `text`; nil if it has no type or no subtype.
   init?(_ text: String) {
     let essence = text.prefix { $0 != ";" }
     let parts = essence.split(separator: "/", omittingEmptySubsequences: false)
@@ -189,7 +198,7 @@ struct MediaRange: Equatable {
   /// Whether this is `*/*`.
   var isAny: Bool { type == "*" && subtype == "*" }
 
-  /// Whether both parts are equal, or a `*` on either side.
+  /// Whether both parts are equal, or `*` on either side.
   func matches(_ other: MediaRange) -> Bool {
     (type == other.type || type == "*" || other.type == "*")
       && (subtype == other.subtype || subtype == "*" || other.subtype == "*")

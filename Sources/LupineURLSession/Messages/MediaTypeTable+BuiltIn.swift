@@ -1,7 +1,8 @@
-// The media types of the extensions that uploads use most, by the names of IANA's registry where it has one.
+// `MediaTypeTable`'s built-in table: the media types of common file extensions, as in IANA's registry where it has
+// them.
 
 extension MediaTypeTable {
-  /// For systems without `/etc/mime.types`, and for extensions that it doesn't list.
+  /// Used on systems without `/etc/mime.types`, and for extensions that it doesn't list.
   static let builtIn: [String: String] = [
     // Documents.
     "epub": "application/epub+zip",
@@ -140,7 +141,7 @@ extension MediaTypeTable {
     "ppm": "image/x-portable-pixmap",
     "tga": "image/x-tga",
 
-    // Sound.
+    // Audio.
     "aac": "audio/aac",
     "aiff": "audio/aiff",
     "aif": "audio/aiff",
@@ -160,7 +161,7 @@ extension MediaTypeTable {
     "wav": "audio/x-wav",
     "weba": "audio/webm",
 
-    // Films.
+    // Video.
     "mpd": "application/dash+xml",
     "m3u8": "application/vnd.apple.mpegurl",
     "3gp": "video/3gpp",

@@ -1,20 +1,20 @@
-// The media types of file name extensions: the system's table, and a built-in one for what that doesn't know.
+// `MediaTypeTable`: media types by file extension, from the system's table and a built-in one.
 
 import Foundation
 
-/// Which media type a file has, by the extension of its name.
+/// The media types of files by the extensions of their names.
 package struct MediaTypeTable: Sendable {
-  /// The table of this system, read when it is first asked for.
+  /// The table of this system, read at its first use.
   package static let system = MediaTypeTable(
     mimeTypes: (try? String(contentsOfFile: "/etc/mime.types", encoding: .utf8)) ?? "")
 
-  /// What nothing more is known of (RFC 2046 §4.5.1).
+  /// The type of an unknown extension (RFC 2046 §4.5.1).
   package static let unknownType = "application/octet-stream"
 
   private let types: [String: String]
 
-  /// Reads a table in the format of `/etc/mime.types`: a media type on each line, and behind it the extensions that
-  /// files of this type have. `#` starts a comment. Of several types for an extension the first one counts.
+  /// Parses a table in the format of `/etc/mime.types`: each line has a media type, followed by its file extensions.
+  /// `#` starts a comment. The first type of an extension is used.
   package init(mimeTypes text: String) {
     var types: [String: String] = [:]
     for line in text.split(whereSeparator: \.isNewline) {
@@ -27,7 +27,7 @@ package struct MediaTypeTable: Sendable {
     self.types = types
   }
 
-  /// The media type of files whose names have the extension, in any case and without its dot.
+  /// Returns the media type for an extension, in any case and without its dot.
   package func type(forExtension fileExtension: String) -> String {
     let key = fileExtension.lowercased()
     return types[key] ?? Self.builtIn[key] ?? Self.unknownType
