@@ -1,14 +1,14 @@
-"""Compares Lupine with other HTTP clients: the same work against the same nginx, in turns, in one run.
+"""Compares Lupine with other HTTP clients: in one run, all take turns at the same work against the same nginx.
 
-The server has core 0 for itself, each client core 1. Python's standard library alone; installs nothing.
+The server runs on core 0, and each client on core 1. Requires only Python's standard library; doesn't install anything.
 
-machine        the two cores: who uses them, how much
-server         the nginx that all clients talk to, and its addresses
-fixtures       the files and certificates that it serves, made for the run
-clients        the programs that are measured: how each is built and called
-cases          what a workload is made of
-workloads      what the clients are asked to do, and which figures must hold
+machine        the two cores and their load
+server         the nginx server of all clients, and its addresses
+fixtures       the files and certificates that it serves, created for the run
+clients        the measured programs: how to build and run each
+cases          the types that a workload consists of
+workloads      the workloads and their targets
 measurement    one run of one program
-tables         samples into Markdown
-command_line   the options, and the order of everything
+tables         formats samples as Markdown
+command_line   the options, and the sequence of steps
 """

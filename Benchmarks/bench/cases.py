@@ -1,4 +1,4 @@
-"""What a workload is made of: cases with their rows, the figures that are shown, and the targets."""
+"""The parts of a workload: cases with their rows, the figures to show, and the targets."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ WARM_UP_SHARE = 10  # a tenth of the requests, before the clock starts
 
 @dataclass(frozen=True)
 class Column:
-    """A figure: its name among a sample's, and how it is shown."""
+    """A figure: its key in a sample's values, and its format."""
 
     key: str
     figure: str  # without the unit
@@ -45,7 +45,7 @@ STARTS = (
 
 @dataclass(frozen=True)
 class Target:
-    """A bound for a row's figure, or for its ratio to the sum of others' figures."""
+    """A bound for the figure of a row, or for its ratio to the sum of other rows' figures."""
 
     text: str
     row: str
@@ -57,16 +57,16 @@ class Target:
 
 @dataclass(frozen=True)
 class Row:
-    """A client in a case, with what it is asked for besides."""
+    """A client in a case, with its additional arguments."""
 
     client: Client
     title: str = ""
     name: str = ""
     arguments: tuple = ()
-    path: str = ""  # in place of the case's
-    expected_output: str | None = None  # of a program that prints the body and no figures
-    in_flight: int | None = None  # in place of the case's
-    has_whole_body: bool = True  # or else only a part of the work, for which a speed in MiB/s means nothing
+    path: str = ""  # replaces the case's path
+    expected_output: str | None = None  # of a program that prints the body instead of figures
+    in_flight: int | None = None  # replaces the case's number
+    has_whole_body: bool = True  # False: only a part of the work, for which MiB/s are meaningless
 
     def job(self, case):
         in_flight = self.in_flight or case.in_flight
@@ -79,7 +79,7 @@ class Row:
 
 @dataclass(frozen=True)
 class CodedRow(Row):
-    """A transfer whose body is as long as a file that is made only when the run begins."""
+    """A transfer whose body length is the size of a file that is created when the run starts."""
 
     file: str = ""
 
@@ -106,8 +106,8 @@ class Case:
     requests: int = 100_000
     in_flight: int = 64
     warm_up: int | None = None
-    body_bytes: int = 0  # of each request, for MiB/s
-    launches: int = 0  # how often the program is started for one sample; 0: once, and it measures by itself
+    body_bytes: int = 0  # per request, for MiB/s
+    launches: int = 0  # starts of the program per sample; 0: one start, and the program measures itself
     targets: tuple = ()
     note: str = ""
 
@@ -115,7 +115,7 @@ class Case:
         return replace(self, rows=[own for own in self.rows if own.client.name in names])
 
     def scaled(self, scale):
-        # Never fewer than one for each in flight: the figures would be of something else.
+        # At least one request per slot; with fewer, the case would measure something else.
         least = min(self.requests, self.in_flight)
         return replace(
             self, requests=max(least, int(self.requests * scale)),
@@ -124,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Folders:
-    """Where the files of a run are."""
+    """The directories of a run."""
 
     state: str  # the server's
     downloads: str
@@ -147,6 +147,6 @@ class Workload:
     name: str
     about: str
     cases: Callable[[Folders], list]
-    needs: tuple = ()  # of fixtures.py and server.py
+    needs: tuple = ()  # keys of fixtures.py and server.py
     programs: tuple = ()
-    clients: tuple = ()  # that build what the fixtures need
+    clients: tuple = ()  # must be built for the fixtures

@@ -1,4 +1,4 @@
-"""The programs that are measured: what each needs, how it is built and how it is called."""
+"""The measured programs: what each requires, how to build it, and its command line."""
 
 import os
 import subprocess
@@ -9,9 +9,9 @@ from pathlib import Path
 
 from .machine import BUILD, HERE, Failure, find
 
-# Program -> Debian's package, unless it has the program's name.
+# Maps a program to its Debian package, if the names differ.
 PACKAGES = {"taskset": "util-linux", "cc": "gcc", "go": "golang-go", "strip": "binutils"}
-# pkg-config's name of a library -> Debian's package.
+# Maps a library's pkg-config name to its Debian package.
 LIBRARIES = {
     "libcurl": "libcurl4-openssl-dev", "zlib": "zlib1g-dev", "libbrotlidec": "libbrotli-dev",
     "libbrotlienc": "libbrotli-dev",
@@ -40,14 +40,14 @@ class Client:
     command: Callable[[Job], list]
     programs: tuple = ()
     libraries: tuple = ()
-    # It gets one of so many requests, since it needs that much longer for each.
+    # A divisor of the number of requests, for slow clients.
     share: int = 1
-    # How to warm up for a client that doesn't do so by itself.
+    # The warm-up command of a client that has no warm-up itself.
     warm_up: Callable[[Job], list] | None = None
 
 
 def options(job):
-    """What all load generators of this folder take."""
+    """Returns the options that all load generators in this directory have."""
     return [
         "--requests", str(job.requests), "--in-flight", str(job.in_flight), "--warm-up", str(job.warm_up),
         *job.arguments, job.url,
@@ -64,7 +64,7 @@ def swift_build(package, scratch, *more):
 
 
 def build_ours(product):
-    # One at a time, so that nothing else of the package is built.
+    # Builds only this product of the package.
     swift_build(HERE, BUILD, "--product", product)
 
 
@@ -97,7 +97,7 @@ def wrk(job, seconds=WRK_SECONDS):
 
 
 def curl(job):
-    # The same options for each transfer, on one connection.
+    # Repeats the options for each transfer; all use one connection.
     return ["curl", "-sS", "--fail", "-A", "lupine-benchmarks", *[*job.arguments, job.url] * job.requests]
 
 
@@ -110,7 +110,7 @@ def coding(job):
 
 
 def nothing():
-    """There is nothing to build."""
+    """Builds nothing, for installed programs."""
 
 
 SWIFT = ("swift",)
@@ -152,25 +152,25 @@ CLIENTS = {
         Client("wrk", "wrk", nothing, wrk, ("wrk",), warm_up=lambda job: wrk(job, 1)),
         Client("curl", "curl", nothing, curl, ("curl",)),
         Client(
-            "coding", "zlib or libbrotli by itself", lambda: build_c("coding", "zlib", "libbrotlidec", "libbrotlienc"),
+            "coding", "zlib or libbrotli alone", lambda: build_c("coding", "zlib", "libbrotlidec", "libbrotlienc"),
             coding, C, ("zlib", "libbrotlidec", "libbrotlienc")),
     ]
 }  # fmt: skip
 
 
 def require(clients, programs):
-    """Says what is missing, and which command installs it."""
+    """Throws a `Failure` with the command that installs missing packages."""
     wanted = {"nginx", "taskset", *programs}.union(*(client.programs for client in clients))
     missing = {PACKAGES.get(program, program) for program in wanted if not find(program)}
     if "swift" in missing:
-        raise Failure("swift is missing; install it as https://www.swift.org/install/linux says")
+        raise Failure("swift is missing; install it as described on https://www.swift.org/install/linux")
     for library in {library for client in clients for library in client.libraries}:
         if not has_library(library):
             missing.add(LIBRARIES[library])
     if CLIENTS["hyper"] in clients and not any(CRATES.glob("hyper-0.14.*")):
         missing.add("librust-hyper-dev")
     if missing:
-        raise Failure(f"something is missing; install it:\n  sudo apt-get install {' '.join(sorted(missing))}")
+        raise Failure(f"packages are missing; install them:\n  sudo apt-get install {' '.join(sorted(missing))}")
 
 
 def has_library(name):

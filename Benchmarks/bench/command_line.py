@@ -1,4 +1,4 @@
-"""The command line: which workloads, how often, and what becomes of the tables."""
+"""The command line: parses the options, runs the workloads, and prints or stores the tables."""
 
 import argparse
 import contextlib
@@ -18,7 +18,7 @@ from .measurement import measure_undisturbed
 from .server import Server
 from .workloads import WORKLOADS
 
-# The process's and the server's descriptors, for 10,000 connections and more.
+# The descriptor limit of this process and the server, for more than 10,000 connections.
 DESCRIPTORS = 20_000
 
 
@@ -33,7 +33,7 @@ def arguments():
             names = text.split(",")
             for name in names:
                 if name not in known:
-                    raise argparse.ArgumentTypeError(f"there is no {what} {name}; there are {', '.join(known)}")
+                    raise argparse.ArgumentTypeError(f"unknown {what} {name}; known are {', '.join(known)}")
             return names
 
         return parse
@@ -41,24 +41,24 @@ def arguments():
     parser = argparse.ArgumentParser(prog="Benchmarks/run", description=about.partition("\n\n")[0])
     parser.add_argument(
         "--workload", type=names_of(WORKLOADS, "workload"), default=["small"], metavar="NAME[,NAME]",
-        help=f"these workloads (small): {', '.join(WORKLOADS)}",
+        help=f"the workloads to run (default: small): {', '.join(WORKLOADS)}",
     )  # fmt: skip
-    parser.add_argument("--all", action="store_true", help="all workloads")
-    parser.add_argument("--list", action="store_true", help="say what the workloads and clients are, and do nothing")
+    parser.add_argument("--all", action="store_true", help="run all workloads")
+    parser.add_argument("--list", action="store_true", help="list the workloads and clients, and exit")
     parser.add_argument(
         "--only", type=names_of(clients.CLIENTS, "client"), default=list(clients.CLIENTS), metavar="CLIENT[,CLIENT]",
-        help="these clients alone",
+        help="run only these clients",
     )  # fmt: skip
-    parser.add_argument("--rounds", type=positive, default=3, metavar="N", help="how often each client runs (3)")
+    parser.add_argument("--rounds", type=positive, default=3, metavar="N", help="how often each client runs (default: 3)")
     parser.add_argument(
         "--in-flight", type=lambda text: tuple(positive(level) for level in text.split(",")), metavar="N[,N]",
-        default=workloads.SMALL_LEVELS, help="requests at once in the workload small (1,8,64,256)",
+        default=workloads.SMALL_LEVELS, help="requests in flight in the workload small (default: 1,8,64,256)",
     )  # fmt: skip
     parser.add_argument(
-        "--scale", type=float, default=1, metavar="F", help="that many times the usual number of requests (1)")
+        "--scale", type=float, default=1, metavar="F", help="factor for the number of requests (default: 1)")
     parser.add_argument(
         "--patience", type=float, default=30, metavar="SECONDS",
-        help="how long to wait before each run while other programs use the cores (30)",
+        help="how long to wait before each run for the cores to become idle (default: 30)",
     )  # fmt: skip
     parser.add_argument("--readme", action="store_true", help="write the tables into Benchmarks/README.md")
     options = parser.parse_args()
@@ -76,12 +76,12 @@ def cases_of(workload, folders, options):
 
 
 def prepare(chosen, options):
-    """Sees to it that everything is installed and built."""
+    """Checks that everything is installed, and builds the clients."""
     wanted = {
         row.client.name: row.client for workload in chosen for case in cases_of(workload, Folders("", ""), options)
         for row in case.rows}  # fmt: skip
     if not wanted:
-        raise Failure("none of the clients has anything to do in these workloads")
+        raise Failure("these workloads don't use any of the chosen clients; change --workload or --only")
     for workload in chosen:
         wanted.update({name: clients.CLIENTS[name] for name in workload.clients})
     require_cores()
@@ -90,16 +90,16 @@ def prepare(chosen, options):
 
 
 def run(workload, options):
-    """All cases of a workload; returns their tables."""
+    """Runs all cases of a workload and returns their tables."""
     with contextlib.ExitStack() as stack:
         state = stack.enter_context(tempfile.TemporaryDirectory(prefix="lupine-benchmarks-"))
-        os.chmod(state, 0o755)  # the worker may run as another user
+        os.chmod(state, 0o755)  # nginx's worker may run as another user
         downloads = stack.enter_context(
             tempfile.TemporaryDirectory(prefix="lupine-benchmarks-", dir=fixtures.folder_for_downloads(state)))
         fixtures.make(state, workload.needs)
         server = Server(state, workload.needs)
         stack.callback(server.stop)
-        # Temporary files too, so that a finished download need not be copied from one file system to another.
+        # Temporary files use the same file system, so that a finished download is renamed instead of copied.
         environment = {**os.environ, "TMPDIR": downloads}
         return [
             tables.section(case, samples_of(case, server, environment, options))
@@ -120,7 +120,7 @@ def write_readme(name, text):
     before, begin, rest = readme.read_text().partition(f"<!-- begin {name} -->\n")
     _, end, after = rest.partition(f"<!-- end {name} -->")
     if not begin or not end:
-        raise Failure(f"{readme} has lost the markers of {name}")
+        raise Failure(f"{readme} has no markers for {name}; restore <!-- begin {name} --> and <!-- end {name} -->")
     readme.write_text(before + begin + text + "\n" + end + after)
 
 
@@ -140,28 +140,27 @@ def main():
         print(f"{workload.name}: {workload.about}", file=sys.stderr)
         try:
             sections = run(workload, options)
-        except Failure as failure:  # the others may go well, and take long
+        except Failure as failure:  # continue with the other workloads, since they take long
             print(f"Benchmarks/run: {workload.name}: {failure}", file=sys.stderr)
             failed.append(workload.name)
             continue
         if not sections:
             continue
         text = "\n\n".join([
-            f"`{command}` on {machine} The median of {options.rounds} rounds, with the smallest and the largest in"
-            " brackets.", *sections])  # fmt: skip
+            f"`{command}` on {machine} Median of {options.rounds} rounds, with minimum and maximum in parentheses.", *sections])  # fmt: skip
         print(f"### {workload.name}\n\n{text}\n", flush=True)
         if options.readme:
             write_readme(workload.name, text)
     if failed:
-        raise Failure(f"without figures: {', '.join(failed)}")
+        raise Failure(f"these workloads failed: {', '.join(failed)}")
 
 
 def entry():
-    """Runs `main`, and ends the process with one line if something is wrong."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Benchmarks/run: terminated"))  # the server is stopped then
+    """Runs `main`; if it fails, exits with a one-line message."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("Benchmarks/run: terminated"))  # exits through the cleanup that stops the server
     try:
         main()
     except Failure as failure:
         sys.exit(f"Benchmarks/run: {failure}")
     except subprocess.CalledProcessError as error:
-        sys.exit(f"Benchmarks/run: {shlex.join(map(str, error.cmd))} ended with {error.returncode}")
+        sys.exit(f"Benchmarks/run: {shlex.join(map(str, error.cmd))} failed with exit code {error.returncode}")

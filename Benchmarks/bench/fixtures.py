@@ -1,4 +1,4 @@
-"""What the server serves, made in a temporary folder: zeros, JSON, compressed text, certificates."""
+"""Creates the files that the server serves, in a temporary directory: zeros, JSON, compressed text, certificates."""
 
 import gzip
 import json
@@ -14,32 +14,32 @@ ZEROS_BYTES = 1 << 30
 TEXT_BYTES = 50_000_000
 JSON_BYTES = {"1k": 1 << 10, "100k": 100 << 10}
 
-# What nobody sees on a disk: what is downloaded goes into memory, if there is room for it.
+# The in-memory file system for downloads, used if it has enough space.
 MEMORY = Path("/dev/shm")
 
 
 def make(state, needs):
-    """Makes what is needed in a folder, which the server can read."""
+    """Creates the required files in `state`, readable by the server."""
     files = Path(state) / "files"
     files.mkdir()
     makers = {"zeros": make_zeros, "json": make_json, "text": make_text}
     for name, maker in makers.items():
         if name in needs:
-            print(f"making {name}", file=sys.stderr)
+            print(f"creating {name}", file=sys.stderr)
             maker(files)
     if "certificate" in needs:
         make_certificates(Path(state))
 
 
 def folder_for_downloads(default):
-    """Where downloads are written to, and how much may go there."""
+    """Returns the directory for downloads: MEMORY if it has enough space, otherwise `default`."""
     has_room = MEMORY.is_dir() and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * ZEROS_BYTES
     return MEMORY if has_room else Path(default)
 
 
 def make_zeros(files):
     with open(files / "zeros", "wb") as file:
-        file.truncate(ZEROS_BYTES)  # sparse: takes no room
+        file.truncate(ZEROS_BYTES)  # sparse: takes no disk space
 
 
 def make_json(files):
@@ -48,7 +48,7 @@ def make_json(files):
 
 
 def page(size):
-    """A page of items as an API might send it, of that many bytes; load-api has its type."""
+    """Returns a page of items as an API might send it, of exactly `size` bytes; load-api defines its type."""
     items = []
     while len(dumped(items)) < size - 64:
         number = len(items) + 1
@@ -66,10 +66,10 @@ def dumped(items):
 
 
 def make_text(files):
-    """Log lines that compress about as well as real ones, plain, in gzip and in brotli."""
+    """Creates log lines that compress about as well as real ones: plain, in gzip and in brotli."""
     number, lines, length = 12345, [], 0
     while length < TEXT_BYTES:
-        number = (number * 1103515245 + 12345) % (1 << 31)  # the same lines every time
+        number = (number * 1103515245 + 12345) % (1 << 31)  # deterministic, so every run has the same lines
         line = (
             f"2026-03-{number % 28 + 1:02}T{number % 24:02}:{number // 7 % 60:02}:{number // 11 % 60:02}Z"
             f" GET /articles/{number // 3 % 50000}?page={number // 5 % 40} {(200, 200, 304, 404)[number // 13 % 4]}"
@@ -83,7 +83,7 @@ def make_text(files):
 
 
 def make_certificates(state):
-    """An authority, and a certificate of its for 127.0.0.1; thrown away with the folder."""
+    """Creates a certificate authority and its certificate for 127.0.0.1; both are deleted with the directory."""
     subject = ["-days", "2", "-nodes", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"]
     openssl("req", "-x509", *subject, "-subj", "/CN=Throwaway", "-keyout", state / "ca.key", "-out", state / "ca.crt")
     openssl(

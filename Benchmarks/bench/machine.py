@@ -1,4 +1,4 @@
-"""The machine: which core is whose, how busy the two are, and what must be installed."""
+"""The machine: the cores of server and client, their load, and installed programs."""
 
 import os
 import platform
@@ -13,25 +13,25 @@ HERE = Path(__file__).resolve().parent.parent  # Benchmarks/
 BUILD = HERE / ".build"
 SERVER_CORE, CLIENT_CORE = 0, 1
 
-# The time that a hypervisor, or other programs, may take of the two cores before a run counts as disturbed.
+# The share of the two cores' time that the hypervisor or other programs may use before a run counts as disturbed.
 STOLEN_MAX = 0.02
 OTHERS_MAX = 0.05
-# From here on the server is what limits requests per second.
+# From this load on, the server limits the requests per second.
 SERVER_BUSY_MIN = 0.97
 
-# Before each run the cores are watched until they are idle, that long at a time.
+# The interval in which the cores must be idle before a run starts.
 QUIET_SECONDS = 0.5
 
 TICKS_PER_SECOND = os.sysconf("SC_CLK_TCK")
 
 
 class Failure(Exception):
-    """What ends the whole run, in words for whoever started it."""
+    """An error that ends the run, with a message for the user."""
 
 
 @dataclass
 class Cores:
-    """What /proc/stat says of the two cores, in ticks."""
+    """The times of the two cores from /proc/stat, in ticks."""
 
     total: float
     stolen: float
@@ -52,7 +52,7 @@ class Cores:
 
 
 def wait_until_quiet(patience):
-    """Waits until other programs leave the two cores alone, but no longer than that many seconds."""
+    """Waits until the two cores are idle, for up to `patience` seconds."""
     deadline = time.monotonic() + patience
     while time.monotonic() < deadline:
         cores = Cores.read()
@@ -64,17 +64,17 @@ def wait_until_quiet(patience):
 
 
 def find(program):
-    # Debian keeps nginx where the path of most users doesn't lead.
+    # Debian installs nginx in a directory that isn't in most users' PATH.
     return shutil.which(program, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
 
 
 def require_cores():
     if not {SERVER_CORE, CLIENT_CORE} <= os.sched_getaffinity(0):
-        raise Failure("two cores are needed, 0 for the server and 1 for the clients")
+        raise Failure("two cores are required: 0 for the server and 1 for the clients")
 
 
 def describe():
-    """The processor and the versions that a table's figures belong to."""
+    """Returns the processor and the software versions, for the text above a table."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     versions = {
         "Swift": r"swift --version 2>/dev/null", "nginx": f"{find('nginx')} -v", "curl": "curl --version",

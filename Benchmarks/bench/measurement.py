@@ -1,4 +1,4 @@
-"""One run of one program on the client's core, with what happened on the machine meanwhile."""
+"""Measures one run of one program on the client's core, and the machine's load meanwhile."""
 
 import os
 import re
@@ -16,10 +16,10 @@ from .machine import (
     CLIENT_CORE, OTHERS_MAX, SERVER_BUSY_MIN, STOLEN_MAX, TICKS_PER_SECOND, Cores, Failure, wait_until_quiet,
 )  # fmt: skip
 
-# A disturbed run is made again that often; then its figures stand, with a mark.
+# How often a disturbed run is repeated; after that, its figures are used and marked.
 REPEATS_MAX = 2
 
-# How often the memory of a program that doesn't tell it is looked at.
+# The interval for reading the memory of a program that doesn't report it.
 WATCH_SECONDS = 0.05
 
 
@@ -27,8 +27,8 @@ WATCH_SECONDS = 0.05
 class Sample:
     """One client's run."""
 
-    values: dict  # the figures, by the names that the columns of workloads.py have
-    server: float  # how busy the server was, from 0 to 1
+    values: dict  # the figures, by the keys of the columns in cases.py
+    server: float  # the load of the server's core, from 0 to 1
     stolen: float
     others: float
 
@@ -43,7 +43,7 @@ class Sample:
 
 @dataclass
 class Ended:
-    """What a program that has ended printed and used."""
+    """The output and the resource usage of a program that has exited."""
 
     output: str
     seconds: float
@@ -62,19 +62,19 @@ def execute(command, environment):
     try:
         output = process.stdout.read()
         _, status, usage = os.wait4(process.pid, 0)
-    except BaseException:  # the run is being ended
+    except BaseException:  # the run was interrupted
         process.kill()
         raise
     elapsed = time.monotonic() - begin
     process.returncode = os.waitstatus_to_exitcode(status)
     watch.stop()
     if process.returncode != 0:
-        raise Failure(f"{shlex.join(command)} ended with {process.returncode}; it printed:\n{output}")
+        raise Failure(f"{shlex.join(command)} failed with exit code {process.returncode}; its output is:\n{output}")
     return Ended(output, elapsed, usage.ru_utime, usage.ru_stime, watch.resident_kib)
 
 
 class Watch:
-    """Looks at a process's largest resident set until it ends: what wait4 says of that includes its parent's."""
+    """Polls the peak resident set size of a process until it exits; the value from wait4 includes its parent's."""
 
     def __init__(self, pid):
         self.status = Path(f"/proc/{pid}/status")
@@ -98,12 +98,12 @@ class Watch:
 
 
 def figures(ended, case, row, job):
-    """The figures of a run: what the program printed, and what it didn't, as seen from outside."""
+    """Returns the figures of a run: those that the program printed, and the others as measured from outside."""
     printed = {}
     if row.expected_output is None:
         printed = {name: float(value) for name, value in re.findall(r"(\w+)=([\d.e+-]+)", ended.output)}
     elif ended.output != row.expected_output * job.requests:
-        raise Failure(f"{row.title} printed something else than expected: {ended.output[:100]!r}")
+        raise Failure(f"{row.title} printed unexpected output: {ended.output[:100]!r}")
     if "connections" in printed:
         return {
             "connections": printed["connections"], "allocated": printed["allocated_bytes_each"] / 1024,
@@ -122,12 +122,12 @@ def figures(ended, case, row, job):
     if not row.has_whole_body:
         del values["mib_per_second"]
     if not values["resident"]:
-        del values["resident"]  # it ended before anybody looked
+        del values["resident"]  # the program exited before it was polled
     return values
 
 
 def launches(case, row, job, environment):
-    """A program's start and end, so often: the median of the times, since each is short."""
+    """Starts a program several times; returns the median of the short run times, and all results."""
     command = row.client.command(job)
     all_ended = [execute(command, environment) for _ in range(case.launches)]
     with tempfile.NamedTemporaryFile() as stripped:
@@ -166,7 +166,7 @@ def measure(case, row, server, environment):
 
 
 def measure_undisturbed(case, row, server, environment, patience):
-    """The same, again if others used the machine meanwhile; without any patience, once."""
+    """Like `measure`, but repeats a run that was disturbed, unless `patience` is 0."""
     for attempt in range(REPEATS_MAX + 1):
         wait_until_quiet(patience)
         sample = measure(case, row, server, environment)

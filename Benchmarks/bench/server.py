@@ -1,4 +1,4 @@
-"""The nginx that all clients talk to: an own one, on loopback, with its state in a temporary folder."""
+"""The nginx server of all clients: a dedicated one on loopback, with its state in a temporary directory."""
 
 import contextlib
 import subprocess
@@ -51,13 +51,13 @@ http {{
 
 LOCATIONS = """
     location / {{ return 200 "{body}"; }}
-    # Closes the connection behind its reply.
+    # Closes the connection after the response.
     location = /once {{ keepalive_timeout 0; return 200 "{body}"; }}
     location /files/ {{ alias {files}/; }}
     location /coded/gzip/ {{ alias {files}/; add_header Content-Encoding gzip; }}
     location /coded/br/ {{ alias {files}/; add_header Content-Encoding br; }}
-    # Answers with the body's length once all of it has been read, into memory: nginx passes a request on only then,
-    # while a plain `return` would answer before.
+    # Responds with the length of the body after reading all of it into memory: nginx proxies a request only then,
+    # whereas a plain `return` would respond before.
     location = /upload {{
       client_max_body_size 0;
       client_body_buffer_size 1025m;
@@ -68,7 +68,7 @@ LOCATIONS = """
       proxy_set_header Content-Length "";
       proxy_set_header X-Length $content_length;
     }}
-    # Refuses after a pause, so that as many connections are open as there are requests at once.
+    # Rejects requests after a delay, so that each concurrent request has an open connection.
     location = /refused {{ auth_basic "nobody"; auth_basic_user_file {state}/nobody; auth_delay {pause}s; }}
 """
 
@@ -89,7 +89,7 @@ DOES_NOT_RESUME = "ssl_session_cache off; ssl_session_tickets off;"
 
 
 def many_hosts():
-    """The hosts of as many origins; the clients make the same ones of 127.0.0.1."""
+    """Returns the hosts of the origins; the clients derive the same ones from 127.0.0.1."""
     return [f"127.0.{1 + index // 250}.{1 + index % 250}" for index in range(MANY_ORIGINS_COUNT)]
 
 
@@ -100,7 +100,7 @@ def configuration(state, needs):
         for port, resumption in [(28091, RESUMES), (28092, DOES_NOT_RESUME)]:
             more += TLS_SERVER.format(port=port, state=state, resumption=resumption, locations=locations)
     if "origins" in needs:
-        # One by one, since 0.0.0.0 would not be loopback alone.
+        # Listens on each address, since 0.0.0.0 would include other interfaces than loopback.
         listens = "".join(f"    listen {host}:28093;\n" for host in ["127.0.0.1", *many_hosts()])
         more += f"  server {{\n{listens}{locations}\n  }}\n"
     return CONF.format(state=state, affinity=f"{1 << SERVER_CORE:b}", locations=locations, more=more)
@@ -127,15 +127,15 @@ class Server:
         deadline = time.monotonic() + START_SECONDS_MAX
         while time.monotonic() < deadline:
             if self.process.poll() is not None:
-                raise Failure(f"nginx ended; is a port of 28090 to 28094 taken? It says:\n{self.log.read_text()}")
+                raise Failure(f"nginx exited; is one of the ports 28090 to 28094 in use? Its log is:\n{self.log.read_text()}")
             with contextlib.suppress(OSError), urllib.request.urlopen(f"{PLAIN}/", timeout=1) as response:
                 if response.read() == BODY:
                     return
             time.sleep(0.05)
-        raise Failure(f"nginx doesn't answer at {PLAIN}:\n{self.log.read_text()}")
+        raise Failure(f"nginx doesn't respond at {PLAIN}; its log is:\n{self.log.read_text()}")
 
     def ticks(self):
-        """The processor time that it has used so far."""
+        """Returns the CPU time that the worker has used so far, in ticks."""
         fields = Path(f"/proc/{self.worker}/stat").read_text().rpartition(")")[2].split()
         return int(fields[11]) + int(fields[12])  # utime, stime
 

@@ -1,4 +1,4 @@
-"""Samples into Markdown: a table of figures, one of ratios, and the targets."""
+"""Formats samples as Markdown: a table of figures, a table of ratios, and the targets."""
 
 import statistics
 
@@ -6,7 +6,7 @@ from .machine import OTHERS_MAX, STOLEN_MAX
 
 
 def spread(values, digits):
-    """The median, with the smallest and the largest in brackets."""
+    """Returns the median, with minimum and maximum in parentheses."""
     low, high = min(values), max(values)
     if f"{low:.{digits}f}" == f"{high:.{digits}f}":
         return f"{low:,.{digits}f}"
@@ -14,7 +14,7 @@ def spread(values, digits):
 
 
 def values_of(samples, key):
-    """A figure in every round, or None if the client doesn't tell it."""
+    """Returns a figure of every round, or None if the client doesn't report it."""
     values = [sample.values.get(key) for sample in samples]
     return None if None in values else values
 
@@ -41,7 +41,7 @@ def figure_table(case, samples):
 
 
 def ratio_table(case, samples):
-    """Every figure as a ratio to the first row's, taken within each round."""
+    """The ratio of each figure to that of the first row, calculated within each round."""
     base = case.rows[0]
     rows = []
     for row in case.rows[1:]:
@@ -64,30 +64,30 @@ def target_table(case, samples):
         if target.of:
             others = [sum(values) for values in zip(*(values_of(samples[name], target.key) for name in target.of))]
             if 0 in others:
-                continue  # too short a run to tell
+                continue  # the run was too short to measure this figure
             own = [a / b for a, b in zip(own, others)]
         median = statistics.median(own)
         is_met = median <= target.at_most if target.at_most is not None else median >= target.at_least
         bound = f"at most {target.at_most:g}" if target.at_most is not None else f"at least {target.at_least:g}"
         rows.append([target.text, bound, spread(own, 2), "yes" if is_met else "no"])
-    return markdown(["Target", "Asked for", "Measured", "Met"], rows) if rows else ""
+    return markdown(["Target", "Required", "Measured", "Met"], rows) if rows else ""
 
 
 def notes(samples):
     every = [sample for own in samples.values() for sample in own]
     lines = []
     if any(sample.is_server_bound for sample in every):
-        lines.append("† The server's core was saturated: the client could do more requests/s than that.")
+        lines.append("† The server's core was saturated, so the client could achieve more requests/s.")
     if any(sample.is_disturbed for sample in every):
         count = sum(sample.is_disturbed for sample in every)
         lines.append(
-            f"‡ Disturbed in {count} of all {len(every)} runs: more than {STOLEN_MAX:.0%} of the cores was stolen,"
-            f" or more than {OTHERS_MAX:.0%} went to other programs.")
+            f"‡ Disturbed in {count} of {len(every)} runs: the hypervisor stole more than {STOLEN_MAX:.0%} of the cores'"
+            f" time, or other programs used more than {OTHERS_MAX:.0%}.")
     return "\n\n".join(lines)
 
 
 def section(case, samples):
-    """All of a case in Markdown."""
+    """Returns the Markdown of a case."""
     parts = [f"**{case.title}**", case.note, figure_table(case, samples)]
     if len(case.rows) > 1:
         parts.append(ratio_table(case, samples))

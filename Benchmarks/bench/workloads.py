@@ -1,4 +1,4 @@
-"""What the clients are asked to do, and which figures of it must hold."""
+"""The workloads: the work of the clients, and the targets that the figures must meet."""
 
 from dataclasses import replace
 
@@ -14,12 +14,12 @@ def row(client, title="", name="", *arguments, path="", expected_output=None):
 
 
 def obligations(*arguments):
-    """How cheap the API could get: the queues, the notifications, the URL and the task, and nothing else of it."""
-    return row("load-api", "What the API owes, and nothing else", "obligations", "--mode", "obligations", *arguments)
+    """The lower bound of the API's cost: only the queues, the notifications, the URL and the task."""
+    return row("load-api", "The API's contract, nothing else", "obligations", "--mode", "obligations", *arguments)
 
 
 def small(in_flight):
-    """Small replies, at that many requests in flight."""
+    """Small responses, with this number of requests in flight."""
     engine_of_loop = row("load-engine-async", "Lupine's engine, async on its loop", "on-loop", "--mode", "loop")
     rows = [
         row("load-api"), obligations(), row("load-engine-async"), engine_of_loop, row("load-engine-callback"),
@@ -27,18 +27,18 @@ def small(in_flight):
     ]  # fmt: skip
     targets = {
         64: (
-            Target("Callbacks: CPU to wrk's", "load-engine-callback", "cpu", ("wrk",), at_most=1.15),
-            Target("Callbacks: requests/s to hyper's", "load-engine-callback", "rate", ("hyper",), at_least=1.2),
-            Target("Async on the loop: requests/s to hyper's", "on-loop", "rate", ("hyper",), at_least=1),
-            Target("Async: requests/s to libcurl's", "load-engine-async", "rate", ("curl-multi",), at_least=2),
-            Target("API: requests/s to libcurl's", "load-api", "rate", ("curl-multi",), at_least=1.5),
-            Target("API: requests/s to Go's", "load-api", "rate", ("go",), at_least=1.5),
-            Target("API: requests/s to AsyncHTTPClient's", "load-api", "rate", ("async-http-client",), at_least=5),
-            Target("API: requests/s to URLSession's", "load-api", "rate", ("urlsession",), at_least=25),
+            Target("Callbacks: CPU relative to wrk", "load-engine-callback", "cpu", ("wrk",), at_most=1.15),
+            Target("Callbacks: requests/s relative to hyper", "load-engine-callback", "rate", ("hyper",), at_least=1.2),
+            Target("Async on the loop: requests/s relative to hyper", "on-loop", "rate", ("hyper",), at_least=1),
+            Target("Async: requests/s relative to libcurl", "load-engine-async", "rate", ("curl-multi",), at_least=2),
+            Target("API: requests/s relative to libcurl", "load-api", "rate", ("curl-multi",), at_least=1.5),
+            Target("API: requests/s relative to Go", "load-api", "rate", ("go",), at_least=1.5),
+            Target("API: requests/s relative to AsyncHTTPClient", "load-api", "rate", ("async-http-client",), at_least=5),
+            Target("API: requests/s relative to URLSession", "load-api", "rate", ("urlsession",), at_least=25),
         ),
         1: (
-            Target("Callbacks: requests/s to hyper's", "load-engine-callback", "rate", ("hyper",), at_least=1),
-            Target("API: requests/s to libcurl's", "load-api", "rate", ("curl-multi",), at_least=1),
+            Target("Callbacks: requests/s relative to hyper", "load-engine-callback", "rate", ("hyper",), at_least=1),
+            Target("API: requests/s relative to libcurl", "load-api", "rate", ("curl-multi",), at_least=1),
         ),
     }  # fmt: skip
     return Case(
@@ -47,14 +47,14 @@ def small(in_flight):
 
 
 def decoded(size, requests):
-    """JSON of a size, decoded into a type."""
+    """JSON of the given size, decoded into a type."""
     bytes_ = fixtures.JSON_BYTES[size]
-    both = row("load-api", "serializingData(), and JSONDecoder by itself", "by-hand", "--mode", "data-then-decode")
+    both = row("load-api", "serializingData() and a separate JSONDecoder", "by-hand", "--mode", "data-then-decode")
     rows = [
         row("load-api", "serializingDecodable()", "decodable", "--mode", "decodable"), both,
         row("load-api", "serializingData()", "data", "--body-bytes", bytes_),
     ]  # fmt: skip
-    bound = Target("Decodable: CPU to data and a bare decode", "decodable", "cpu", ("by-hand",), at_most=1.1)
+    bound = Target("Decodable: CPU relative to data plus decoding", "decodable", "cpu", ("by-hand",), at_most=1.1)
     return Case(
         f"JSON of {bytes_ // 1024} KiB", rows, path=f"/files/{size}.json", requests=requests, in_flight=64,
         targets=(bound,))
@@ -62,7 +62,7 @@ def decoded(size, requests):
 
 def cpu_targets(peer, bound, **rows):
     return tuple(
-        Target(f"{text}: CPU to {CLIENTS[peer].title}'s", name, "cpu", (peer,), at_most=bound)
+        Target(f"{text}: CPU relative to {CLIENTS[peer].title}", name, "cpu", (peer,), at_most=bound)
         for name, text in rows.items())
 
 
@@ -86,7 +86,7 @@ def downloads(folders):
     ]  # fmt: skip
     engine = {"load-engine-callback": "Callbacks", "load-api": "API"}
     return [
-        bodies("1 GiB, counted and dropped", to_memory, "/files/zeros",
+        bodies("1 GiB, counted and discarded", to_memory, "/files/zeros",
                targets=cpu_targets("curl-multi", 1.05, **engine)),
         bodies("1 GiB into a file", to_file, "/files/zeros", targets=cpu_targets("curl", 1.05, **{"load-api": "API"})),
     ]  # fmt: skip
@@ -108,27 +108,27 @@ def uploads(folders):
 
 
 def coded(coding, library):
-    """Text in a coding, next to what the library and the transfer cost by themselves."""
+    """Text with a content coding, compared with the costs of the library alone and of the transfer alone."""
     path, plain = f"/coded/{coding}/text.{coding}", f"/files/text.{coding}"
     size = ("--body-bytes", fixtures.TEXT_BYTES)
 
     def cases(folders):
-        # In the transfer alone the same bytes have no Content-Encoding.
+        # In the rows of the transfer alone, the same bytes have no Content-Encoding.
         file = f"{folders.state}/files/text.{coding}"
         rows = [
             row("load-engine-callback", "", "", *size), row("load-api", "Lupine, streamRequest()", "load-api",
                                                             "--mode", "stream", *size),
             row("curl", "curl --compressed", "", "--compressed", "-o", "/dev/null", expected_output=""),
-            row("coding", f"{library} by itself, in one call", "", coding, "decode", file, fixtures.TEXT_BYTES),
-            CodedRow.of(row("load-engine-callback", "the transfer by itself, engine", "transfer", path=plain), file),
-            CodedRow.of(row("load-api", "the transfer by itself, streamRequest()", "api-transfer", "--mode", "stream",
+            row("coding", f"{library} alone, in one call", "", coding, "decode", file, fixtures.TEXT_BYTES),
+            CodedRow.of(row("load-engine-callback", "transfer alone, engine", "transfer", path=plain), file),
+            CodedRow.of(row("load-api", "transfer alone, streamRequest()", "api-transfer", "--mode", "stream",
                             path=plain), file),
         ]  # fmt: skip
         targets = (
-            # The speed is the reciprocal of the time: at least 0.95 of it is at most 1 / 0.95 of the processor time.
-            Target(f"Callbacks: CPU to the transfer's and {library}'s", "load-engine-callback", "cpu",
+            # Speed is the reciprocal of time: at least 0.95 of the speed is at most 1 / 0.95 of the CPU time.
+            Target(f"Callbacks: CPU relative to transfer plus {library}", "load-engine-callback", "cpu",
                    ("coding", "transfer"), at_most=1.05),
-            Target(f"API: CPU to the transfer's and {library}'s", "load-api", "cpu", ("coding", "api-transfer"),
+            Target(f"API: CPU relative to transfer plus {library}", "load-api", "cpu", ("coding", "api-transfer"),
                    at_most=1.05),
         )  # fmt: skip
         return [
@@ -146,16 +146,16 @@ def tls_rows(folders, *names):
 def tls_requests(folders):
     names = ["load-api", "load-engine-async", "load-engine-callback", "curl-multi", "go", "async-http-client"]
     targets = tuple(
-        Target(f"{text}: requests/s to Go's", name, "rate", ("go",), at_least=1.2)
+        Target(f"{text}: requests/s relative to Go", name, "rate", ("go",), at_least=1.2)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
     rows = [*tls_rows(folders, *names), obligations("--ca", folders.authority)]
-    return [Case("Kept connections, 64 in flight", rows, origin=server.TLS, targets=targets)]
+    return [Case("Kept-alive connections, 64 in flight", rows, origin=server.TLS, targets=targets)]
 
 
 def tls_new(folders):
     names = ["load-api", "load-engine-callback", "curl-multi", "go"]
     targets = tuple(
-        Target(f"{text}: requests/s to Go's", name, "rate", ("go",), at_least=1)
+        Target(f"{text}: requests/s relative to Go", name, "rate", ("go",), at_least=1)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
     rows = tls_rows(folders, *names)
     case = Case("", rows, path="/once", requests=5000, in_flight=8, targets=targets)
@@ -174,14 +174,14 @@ def tls_bulk(folders):
         row("async-http-client", "", "", *more),
     ]  # fmt: skip
     targets = tuple(
-        Target(f"{text}: MiB/s to libcurl's", name, "mib_per_second", ("curl-multi",), at_least=0.95)
+        Target(f"{text}: MiB/s relative to libcurl", name, "mib_per_second", ("curl-multi",), at_least=0.95)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
-    return [bodies("1 GiB over TLS, counted and dropped", rows, "/files/zeros", origin=server.TLS, targets=targets)]
+    return [bodies("1 GiB over TLS, counted and discarded", rows, "/files/zeros", origin=server.TLS, targets=targets)]
 
 
 def idle(folders):
     def case(title, connections, bound, origin, *arguments):
-        target = Target("Allocated for each connection, KiB", "load-idle", "allocated", at_most=bound)
+        target = Target("Allocated per connection, KiB", "load-idle", "allocated", at_most=bound)
         return Case(
             title, [row("load-idle", "", "", *arguments)], IDLE, origin, "/refused", requests=connections,
             in_flight=connections, warm_up=16, targets=(target,))
@@ -203,13 +203,13 @@ def origins(_):
         title = CLIENTS[name].title
         kept += [row(name, f"{title}, 1 origin", f"{name}-1"), row(name, f"{title}, 1,000 origins", name, *many)]
     targets = tuple(
-        Target(f"{text}: CPU with 1,000 origins to 1", name, "cpu", (f"{name}-1",), at_most=1.1)
+        Target(f"{text}: CPU with 1,000 origins relative to 1", name, "cpu", (f"{name}-1",), at_most=1.1)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
     return [
         new,
-        # So many in flight that there are about as many connections with one origin, and few enough that no origin ever
-        # has two requests at once, which would make it open another.
-        Case("Kept connections to 1 and to 1,000 origins, 500 in flight", kept, origin=server.MANY_ORIGINS,
+        # With 500 in flight, one origin has about 500 connections, and none of the 1,000 origins ever has two requests at
+        # once, which would open a second connection.
+        Case("Kept-alive connections to 1 and to 1,000 origins, 500 in flight", kept, origin=server.MANY_ORIGINS,
              requests=100_000, in_flight=500, targets=targets),
     ]  # fmt: skip
 
@@ -220,9 +220,9 @@ def connections(_):
         few, many = row(name, f"{CLIENTS[name].title}, 64", f"{name}-64"), row(name, f"{CLIENTS[name].title}, 10,000")
         rows += [replace(few, in_flight=64), replace(many, in_flight=10_000)]
     targets = tuple(
-        Target(f"{text}: CPU with 10,000 connections to 64", name, "cpu", (f"{name}-64",), at_most=1.1)
+        Target(f"{text}: CPU with 10,000 connections relative to 64", name, "cpu", (f"{name}-64",), at_most=1.1)
         for name, text in [("load-api", "API"), ("load-engine-callback", "Callbacks")])
-    return [Case("64 and 10,000 connections, all of them in use", rows, targets=targets)]
+    return [Case("64 and 10,000 connections, all in use", rows, targets=targets)]
 
 
 def start(_):
@@ -230,7 +230,7 @@ def start(_):
         row("load-api-static"), row("load-engine-static"), row("go"), row("hyper"),
     ]  # fmt: skip
     return [
-        Case("One request, from start to end", rows, STARTS, requests=1, in_flight=1, warm_up=0, launches=50)
+        Case("One request, from start to exit", rows, STARTS, requests=1, in_flight=1, warm_up=0, launches=50)
     ]  # fmt: skip
 
 
@@ -239,23 +239,23 @@ SMALL_LEVELS = (1, 8, 64, 256)
 WORKLOADS = {
     workload.name: workload
     for workload in [
-        Workload("small", "a reply of 13 bytes, over and over", lambda _: [small(level) for level in SMALL_LEVELS]),
+        Workload("small", "a response of 13 bytes, repeatedly", lambda _: [small(level) for level in SMALL_LEVELS]),
         Workload("json-1k", "1 KiB of JSON, decoded into a type", lambda _: [decoded("1k", 50_000)], ("json",)),
         Workload("json-100k", "100 KiB of JSON, decoded into a type", lambda _: [decoded("100k", 2_000)], ("json",)),
-        Workload("download-1g", "1 GiB, counted in memory and into a file", downloads, ("zeros",)),
+        Workload("download-1g", "1 GiB, counted in memory and written to a file", downloads, ("zeros",)),
         Workload("upload-1g", "1 GiB sent from a file", uploads, ("zeros",)),
-        Workload("gzip-50m", "50 MB in gzip, against zlib's own speed", coded("gzip", "zlib"), ("text",),
+        Workload("gzip-50m", "50 MB in gzip, compared with zlib alone", coded("gzip", "zlib"), ("text",),
                  clients=("coding",)),
-        Workload("br-50m", "50 MB in brotli, against libbrotli's own speed", coded("br", "libbrotli"), ("text",),
+        Workload("br-50m", "50 MB in brotli, compared with libbrotli alone", coded("br", "libbrotli"), ("text",),
                  clients=("coding",)),
-        Workload("tls-requests", "small replies over TLS on kept connections", tls_requests, ("certificate",),
+        Workload("tls-requests", "small responses over TLS on kept-alive connections", tls_requests, ("certificate",),
                  ("openssl",)),
         Workload("tls-new", "a TLS handshake for each request, resumed and full", tls_new, ("certificate",),
                  ("openssl",)),
         Workload("tls-bulk", "1 GiB over TLS", tls_bulk, ("zeros", "certificate"), ("openssl",)),
-        Workload("idle-10k", "memory for each idle connection", idle, ("certificate",), ("openssl",)),
-        Workload("origins-1k", "1,000 origins, new and kept connections", origins, ("origins",)),
-        Workload("connections-10k", "small replies on 10,000 connections", connections),
-        Workload("start", "start-up time and size of a static program", start, programs=("strip",)),
+        Workload("idle-10k", "memory per idle connection", idle, ("certificate",), ("openssl",)),
+        Workload("origins-1k", "1,000 origins, new and kept-alive connections", origins, ("origins",)),
+        Workload("connections-10k", "small responses on 10,000 connections", connections),
+        Workload("start", "startup time and size of a static program", start, programs=("strip",)),
     ]
 }  # fmt: skip

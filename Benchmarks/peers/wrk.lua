@@ -1,9 +1,9 @@
--- Has wrk say what it measured in the line that the other load generators print; its processor time is seen from outside.
+-- Makes wrk print its results in the format of the other load generators. Its CPU time is measured from outside.
 
 function done(summary, latency, requests)
   local errors = summary.errors
   if errors.connect + errors.read + errors.write + errors.status + errors.timeout > 0 then
-    io.stderr:write("wrk met errors\n")
+    io.stderr:write("wrk: some requests failed\n")
     os.exit(1)
   end
   io.write(string.format(
