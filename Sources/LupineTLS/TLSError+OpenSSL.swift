@@ -57,7 +57,7 @@ struct FailureContext {
 
 extension TLSError {
   static func outOfMemory(_ what: String) -> TLSError {
-    .configuration("OpenSSL could not allocate \(what).")
+    .configuration("OpenSSL couldn't allocate \(what). Free memory.")
   }
 
   /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
@@ -80,19 +80,20 @@ extension TLSError {
     guard context.wasEstablished else {
       return TLSError(
         code: .handshakeFailed,
-        message: "The TLS handshake with \(context.peer) failed: \(queued.text). Check what the peer supports.")
+        message: "The TLS handshake with \(context.peer) failed: \(queued.text). Check the peer's TLS settings.")
     }
     return TLSError(
       code: .protocolViolation,
-      message: "\(context.peer) broke the TLS protocol, or the connection was tampered with: \(queued.text). "
-        + "The session can't go on; connect again.")
+      message: "\(context.peer) violated the TLS protocol, or its data was changed in transit: \(queued.text). "
+        + "The session has ended. Connect again.")
   }
 
   private static func tooLong(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .handshakeFailed,
-      message: "\(context.peer) sent a handshake message that is too long: its certificates may have "
-        + "\(TLSLimits.certificateChainBytesMax) bytes. Have it send its own certificate and the intermediate ones only."
+      message: "\(context.peer) sent too long a handshake message: its certificates may have at most "
+        + "\(TLSLimits.certificateChainBytesMax) bytes. Configure it to send only its own and the intermediate "
+        + "certificates."
     )
   }
 
@@ -100,7 +101,7 @@ extension TLSError {
     let guess = context.opening.guess.map { ": \($0)" } ?? ""
     return TLSError(
       code: .notTLS,
-      message: "\(context.peer) doesn't speak TLS on this port\(guess). Check the port, or use http in place of https.")
+      message: "\(context.peer) doesn't use TLS on this port\(guess). Check the port, or use http instead of https.")
   }
 
   private static func truncated(_ context: FailureContext) -> TLSError {
@@ -108,12 +109,12 @@ extension TLSError {
       return TLSError(
         code: .truncated,
         message:
-          "\(context.peer) closed the connection during the TLS handshake. Check that it speaks TLS on this port.")
+          "\(context.peer) closed the connection during the TLS handshake. Check that it uses TLS on this port.")
     }
     return TLSError(
       code: .truncated,
-      message: "The connection to \(context.peer) ended without close_notify, so what was received may be cut short "
-        + "(RFC 8446 §6.1). Take it as complete only if HTTP's framing says so.")
+      message: "The connection to \(context.peer) ended without close_notify, so the received data may be incomplete "
+        + "(RFC 8446 §6.1). Rely on it only if the HTTP framing shows that it is complete.")
   }
 
   private static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
@@ -128,20 +129,21 @@ extension TLSError {
   private static func noCommonVersion(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .protocolVersion,
-      message: "\(context.peer) speaks no TLS version that is allowed here. Versions before 1.2 are never used "
-        + "(RFC 8996): upgrade the peer, or widen minimumVersion and maximumVersion.")
+      message: "\(context.peer) supports no TLS version that is allowed here. Versions before 1.2 are never used "
+        + "(RFC 8996). Upgrade the peer, or widen minimumVersion and maximumVersion.")
   }
 
   private static func remedy(_ alert: UInt8) -> String {
     switch Int32(alert) {
     case SSL_AD_HANDSHAKE_FAILURE, SSL_AD_INSUFFICIENT_SECURITY:
-      "It shares no cipher suite, group or key type with this side, or it wants a client certificate (identity)."
-    case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name: check the name."
-    case SSL_AD_NO_APPLICATION_PROTOCOL: "It speaks none of the offered applicationProtocols."
-    case SSL_AD_CERTIFICATE_REQUIRED: "It wants a client certificate: set the TLS configuration's identity."
+      "It has no cipher suite, group or key type in common with this side, or it requires a client certificate "
+        + "(identity)."
+    case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name. Check the name."
+    case SSL_AD_NO_APPLICATION_PROTOCOL: "It supports none of the applicationProtocols. Change them."
+    case SSL_AD_CERTIFICATE_REQUIRED: "It requires a client certificate. Set the TLS configuration's identity."
     case SSL_AD_UNKNOWN_CA, SSL_AD_BAD_CERTIFICATE, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_CERTIFICATE_EXPIRED:
-      "It doesn't accept this side's certificate: check the TLS configuration's identity."
-    default: "Its log should say why."
+      "It refuses this side's certificate. Check the TLS configuration's identity."
+    default: "Check its log."
     }
   }
 }

@@ -34,7 +34,7 @@ struct HostilePeerTests {
   func otherProtocols(bytes: (sent: String, named: String), piece: Int) throws {
     let error = try #require(try failure(receiving: Array(bytes.sent.utf8), piece: piece))
     #expect(error.code == .notTLS)
-    #expect(error.message.contains("doesn't speak TLS on this port"))
+    #expect(error.message.contains("doesn't use TLS on this port"))
     #expect(error.message.contains(bytes.named))
   }
 

@@ -38,14 +38,14 @@ struct IdentityTests {
     let missing = try #require(
       problem { () throws(TLSError) in try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key) })
     #expect(missing.code == .configuration)
-    #expect(missing.message.contains("there is no password"))
+    #expect(missing.message.contains("no password was given"))
     for wrong in ["Sesame", "", String(repeating: "long", count: 1000)] {
       let error = try #require(
         problem { () throws(TLSError) in
           try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key, password: wrong)
         })
       #expect(error.code == .configuration)
-      #expect(error.message.contains("password doesn't open the private key"))
+      #expect(error.message.contains("password doesn't decrypt the private key"))
     }
   }
 

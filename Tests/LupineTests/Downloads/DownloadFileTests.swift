@@ -202,7 +202,7 @@ import Testing
       }
       #expect(error.code == .cannotCreateFile)
       #expect(error.localizedDescription.hasPrefix(folder.appending(path: name).path))
-      #expect(error.localizedDescription.hasSuffix("Choose a temporary directory that can be written (TMPDIR)."))
+      #expect(error.localizedDescription.hasSuffix("Choose a writable temporary directory (TMPDIR)."))
       #expect(try names(in: folder) == ["file"])
     }
   }
@@ -219,7 +219,7 @@ import Testing
     #expect(text(EDQUOT, (999, 1_000)).contains("after 999 of 1,000 bytes: Disk quota exceeded. Free space"))
     #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the limit"))
     #expect(text(EROFS, nil).hasPrefix("/t/f can't be written: Read-only file system. Choose a temporary"))
-    #expect(text(EACCES, nil).contains("Permission denied. Choose a temporary directory that can be written"))
+    #expect(text(EACCES, nil).contains("Permission denied. Choose a writable temporary directory"))
     #expect(text(EMFILE, nil).contains("(ulimit -n)"))
     #expect(text(EIO, nil).contains("dmesg"))
   }

@@ -99,7 +99,8 @@ import Testing
   }
 
   @Test(
-    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 stands",
+    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 "
+      + "stands",
     arguments: [
       ("Digest realm=\"r\", nonce=\"n\"", NSURLAuthenticationMethodHTTPDigest),
       ("NTLM", NSURLAuthenticationMethodNTLM), ("Negotiate", NSURLAuthenticationMethodNegotiate),
@@ -139,7 +140,7 @@ import Testing
         #expect(response.error?.localizedDescription.contains("answers only Basic") == true)
         #expect(
           response.debugDescription.contains(
-            "authentication: The server asks for a credential and offers Digest, Negotiate."))
+            "authentication: The server requires a credential and offers Digest, Negotiate."))
         let download = await session.download(origin.url).outcome()
         if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
         #expect(download.debugDescription.contains("offers Digest, Negotiate."))
@@ -160,7 +161,7 @@ import Testing
         #expect(response.error?.responseCode == 407)
         #expect(response.error?.localizedDescription.contains("Only Basic is supported") == true)
         #expect(
-          response.debugDescription.contains("authentication: The proxy asks for a credential and offers Negotiate."))
+          response.debugDescription.contains("authentication: The proxy requires a credential and offers Negotiate."))
       }
     }
   }
