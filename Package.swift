@@ -88,7 +88,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
-      dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue", "LupineFaults"],
+      dependencies: [
+        "Lupine", "LupineEngine", "LupineCoding", "LupineTLS", "LupineOrigin", "LupineTestSupport", "LupineMainQueue",
+        "LupineFaults",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],

@@ -19,7 +19,9 @@ struct CertificateRejection {
   let notAfter: String
   /// The subject alternative names.
   let names: [String]
+}
 
+extension CertificateRejection {
   /// Copies the state of the check that has just failed.
   init(_ store: OpaquePointer) {
     // SAFETY: called from the verify callback, during which `store` and the certificate are alive; everything is

@@ -125,7 +125,7 @@ enum StapledResponse {
 }
 
 extension TLSError {
-  fileprivate static func ocsp(_ problem: OCSPProblem, _ host: String, _ cause: String) -> TLSError {
+  static func ocsp(_ problem: OCSPProblem, _ host: String, _ cause: String) -> TLSError {
     let remedy =
       switch problem {
       case .missing: "Enable stapling on the server, or set ocspStapling to .checked or .ignored."

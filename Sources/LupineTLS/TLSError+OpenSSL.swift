@@ -77,14 +77,19 @@ extension TLSError {
       return noCommonVersion(context)
     }
     if !context.wasEstablished, queued.isTLS(SSL_R_EXCESSIVE_MESSAGE_SIZE) { return tooLong(context) }
+    return failed(queued.text, context)
+  }
+
+  /// Returns the error for another failure, with OpenSSL's text.
+  static func failed(_ text: String, _ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(
         code: .handshakeFailed,
-        message: "The TLS handshake with \(context.peer) failed: \(queued.text). Check the peer's TLS settings.")
+        message: "The TLS handshake with \(context.peer) failed: \(text). Check the peer's TLS settings.")
     }
     return TLSError(
       code: .protocolViolation,
-      message: "\(context.peer) violated the TLS protocol, or its data was changed in transit: \(queued.text). "
+      message: "\(context.peer) violated the TLS protocol, or its data was changed in transit: \(text). "
         + "The session has ended. Connect again.")
   }
 
@@ -97,14 +102,14 @@ extension TLSError {
     )
   }
 
-  private static func notTLS(_ context: FailureContext) -> TLSError {
+  static func notTLS(_ context: FailureContext) -> TLSError {
     let guess = context.opening.guess.map { ": \($0)" } ?? ""
     return TLSError(
       code: .notTLS,
       message: "\(context.peer) doesn't use TLS on this port\(guess). Check the port, or use http instead of https.")
   }
 
-  private static func truncated(_ context: FailureContext) -> TLSError {
+  static func truncated(_ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(
         code: .truncated,
@@ -117,7 +122,7 @@ extension TLSError {
         + "(RFC 8446 §6.1). Rely on it only if the HTTP framing shows that it is complete.")
   }
 
-  private static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
+  static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
     if Int32(alert) == SSL_AD_PROTOCOL_VERSION { return noCommonVersion(context) }
     // SAFETY: the string is static in OpenSSL.
     let name = String(cString: SSL_alert_desc_string_long(Int32(alert)))
@@ -126,7 +131,7 @@ extension TLSError {
       message: "\(context.peer) refused TLS with alert \(alert) (\(name)). \(remedy(alert))")
   }
 
-  private static func noCommonVersion(_ context: FailureContext) -> TLSError {
+  static func noCommonVersion(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .protocolVersion,
       message: "\(context.peer) supports no TLS version that is allowed here. Versions before 1.2 are never used "

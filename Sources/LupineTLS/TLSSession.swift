@@ -222,8 +222,7 @@ extension TLSSession {
   }
 
   private var closedError: TLSError {
-    TLSError(
-      code: .closed, message: "The TLS session with \(attachment?.host ?? "the client") was closed by this side.")
+    .closed(peer: attachment?.host ?? "the client")
   }
 
   /// Returns the error of the call that has just failed, and marks the session as failed.

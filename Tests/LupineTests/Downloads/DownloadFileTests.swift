@@ -176,7 +176,7 @@ import Testing
       #expect(error.code == .badServerResponse && error.failingURL == Self.source)
       #expect(
         error.localizedDescription == """
-          https://h/large: The file has 3 bytes where the server said that it would have \(due). Download from the start.
+          https://h/large: The file has 3 bytes, but the server announced \(due). Download it from the start.
           """)
       #expect(try names(in: folder).isEmpty)
       let complete = try DownloadFile.create(in: folder, from: Self.source)

@@ -99,8 +99,7 @@ import Testing
   }
 
   @Test(
-    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 "
-      + "stands",
+    "Digest, NTLM and Negotiate are put to the delegate and to monitors; no answer sends the credential, and the 401 stands",
     arguments: [
       ("Digest realm=\"r\", nonce=\"n\"", NSURLAuthenticationMethodHTTPDigest),
       ("NTLM", NSURLAuthenticationMethodNTLM), ("Negotiate", NSURLAuthenticationMethodNegotiate),
