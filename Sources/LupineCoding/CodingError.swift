@@ -68,10 +68,10 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
     switch cause {
     case .unknownCoding(let name): "The content coding \(Self.quoted(name)) isn't supported (RFC 9110 §8.4)"
     case .tooManyLayers(let max): "The body has more than \(max) content codings"
-    case .tooManyBrotliLayers(let max): "The body has more than \(max) brotli codings"
+    case .tooManyBrotliLayers(let max): "The body exceeds the limit of \(max) for brotli codings"
     case .corrupt(let text): "The coded data is invalid (\(text))"
     case .checksum(let text): "The decoded bytes don't match the checksum or length in the coded data (\(text))"
-    case .truncated: "The body ended before the end of the coded stream"
+    case .truncated: "The body ended within the coded stream"
     case .trailingBytes: "Bytes follow the end of the coded stream"
     case .decodedBytesMax(let max): "The body decodes to more than \(max) bytes"
     case .expansionRatioMax(let max): "The body decodes to more than \(max) bytes per received byte"

@@ -45,7 +45,7 @@ extension TLSError {
     case X509_V_ERR_CERT_HAS_EXPIRED:
       code = .certificateExpired
       message =
-        "\(whose) (\(rejection.subject)) expired on \(rejection.notAfter). Renew it, or correct this machine's clock."
+        "\(whose) (\(rejection.subject)) expired on \(rejection.notAfter). Renew it, or check this machine's clock."
     case X509_V_ERR_CERT_NOT_YET_VALID:
       code = .certificateNotYetValid
       message = "\(whose) (\(rejection.subject)) isn't valid before \(rejection.notBefore). Check this machine's clock."

@@ -141,8 +141,7 @@ extension TLSError {
   private static func remedy(_ alert: UInt8) -> String {
     switch Int32(alert) {
     case SSL_AD_HANDSHAKE_FAILURE, SSL_AD_INSUFFICIENT_SECURITY:
-      "It has no cipher suite, group or key type in common with this side, or it requires a client certificate "
-        + "(identity)."
+      "Enable a cipher suite, group or key type of the peer, or set the client certificate (identity) that it requires."
     case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name. Check the name."
     case SSL_AD_NO_APPLICATION_PROTOCOL: "It supports none of the applicationProtocols. Change them."
     case SSL_AD_CERTIFICATE_REQUIRED: "It requires a client certificate. Set the TLS configuration's identity."

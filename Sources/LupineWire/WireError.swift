@@ -105,7 +105,7 @@ extension WireError: CustomStringConvertible {
     case .malformedContentLength(let value):
       "Content-Length is \(quoted(value)), which isn't a valid number of bytes (RFC 9112 §6.3). Fix the server."
     case .conflictingContentLength(let first, let second):
-      "The response has two different Content-Length values (\(first), \(second)) (RFC 9112 §6.3). Fix the server."
+      "The response has two different Content-Length values (\(first), \(second); RFC 9112 §6.3). Fix the server."
     case .unsupportedTransferCoding(let value):
       "Transfer-Encoding is \(quoted(value)), but its last coding must be chunked, and the others gzip or deflate (RFC "
         + "9112 §6.1). Fix the server."

@@ -125,7 +125,7 @@ struct ConnectHandshakeTests {
     }
     #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy requires credentials (407) and offers basic."))
     #expect(text(["Basic"], true).contains("refused the credentials"))
-    #expect(text(["Negotiate", "NTLM"], false).contains("Let it offer Basic"))
+    #expect(text(["Negotiate", "NTLM"], false).contains("Enable Basic"))
     #expect(text([], false).contains("names no scheme"))
   }
 

@@ -27,7 +27,7 @@ extension ErrorTable {
       case .parameterEncoderFailed(let reason): step(reason)
       case .parameterEncodingFailed(let reason): step(reason)
       case .requestAdaptationFailed:
-        ("requestAdaptationFailed", .requestRetryFailed(retryError: cause, originalError: URLError(.timedOut)))
+        ("requestAdaptationFailed", .requestRetryFailed(retryError: cause, originalError: cause))
       case .requestRetryFailed: ("requestRetryFailed", .responseSerializationFailed(reason: .inputDataNilOrZeroLength))
       case .responseSerializationFailed(let reason): step(reason)
       case .responseValidationFailed(let reason): step(reason)

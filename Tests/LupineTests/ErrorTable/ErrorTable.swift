@@ -48,7 +48,9 @@ struct ErrorRow {
     .cannotDecodeContentData: "cannotDecodeContentData",
     .cannotFindHost: "cannotFindHost",
     .cannotLoadFromNetwork: "cannotLoadFromNetwork",
+    .cannotCreateFile: "cannotCreateFile",
     .cannotOpenFile: "cannotOpenFile",
+    .cannotWriteToFile: "cannotWriteToFile",
     .dataLengthExceedsMaximum: "dataLengthExceedsMaximum",
     .dnsLookupFailed: "dnsLookupFailed",
     .fileDoesNotExist: "fileDoesNotExist",
@@ -74,7 +76,8 @@ enum ErrorTable {
   static let markers = ("<!-- The table of errors, written by `make tables` -->", "<!-- End of the table of errors -->")
 
   static func rows() throws -> [ErrorRow] {
-    try aferrors() + parameterErrors() + featureErrors() + engineErrors() + proxyErrors() + wireErrors() + uriErrors()
+    try aferrors() + parameterErrors() + featureErrors() + urlErrors() + engineErrors() + proxyErrors() + wireErrors()
+      + uriErrors()
       + tlsErrors() + codingErrors()
   }
 
@@ -103,5 +106,5 @@ enum ErrorTable {
 
 /// The error that the examples wrap.
 struct ExampleCause: LocalizedError {
-  var errorDescription: String? { "the cause" }
+  var errorDescription: String? { "The underlying error." }
 }

@@ -136,7 +136,7 @@ import Testing
         let request = session.request(origin.url).authenticate(username: "u", password: "p").validate()
         let response = await request.outcome()
         #expect(response.error?.responseCode == 401)
-        #expect(response.error?.localizedDescription.contains("answers only Basic") == true)
+        #expect(response.error?.localizedDescription.contains("supports only Basic") == true)
         #expect(
           response.debugDescription.contains(
             "authentication: The server requires a credential and offers Digest, Negotiate."))

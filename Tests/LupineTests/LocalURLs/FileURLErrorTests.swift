@@ -26,7 +26,7 @@ import Testing
       ("file:///nonexistent/lupine", .fileDoesNotExist, "doesn't exist"),
       ("file:///etc/passwd/below", .fileDoesNotExist, "doesn't exist"),
       ("file:///tmp", .fileIsDirectory, "is a directory"), ("file:///", .fileIsDirectory, "is a directory"),
-      ("file:///dev/zero", .cannotOpenFile, "is no regular file"),
+      ("file:///dev/zero", .cannotOpenFile, "isn't a regular file"),
       ("file:///\(String(repeating: "x", count: 300))", .cannotOpenFile, "can't be opened"),
       ("file://server.example/etc/passwd", .unsupportedURL, "another host"),
       ("file://127.0.0.1/etc/passwd", .unsupportedURL, "another host"),

@@ -87,7 +87,7 @@ struct LocalContent: ~Copyable {
     }
     let path = url.path(percentEncoded: false)
     guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-      throw URLError(.badURL, local: url, "has no absolute UTF-8 path. Create the URL with URL(filePath:).")
+      throw URLError(.badURL, local: url, "has no absolute path in UTF-8. Create the URL with URL(filePath:).")
     }
     return path
   }
@@ -168,7 +168,8 @@ extension URLError {
     self.init(code, userInfo: info)
   }
 
-  fileprivate init(opening url: URL, _ error: SystemError) {
+  /// Creates the error for a file that can't be opened.
+  init(opening url: URL, _ error: SystemError) {
     let (code, explanation): (Code, String) =
       switch error.code {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
