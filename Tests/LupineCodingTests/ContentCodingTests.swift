@@ -100,7 +100,7 @@ struct ContentCodingTests {
     #expect(
       error?.description == """
         gzip: The decoded bytes don't match the checksum or length in the coded data (incorrect length check) after 25 \
-        coded bytes. The body was damaged in transit or by the origin. Send the request again.
+        coded bytes. The body was damaged in transit or by the origin; send the request again.
         """)
   }
 

@@ -217,7 +217,7 @@ import Testing
     }
     #expect(text(EIO, (0, nil)).hasPrefix("/t/f can't be written after 0 bytes: Input/output error. "))
     #expect(text(EDQUOT, (999, 1_000)).contains("after 999 of 1,000 bytes: Disk quota exceeded. Free space"))
-    #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the file size limit"))
+    #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the file size"))
     #expect(text(EROFS, nil).hasPrefix("/t/f can't be written: Read-only file system. Choose a writable temporary"))
     #expect(text(EACCES, nil).contains("Permission denied. Choose a writable temporary directory"))
     #expect(text(EMFILE, nil).contains("(ulimit -n)"))
