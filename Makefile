@@ -20,8 +20,8 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak lint \
-  format tsan asan fuzz linkage bench counts micro example docs clean
+.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak tables \
+  lint   format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -71,6 +71,9 @@ simulate: deps ## run SEEDS=100000 simulated schedules of the engine, from FIRST
 replay: deps ## run one simulated schedule, SEED=…, and print its events
 	SWIFT_DETERMINISTIC_HASHING=1 LUPINE_SIMULATION_SEED=$(SEED) $(SWIFT) test -c release -Xswiftc -enable-testing \
 	  $(STRICT) --disable-xctest --filter SimulationTests
+
+tables: deps ## write the generated table of Errors.md from the errors in the code
+	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
 
 lint: ## check the format and the style
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)

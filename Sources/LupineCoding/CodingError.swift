@@ -66,31 +66,31 @@ public struct CodingError: Error, Sendable, Equatable, CustomStringConvertible {
 
   private var what: String {
     switch cause {
-    case .unknownCoding(let name): "The content coding \(Self.quoted(name)) is unknown (RFC 9110 §8.4)"
+    case .unknownCoding(let name): "The content coding \(Self.quoted(name)) isn't supported (RFC 9110 §8.4)"
     case .tooManyLayers(let max): "The body has more than \(max) content codings"
-    case .tooManyBrotliLayers(let max): "The body is coded with brotli more than \(max) times"
+    case .tooManyBrotliLayers(let max): "The body exceeds the limit of \(max) for brotli codings"
     case .corrupt(let text): "The coded data is invalid (\(text))"
-    case .checksum(let text): "The decoded bytes do not match the checksum or length sent with them (\(text))"
-    case .truncated: "The body ended before its coded stream did"
+    case .checksum(let text): "The decoded bytes don't match the checksum or length in the coded data (\(text))"
+    case .truncated: "The body ended within the coded stream"
     case .trailingBytes: "Bytes follow the end of the coded stream"
     case .decodedBytesMax(let max): "The body decodes to more than \(max) bytes"
-    case .expansionRatioMax(let max): "The body decodes to more than \(max) bytes for each byte received"
-    case .outOfMemory: "There is no memory left for the coder"
-    case .internalFailure(let text): "The library failed (\(text))"
+    case .expansionRatioMax(let max): "The body decodes to more than \(max) bytes per received byte"
+    case .outOfMemory: "No memory is available for the coding library"
+    case .internalFailure(let text): "The coding library failed (\(text))"
     }
   }
 
   private var remedy: String {
     switch cause {
-    case .unknownCoding: "Clear CodingLimits.refusesUnknownCodings to take such bodies as they are received."
+    case .unknownCoding: "Set CodingLimits.refusesUnknownCodings to false to receive such bodies undecoded."
     case .tooManyLayers: "Raise CodingLimits.layersMax if the origin is trusted."
     case .tooManyBrotliLayers: "Raise CodingLimits.brotliLayersMax if the origin is trusted."
-    case .corrupt, .trailingBytes: "Fix the origin, or ask for the body with Accept-Encoding: identity."
-    case .checksum: "The body was damaged on its way, or the origin is at fault; send the request again."
-    case .truncated: "The transfer or the origin's encoder was cut short; send the request again."
+    case .corrupt, .trailingBytes: "Fix the origin, or request the body with Accept-Encoding: identity."
+    case .checksum: "The body was damaged in transit or by the origin; send the request again."
+    case .truncated: "The transfer or the origin's encoder stopped early; send the request again."
     case .decodedBytesMax: "Raise CodingLimits.decodedBytesMax if the origin is trusted."
     case .expansionRatioMax: "Raise CodingLimits.expansionRatioMax if the origin is trusted."
-    case .outOfMemory: "Decode or encode fewer bodies at once."
+    case .outOfMemory: "Decode or encode fewer bodies at the same time."
     case .internalFailure: "Check which zlib and brotli libraries are installed."
     }
   }

@@ -49,7 +49,8 @@ public struct ContentDecoder: ~Copyable {
   public mutating func decode(
     _ input: RawSpan, upTo byteCountMax: Int = .max, scratch: inout [UInt8], receive: (borrowing Span<UInt8>) -> Void
   ) throws(CodingError) -> Progress {
-    precondition(byteCountMax > 0 && !scratch.isEmpty, "decode(_:upTo:scratch:receive:) needs room for what comes out")
+    precondition(
+      byteCountMax > 0 && !scratch.isEmpty, "decode(_:upTo:scratch:receive:) needs room for the decoded bytes")
     if let failure { throw failure }
     var span = scratch.mutableSpan
     // SAFETY: the pointers are only used inside the closures, and the array's bytes are initialized.
@@ -77,7 +78,8 @@ public struct ContentDecoder: ~Copyable {
     if let failure { throw failure }
     if wireBytes == 0 { return }
     for layer in layers {
-      precondition(layer.isDrained, "finish() before decode(_:upTo:scratch:receive:) has put out everything")
+      precondition(
+        layer.isDrained, "finish() was called before decode(_:upTo:scratch:receive:) had delivered all bytes")
       guard layer.isAtEnd else { throw fail(layer.error(.truncated)) }
     }
   }

@@ -39,7 +39,7 @@ public struct ContentEncoder: ~Copyable {
   public mutating func encode(
     _ input: RawSpan, into scratch: inout [UInt8], at offset: Int = 0
   ) throws(CodingError) -> Progress {
-    precondition(!isFinishing, "encode(_:into:at:) after finish(into:at:)")
+    precondition(!isFinishing, "encode(_:into:at:) was called after finish(into:at:)")
     // SAFETY: the pointer is only used inside the closure.
     return try input.withUnsafeBytes { (source) throws(CodingError) -> Progress in
       try self.pump(source, into: &scratch, at: offset)
@@ -92,7 +92,7 @@ public struct ContentEncoder: ~Copyable {
   private mutating func pump(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Progress {
-    precondition(!output.isEmpty, "an encoder needs room in its output")
+    precondition(!output.isEmpty, "the encoder's output buffer is empty")
     var progress = Progress(consumed: 0, produced: 0, isDone: false)
     repeat {
       let step: EncodingStep

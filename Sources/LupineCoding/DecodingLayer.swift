@@ -53,7 +53,7 @@ final class DecodingLayer {
   func decode(
     _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
   ) throws(CodingError) -> Int {
-    precondition(unread.isEmpty, "decode(_:into:) before everything was read")
+    precondition(unread.isEmpty, "decode(_:into:) was called before all input was consumed")
     let source = UnsafeRawBufferPointer(rebasing: input.prefix(CodingLimits.stepBytesMax))
     let target = UnsafeMutableRawBufferPointer(rebasing: (buffer ?? output).prefix(CodingLimits.stepBytesMax))
     let step: DecodingStep

@@ -59,7 +59,7 @@ final class DeflateStream: StreamEncoder {
     switch status {
     case Z_OK, Z_BUF_ERROR: break
     case Z_STREAM_END: isAtEnd = true
-    default: throw StreamFailure(cause: .internalFailure("deflate answered \(status)"))
+    default: throw StreamFailure(cause: .internalFailure("deflate returned \(status)"))
     }
     return step
   }

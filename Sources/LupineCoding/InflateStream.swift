@@ -116,7 +116,7 @@ final class InflateStream: StreamDecoder {
   private func cause(of status: Int32, member: Int) -> CodingError.Cause {
     switch status {
     case Z_NEED_DICT:
-      return .corrupt("it asks for a preset dictionary, which HTTP does not have")
+      return .corrupt("it requires a preset dictionary, which HTTP doesn't support")
     case Z_MEM_ERROR:
       return .outOfMemory
     case Z_DATA_ERROR:
@@ -126,7 +126,7 @@ final class InflateStream: StreamDecoder {
       let text = stream.pointee.msg.map { String(cString: $0) } ?? "no details"
       return Self.checksumTexts.contains(text) ? .checksum(text) : .corrupt(text)
     default:
-      return .internalFailure("inflate answered \(status)")
+      return .internalFailure("inflate returned \(status)")
     }
   }
 

@@ -68,7 +68,8 @@ enum Command {
     do {
       return try Engine(configuration: configuration)
     } catch {
-      throw CommandError(.other, "the engine can't start (\(error)). Raise the system's limits (ulimit -n, -u).")
+      throw CommandError(
+        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
     }
   }
 }

@@ -31,7 +31,9 @@ extension CommandError {
     case (.timedOut, .totalLimit(let limit)):
       let limit = (options.maxTime ?? limit).secondsText
       let phase = error.phase.rawValue
-      self.init(code, "\(error.origin): not complete within \(limit), in the phase \(phase). Raise --max-time.")
+      self.init(
+        code,
+        "\(error.origin): the request wasn't complete within \(limit); it was in phase \(phase). Raise --max-time.")
     case (.bodyUnreadable, .producer(let error as CommandError)):
       self = error
     default:
@@ -43,18 +45,18 @@ extension CommandError {
   private static func remedy(_ error: EngineError, _ code: ExitCode) -> String {
     switch (code, error.cause) {
     case (.certificateNotVerified, .tls(let cause)) where [.selfSigned, .unknownAuthority].contains(cause.code):
-      " Here that is --cacert FILE."
+      " Use --cacert FILE."
     case (.handshakeFailed, .tls(let cause)) where cause.code == .protocolVersion:
-      " Here that is --tlsv1.2, --tlsv1.3 and --tls-max."
-    case (.staplingFailed, .tls(let cause)) where cause.code == .ocsp(.missing): " Here that is --cert-status."
+      " Use --tlsv1.2, --tlsv1.3 and --tls-max."
+    case (.staplingFailed, .tls(let cause)) where cause.code == .ocsp(.missing): " The option is --cert-status."
     case (.unusableCiphers, _): " The options are --ciphers, --tls13-ciphers and --curves."
-    case (.unusableIdentity, _): " Here that is --cert."
-    case (.writeError, _): " The environment's SSLKEYLOGFILE names it."
-    case (.interfaceFailed, _): " Here that is --interface."
-    case (.proxyNotResolved, _) where error.code != .proxyFailed: " It is the proxy's name."
+    case (.unusableIdentity, _): " Use --cert."
+    case (.writeError, _): " SSLKEYLOGFILE in the environment names the file."
+    case (.interfaceFailed, _): " The option is --interface."
+    case (.proxyNotResolved, _) where error.code != .proxyFailed: " This is the proxy's host name."
     case (.timedOut, _) where [.resolve, .connect, .proxy, .tls].contains(error.phase):
-      " Here that is --connect-timeout."
-    case (.undecodableBody, _): " The option --raw takes it as it is."
+      " The option is --connect-timeout."
+    case (.undecodableBody, _): " To receive it undecoded, pass --raw."
     default: ""
     }
   }

@@ -74,7 +74,7 @@ enum CommandLineTokens {
     let given = text.prefix { $0 != "=" }
     let candidates = OptionName.allCases.map { "--" + $0.rawValue }.filter { $0.hasPrefix(given) }
     return candidates.isEmpty
-      ? "\(given) isn't an option" : "\(given) could be \(candidates.joined(separator: " or "))"
+      ? "\(given) isn't an option" : "\(given) is ambiguous: \(candidates.joined(separator: " or "))"
   }
 
   private static func name(_ code: CInt) -> OptionName? {
@@ -85,7 +85,7 @@ enum CommandLineTokens {
   private static func spelling(_ code: CInt) -> String {
     if code >= firstCode, let name = name(code) { return "--" + name.rawValue }
     // A single byte of a multibyte character can't be shown.
-    guard code > 0x20, code < 0x7F else { return "a letter outside ASCII" }
+    guard code > 0x20, code < 0x7F else { return "a non-ASCII letter" }
     return "-" + String(UnicodeScalar(UInt8(code)))
   }
 }

@@ -23,14 +23,14 @@ enum FieldEdit: Equatable {
     } else if name.hasSuffix(";") {
       self = .add(name: String(name.dropLast()), value: "")
     } else {
-      throw .usage("the field \"\(text)\" has neither a colon nor a final semicolon")
+      throw .usage("the field \"\(text)\" has neither a colon nor a semicolon at its end")
     }
     switch self.name.lowercased() {
     case "": throw .usage("the field \"\(text)\" has no name")
     case "content-length", "transfer-encoding":
-      throw .usage("\(self.name) follows from the body, so that --header can't set it")
+      throw .usage("\(self.name) is derived from the body and can't be set by --header")
     case "host" where self == .remove(name: self.name):
-      throw .usage("Host can't be left out (RFC 9112 §3.2)")
+      throw .usage("Host can't be omitted (RFC 9112 §3.2)")
     default: break
     }
   }

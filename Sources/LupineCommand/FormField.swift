@@ -20,7 +20,7 @@ struct FormField: Equatable {
     let equals = text.unicodeScalars.firstIndex(of: "=") ?? text.endIndex
     name = String(text[..<equals])
     guard equals < text.endIndex, !name.isEmpty else {
-      throw .usage("the form field \"\(text)\" isn't of the form NAME=CONTENT")
+      throw .usage("the form field \"\(text)\" doesn't have the form NAME=CONTENT")
     }
     let value = text.unicodeScalars[equals...].dropFirst()
     guard let mark = value.first, mark == "@" || mark == "<" else {
@@ -43,7 +43,7 @@ struct FormField: Equatable {
       }
     }
     if type?.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) == true {
-      throw .usage("the type of the form field \(name) has a control character")
+      throw .usage("the type of the form field \(name) contains a control character")
     }
   }
 
@@ -68,7 +68,7 @@ struct FormField: Equatable {
       default: parts[parts.count - 1].unicodeScalars.append(scalar)
       }
     }
-    if isQuoted { throw .usage("the form field ends within quotes: \(String(text))") }
+    if isQuoted { throw .usage("the form field has an unterminated quoted string: \(String(text))") }
     return parts
   }
 }

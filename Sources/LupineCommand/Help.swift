@@ -7,9 +7,9 @@ enum Help {
   static var text: String {
     var text = """
       Usage: lupine [OPTIONS] URL
-      Requests a URL by HTTP/1.1 and writes the response's body to standard output. A URL without a scheme is http.
+      Requests a URL with HTTP/1.1 and writes the response body to standard output. Without a scheme, the URL is http.
              lupine fuzz --help
-      Sends broken requests to a server of your own, and reports what it should never do.
+      Sends malformed requests to your own server, and reports its faults.
 
       """
     for name in OptionName.allCases {
@@ -23,10 +23,10 @@ enum Help {
     }
     text += """
 
-      Without --max-time, a server may take as long as it likes once the connection is open.
-      Proxies are taken from http_proxy, https_proxy, all_proxy and no_proxy, as in curl. TLS secrets are appended to the
-      file that SSLKEYLOGFILE names, for debuggers.
-      Content codings (br, gzip, deflate) are asked for and undone, unless --raw is given.
+      Without --max-time, an open connection has no time limit.
+      The variables http_proxy, https_proxy, all_proxy and no_proxy set proxies, as in curl. TLS secrets are appended to
+      the file named by SSLKEYLOGFILE, for debugging.
+      Without --raw, content codings (br, gzip, deflate) are requested and decoded.
 
       Exit status:
 

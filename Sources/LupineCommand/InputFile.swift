@@ -85,7 +85,7 @@ enum InputFile {
   private static func unreadable(_ path: String, _ call: String) -> CommandError {
     let error = SystemError(call: call, code: errno)
     let name = path == "-" ? "standard input" : path
-    return CommandError(.unreadableInput, "\(name) can't be sent (\(error)). Check the file.")
+    return CommandError(.unreadableInput, "\(name) can't be read (\(error)). Check the file.")
   }
 }
 

@@ -62,75 +62,75 @@ enum OptionName: String, CaseIterable {
 
   var form: Form {
     switch self {
-    case .request: Form("X", "METHOD", "the method; GET unless a body is given")
+    case .request: Form("X", "METHOD", "the method; GET by default if there is no body")
     case .header:
-      Form("H", "'NAME: VALUE'", "sends a field; \"Name;\" sends it empty, \"Name:\" leaves a default out")
+      Form("H", "'NAME: VALUE'", "sends a field; \"Name;\" sends it empty, \"Name:\" omits a default")
     case .data:
       Form(
-        "d", "DATA", "posts a form's data; several are joined by \"&\"; @FILE reads a file,",
-        "without its line ends")
+        "d", "DATA", "posts form data; repeated values are joined by \"&\"; @FILE reads a file,",
+        "without its line breaks")
     case .json: Form(nil, "DATA", "posts JSON; @FILE reads a file")
     case .form:
       Form(
         "F", "NAME=CONTENT", "posts a multipart form; NAME=@FILE sends a file, with ;type=TYPE and",
-        ";filename=NAME behind it; NAME=<FILE sends a file's content as text")
+        ";filename=NAME after it; NAME=<FILE sends a file's content as text")
     case .uploadFile:
       Form(
-        "T", "FILE", "puts a file; \"-\" sends standard input as it comes; a URL that ends with \"/\"",
-        "gets the file's name")
+        "T", "FILE", "puts a file; \"-\" streams standard input; the file's name is appended to a URL",
+        "that ends with \"/\"")
     case .encode:
-      Form(nil, "CODING", "compresses the body: gzip, deflate or br; ask your server (curl has no such option)")
+      Form(nil, "CODING", "compresses the request body: gzip, deflate or br; the server must support it")
     case .location: Form("L", nil, "follows up to 20 redirects")
     case .continueTimeout:
-      Form(nil, "SECONDS", "how long -H 'Expect: 100-continue' holds the body back; 1 by default")
+      Form(nil, "SECONDS", "the time that -H 'Expect: 100-continue' delays the body; 1 by default")
 
     case .output: Form("o", "FILE", "writes the body to a file; \"-\" is standard output")
-    case .include: Form("i", nil, "writes the response's head before the body")
-    case .fail: Form("f", nil, "ends with status 22 and no body if the response's status is 400 or more")
-    case .raw: Form(nil, nil, "asks for no content coding, and undoes none")
+    case .include: Form("i", nil, "writes the response head before the body")
+    case .fail: Form("f", nil, "exits with 22 and writes no body if the status code is 400 or more")
+    case .raw: Form(nil, nil, "requests no content coding, and doesn't decode the body")
 
     case .proxy:
       Form(
-        "x", "URL", "goes through [http|socks5|socks5h://][USER:PASSWORD@]HOST[:1080]; \"\" for none,",
-        "whatever the environment says")
-    case .proxyUser: Form("U", "USER:PASSWORD", "for the proxy that is given by option")
-    case .noProxy: Form(nil, "LIST", "hosts that are reached directly; \"*\" is all; in place of NO_PROXY")
-    case .socks5: Form(nil, "HOST[:PORT]", "goes through a SOCKS 5 proxy; names are looked up here")
-    case .socks5Hostname: Form(nil, "HOST[:PORT]", "goes through a SOCKS 5 proxy, which looks names up")
+        "x", "URL", "uses the proxy [http|socks5|socks5h://][USER:PASSWORD@]HOST[:1080]; \"\" disables",
+        "the environment's proxies")
+    case .proxyUser: Form("U", "USER:PASSWORD", "the credentials for the proxy of --proxy or --socks5")
+    case .noProxy: Form(nil, "LIST", "hosts to connect to directly; \"*\" means all; replaces NO_PROXY")
+    case .socks5: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy; host names are resolved locally")
+    case .socks5Hostname: Form(nil, "HOST[:PORT]", "uses a SOCKS 5 proxy, which resolves host names")
 
     case .connectTimeout:
-      Form(nil, "SECONDS", "for each of lookup, connecting, proxy and TLS handshake; fractions allowed")
-    case .maxTime: Form("m", "SECONDS", "for everything; fractions allowed")
-    case .resolve: Form(nil, "HOST:PORT:ADDRESS,...", "addresses to use in place of a lookup; HOST \"*\" is any")
-    case .unixSocket: Form(nil, "PATH", "connects to a Unix socket, whatever the host")
-    case .abstractUnixSocket: Form(nil, "NAME", "the same for an abstract socket")
-    case .interface: Form(nil, "NAME", "the network interface, or the address, that connections leave from")
-    case .noDelay: Form(nil, nil, "sends small writes at once; the default")
-    case .delay: Form(nil, nil, "lets small writes wait for each other (Nagle's algorithm)")
-    case .keepAliveTime: Form(nil, "SECONDS", "until the first keep-alive probe, and between two; 15 by default")
+      Form(nil, "SECONDS", "the limit for each of lookup, connect, proxy and TLS; fractions allowed")
+    case .maxTime: Form("m", "SECONDS", "the limit for the entire request; fractions allowed")
+    case .resolve: Form(nil, "HOST:PORT:ADDRESS,...", "addresses to use instead of a lookup; HOST \"*\" is any")
+    case .unixSocket: Form(nil, "PATH", "connects to a Unix socket instead of the host")
+    case .abstractUnixSocket: Form(nil, "NAME", "connects to an abstract Unix socket instead of the host")
+    case .interface: Form(nil, "NAME", "the network interface or local address for connections")
+    case .noDelay: Form(nil, nil, "sends small writes immediately; the default")
+    case .delay: Form(nil, nil, "combines small writes (Nagle's algorithm)")
+    case .keepAliveTime: Form(nil, "SECONDS", "the time before and between keep-alive probes; 15 by default")
     case .noKeepAlive: Form(nil, nil, "sends no keep-alive probes")
 
-    case .caCertificate: Form(nil, "FILE", "trusts the PEM certificates of a file, in place of the system's")
-    case .caPath: Form(nil, "FOLDER", "trusts those of a folder that `openssl rehash` prepared, likewise")
+    case .caCertificate: Form(nil, "FILE", "trusts the PEM certificates of a file instead of the system's")
+    case .caPath: Form(nil, "FOLDER", "trusts those of a folder prepared by `openssl rehash` instead")
     case .insecure:
-      Form("k", nil, "doesn't verify the server: anybody on the way can read and change what is sent")
+      Form("k", nil, "doesn't verify the server: an attacker can read and change all data")
     case .certificate:
-      Form("E", "FILE[:PASSWORD]", "shows a client certificate; a backslash goes before a colon in the name")
-    case .certificateType: Form(nil, "TYPE", "what --cert is: PEM, the default, or P12 (PKCS#12)")
+      Form("E", "FILE[:PASSWORD]", "sends a client certificate; escape a colon in the name by a backslash")
+    case .certificateType: Form(nil, "TYPE", "the format of --cert: PEM, the default, or P12 (PKCS#12)")
     case .key: Form(nil, "FILE", "the certificate's private key in PEM, if it isn't in the same file")
-    case .password: Form(nil, "PASSWORD", "opens the private key")
-    case .certificateStatus: Form(nil, nil, "demands an OCSP response with the server's certificate")
-    case .tls12: Form(nil, nil, "TLS 1.2 or later; the default")
-    case .tls13: Form(nil, nil, "TLS 1.3 or later")
+    case .password: Form(nil, "PASSWORD", "the password of the private key")
+    case .certificateStatus: Form(nil, nil, "requires the server to staple a valid OCSP response")
+    case .tls12: Form(nil, nil, "uses TLS 1.2 or later; the default")
+    case .tls13: Form(nil, nil, "uses TLS 1.3 or later")
     case .tlsMax: Form(nil, "VERSION", "the latest TLS version: 1.2, 1.3 or default")
-    case .ciphers: Form(nil, "LIST", "TLS 1.2's ciphers in OpenSSL's notation")
-    case .tls13Ciphers: Form(nil, "LIST", "TLS 1.3's cipher suites, separated by colons")
-    case .curves: Form(nil, "LIST", "groups for the key exchange, such as X25519:P-256")
+    case .ciphers: Form(nil, "LIST", "the ciphers for TLS 1.2 in OpenSSL's notation")
+    case .tls13Ciphers: Form(nil, "LIST", "the cipher suites for TLS 1.3, separated by colons")
+    case .curves: Form(nil, "LIST", "the groups for the key exchange, such as X25519:P-256")
 
-    case .verbose: Form("v", nil, "shows heads and connections on standard error, without credentials")
-    case .timing: Form(nil, nil, "shows what took how long on standard error")
-    case .trace: Form(nil, nil, "shows the engine's steps on standard error as they happen (curl's is another)")
-    case .help: Form("h", nil, "shows this")
+    case .verbose: Form("v", nil, "writes heads and connections to standard error, without credentials")
+    case .timing: Form(nil, nil, "writes the duration of each phase to standard error")
+    case .trace: Form(nil, nil, "writes the engine's steps to standard error (differs from curl's option)")
+    case .help: Form("h", nil, "shows this help")
     case .version: Form("V", nil, "shows the version")
     }
   }

@@ -17,7 +17,7 @@ enum OptionParser {
       }
     }
     guard let text = operands.first else { throw .usage("a URL is missing") }
-    guard operands.count == 1 else { throw .usage("one URL at a time, not also \(operands[1])") }
+    guard operands.count == 1 else { throw .usage("only one URL is allowed; \(operands[1]) is another") }
     try options.settle()
     return .transfer(try uri(text, naming: options.payload), options)
   }
@@ -28,7 +28,7 @@ enum OptionParser {
       return try URI(hasScheme(text) ? text : "http://" + text)
     } catch {
       // The error's remedy explains the notation.
-      throw CommandError(.usage, "the URL can't be used: \(error)")
+      throw CommandError(.usage, "the URL is invalid: \(error)")
     }
   }
 
@@ -109,7 +109,7 @@ extension Options {
     case .verbose: isVerbose = true
     case .timing: showsTiming = true
     case .trace: showsTrace = true
-    case .help, .version: preconditionFailure("answered by the parser")
+    case .help, .version: preconditionFailure("the parser handles this option")
     }
   }
 
@@ -122,8 +122,8 @@ extension Options {
     case (.none, .form): payload = .form([try FormField(text)])
     case (.form(let fields), .form): payload = .form(fields + [try FormField(text)])
     case (.none, .uploadFile): payload = .upload(text)
-    case (.upload, .uploadFile): throw .usage("one file at a time, not also \(text)")
-    default: throw .usage("--data, --json, --form and --upload-file can't be mixed")
+    case (.upload, .uploadFile): throw .usage("only one --upload-file is allowed; \(text) is another")
+    default: throw .usage("--data, --json, --form and --upload-file can't be combined")
     }
   }
 
@@ -137,25 +137,26 @@ extension Options {
   fileprivate mutating func settle() throws(CommandError) {
     if let proxyLogin {
       guard case .fixed(let given, _) = proxy else {
-        throw .usage("--proxy-user needs --proxy or --socks5; for a proxy of the environment, write it into its URL")
+        throw .usage(
+          "--proxy-user requires --proxy or --socks5; for a proxy of the environment, add the credentials to its URL")
       }
       proxy = .fixed(try OptionValue.proxy(given, login: proxyLogin))
     }
     if case .fixed = proxy, socketPath != nil {
-      throw .usage("a Unix socket is reached without a proxy, so that one of the two options has to go")
+      throw .usage("a Unix socket can't be combined with a proxy; remove one of the options")
     }
     guard identity.certificatePath != nil || identity == IdentityFiles() else {
-      throw .usage("--cert-type, --key and --pass belong to a certificate, which --cert names")
+      throw .usage("--cert-type, --key and --pass require --cert")
     }
     guard identity.kind != .pkcs12 || identity.keyPath == nil else {
-      throw .usage("a P12 file holds its private key, so that --key has to go")
+      throw .usage("a P12 file contains its private key; remove --key")
     }
     guard tls.ocspStapling == .ignored || !skipsVerification else {
-      throw .usage("--cert-status verifies and --insecure doesn't, so that one of them has to go")
+      throw .usage("--cert-status can't be combined with --insecure; remove one of them")
     }
     guard tls.maximumVersion.map({ $0 >= tls.minimumVersion }) ?? true else {
-      throw .usage("--tls-max is below --tlsv1.3, which leaves no version")
+      throw .usage("--tls-max is below --tlsv1.3, so no TLS version is allowed")
     }
-    if bodyCoding != nil, payload == .none { throw .usage("--encode has no body to compress") }
+    if bodyCoding != nil, payload == .none { throw .usage("--encode requires a body") }
   }
 }

@@ -20,7 +20,7 @@ enum OptionValue {
     func number(_ digits: some Sequence<UInt8>) -> Int64 { digits.reduce(0) { $0 * 10 + Int64($1 - 0x30) } }
     let nanoseconds = number(Array((Array(fraction.prefix(9)) + Array(repeating: 0x30, count: 9)).prefix(9)))
     let duration = Duration.seconds(number(whole)) + .nanoseconds(nanoseconds)
-    guard duration > .zero else { throw .usage("--\(option.rawValue) has to be more than 0 seconds") }
+    guard duration > .zero else { throw .usage("--\(option.rawValue) must be greater than 0 seconds") }
     return duration
   }
 
@@ -40,7 +40,7 @@ enum OptionValue {
       let port = number(parts[1], in: 1...65_535)
     else { throw .usage("--resolve takes HOST:PORT:ADDRESS, not \"\(text)\"") }
     guard SocketAddress(numeric: String(parts[0]), port: 0) == nil else {
-      throw .usage("--resolve is for names, and \(parts[0]) is never looked up")
+      throw .usage("--resolve needs a host name, and \(parts[0]) is an address")
     }
     var addresses: [SocketAddress] = []
     for part in parts[2].split(separator: ",", omittingEmptySubsequences: false) {
@@ -64,7 +64,7 @@ enum OptionValue {
   static func proxy(_ text: String, scheme: Proxy.Scheme? = nil) throws(CommandError) -> Proxy {
     // A second scheme would be parsed as a host.
     guard scheme == nil || !text.contains("://") else {
-      throw .usage("a SOCKS proxy's option takes HOST:PORT; a URL is for --proxy")
+      throw .usage("the options for SOCKS proxies take HOST:PORT; to use a URL, pass --proxy")
     }
     do throws(ProxyError) {
       return try Proxy((scheme.map { $0.rawValue + "://" } ?? "") + text)
@@ -110,7 +110,7 @@ enum OptionValue {
     case "default": return nil
     case "1.2": return .v1_2
     case "1.3": return .v1_3
-    case "1.0", "1.1": throw .usage("TLS \(text) isn't spoken (RFC 8996); --tls-max takes 1.2, 1.3 or default")
+    case "1.0", "1.1": throw .usage("TLS \(text) isn't supported (RFC 8996); --tls-max takes 1.2, 1.3 or default")
     default: throw .usage("--tls-max takes 1.2, 1.3 or default, not \"\(text)\"")
     }
   }

@@ -35,7 +35,7 @@ final class Output: Sendable {
   func write(_ bytes: borrowing Span<UInt8>) throws(CommandError) {
     try open()
     try state.withLock { state throws(CommandError) in
-      guard let number = state.descriptor else { preconditionFailure("the output is open") }
+      guard let number = state.descriptor else { preconditionFailure("the output is already closed") }
       guard Descriptor.write(bytes, to: number) else { throw failure("write") }
       state.byteCount += UInt64(bytes.count)
     }
@@ -59,7 +59,8 @@ final class Output: Sendable {
   var remains: String? {
     state.withLock { state in
       guard let path, state.descriptor != nil else { return nil }
-      return state.byteCount == 0 ? "\(path) is left empty." : "\(path) keeps the \(state.byteCount) bytes so far."
+      return state.byteCount == 0
+        ? "\(path) remains empty." : "\(path) keeps the \(state.byteCount) bytes written so far."
     }
   }
 
@@ -68,7 +69,7 @@ final class Output: Sendable {
     // The reader closed the pipe; that needs no message.
     if error.code == EPIPE, path == nil { return CommandError(.writeError, nil) }
     return CommandError(
-      .writeError, "\(path ?? "standard output") can't be written (\(error)). Check the path and the disk.")
+      .writeError, "\(path ?? "standard output") can't be written (\(error)). Check the path and the free disk space.")
   }
 }
 

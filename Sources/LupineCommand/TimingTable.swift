@@ -23,9 +23,10 @@ enum TimingTable {
         text += row(name, "-", "-") + "\n"
       }
     }
-    text += fact("sent", "\(UInt64(metrics.requestHeadBytes) + metrics.requestBodyBytes) bytes, head included")
-    text += fact("received", "\(UInt64(metrics.responseHeadBytes) + metrics.responseBodyBytes) bytes, head included")
-    text += fact("decoded", "\(metrics.decodedBodyBytes) bytes of body")
+    text += fact("sent", "\(UInt64(metrics.requestHeadBytes) + metrics.requestBodyBytes) bytes including the head")
+    text += fact(
+      "received", "\(UInt64(metrics.responseHeadBytes) + metrics.responseBodyBytes) bytes including the head")
+    text += fact("decoded", "\(metrics.decodedBodyBytes) body bytes")
     text += fact("reused", metrics.isReusedConnection ? "yes" : "no")
     text += fact("address", metrics.remoteAddress?.description ?? "-")
     text += fact("tls", metrics.tls.map { "\($0.protocolVersion), \($0.cipherSuite)" } ?? "-")

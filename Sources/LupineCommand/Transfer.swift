@@ -135,7 +135,10 @@ final class Transfer: ResponseSink {
     }
     guard head.status < 400 || !options.failsOnErrorStatus else {
       throw CommandError(
-        .httpError, "\(request.uri): the server answered \(head.status) \(head.reason). Leave out --fail to see why.")
+        .httpError,
+        "\(request.uri): the server responded with \(head.status) \(head.reason). Omit --fail to read the response "
+          + "body."
+      )
     }
     try output.open()
     guard output.path != nil, Terminal.isThere else { return .writing(nil) }

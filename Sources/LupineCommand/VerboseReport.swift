@@ -7,7 +7,7 @@ enum VerboseReport {
   private static let hiddenFields: Set<String> = ["authorization", "proxy-authorization", "cookie", "set-cookie"]
 
   static func request(_ request: EngineRequest) -> String {
-    let asking = "* asking \(request.uri.origin)\n"
+    let asking = "* requesting from \(request.uri.origin)\n"
     guard let head = request.head else { return asking }
     return asking + "> \(head.method.printable) \(head.target) HTTP/1.1\n"
       + fields(head.fields, mark: ">")
@@ -30,10 +30,10 @@ enum VerboseReport {
     if let proxy = metrics.proxy {
       // Only an HTTP proxy reads requests, and only those without TLS; all other requests use a tunnel.
       let isTunnel = metrics.tls != nil || proxy.scheme != .http
-      text += isTunnel ? "* through a tunnel of the proxy \(proxy)\n" : "* forwarded by the proxy \(proxy)\n"
+      text += isTunnel ? "* through a tunnel by the proxy \(proxy)\n" : "* forwarded by the proxy \(proxy)\n"
     }
     if let tls = metrics.tls { text += self.tls(tls, isVerified: isVerified) }
-    if metrics.replayCount > 0 { text += "* sent again, because a kept connection had been closed\n" }
+    if metrics.replayCount > 0 { text += "* sent again, because the server had closed the idle connection\n" }
     return text
   }
 
@@ -42,8 +42,8 @@ enum VerboseReport {
     if let group = tls.group { text += ", \(group)" }
     if let chosen = tls.applicationProtocol { text += ", ALPN \(chosen.printable)" }
     text += isVerified ? ", certificate verified\n" : ", certificate not verified (--insecure)\n"
-    if let subject = tls.peerSubject { text += "* the certificate is for \(subject.printable)\n" }
-    if tls.stapledOCSP == .good { text += "* the stapled OCSP response says that it is good\n" }
+    if let subject = tls.peerSubject { text += "* certificate subject: \(subject.printable)\n" }
+    if tls.stapledOCSP == .good { text += "* the stapled OCSP response confirms the certificate\n" }
     return text
   }
 

@@ -20,7 +20,7 @@ enum Tour {
         .validate()
         .serializingDecodable(Plant.self)
         .value
-      try check(plant.name == "lupine" && plant.species == 200, "the document is another one: \(plant)")
+      try check(plant.name == "lupine" && plant.species == 200, "unexpected document: \(plant)")
       return "\(plant.name), \(plant.family), \(plant.species) species, \(plant.colours.joined(separator: " "))"
     },
     Step(
@@ -34,7 +34,7 @@ enum Tour {
       let echo = try await stage.session.request(
         "\(stage.origin)/form", method: .post, parameters: ["city": "Zürich", "sky": "blue & wide"]
       ).serializingDecodable(Echo.self).value
-      try check(echo.form == ["city": "Zürich", "sky": "blue & wide"], "the origin understood \(echo.form ?? [:])")
+      try check(echo.form == ["city": "Zürich", "sky": "blue & wide"], "the origin parsed \(echo.form ?? [:])")
       return "sent \(echo.body)"
     },
     Step(
@@ -48,12 +48,12 @@ enum Tour {
       let echo = try await stage.session.request(
         "\(stage.origin)/json-echo", method: .post, parameters: ["answer": 42], encoder: .json
       ).serializingDecodable(Echo.self).value
-      try check(echo.body == #"{"answer":42}"#, "the origin got \(echo.body)")
-      try check(echo.headers["Content-Type"] == "application/json", "the Content-Type is another one")
+      try check(echo.body == #"{"answer":42}"#, "the origin received \(echo.body)")
+      try check(echo.headers["Content-Type"] == "application/json", "the Content-Type isn't application/json")
       return "sent \(echo.body) as \(echo.headers["Content-Type"] ?? "")"
     },
     Step(
-      title: "gzip and br, decoded on the way in",
+      title: "gzip and br, decoded automatically",
       code: """
         let plain = try await stage.session.request("\\(stage.origin)/json").serializingData().value
         let gzip = await stage.session.request("\\(stage.origin)/gzip").serializingData().response
@@ -67,10 +67,10 @@ enum Tour {
       let codings = [gzip, br].compactMap { $0.response?.value(forHTTPHeaderField: "Content-Encoding") }
       try check(codings == ["gzip", "br"], "the codings were \(codings)")
       let counts = [gzip, br].map { $0.metrics?.transactionMetrics.last?.countOfResponseBodyBytesReceived ?? 0 }
-      return "\(plain.count) bytes came as \(counts[0]) in gzip and \(counts[1]) in br"
+      return "\(plain.count) bytes, received as \(counts[0]) in gzip and \(counts[1]) in br"
     },
     Step(
-      title: "A chunked stream, with its progress",
+      title: "A chunked stream with progress",
       code: """
         let counts = Counts()
         let text = try await stage.session.request("\\(stage.origin)/stream")
@@ -86,9 +86,9 @@ enum Tour {
         .value
       let lines = text.split(separator: "\n").count
       let seen = counts.all
-      try check(lines == 5, "\(lines) chunks came in place of 5")
+      try check(lines == 5, "received \(lines) chunks instead of 5")
       try check(seen.count > 1 && seen == seen.sorted() && seen.last == Int64(text.utf8.count), "progress was \(seen)")
-      return "\(lines) chunks; bytes so far: \(seen.map(String.init).joined(separator: ", "))"
+      return "\(lines) chunks; bytes received: \(seen.map(String.init).joined(separator: ", "))"
     },
     Step(
       title: "TLS: an unknown authority is refused",
@@ -102,7 +102,7 @@ enum Tour {
       return response.error?.localizedDescription ?? ""
     },
     Step(
-      title: "TLS: the same authority, trusted",
+      title: "TLS: the same authority is trusted",
       code: """
         let configuration = URLSessionConfiguration.af.default
         configuration.engine.tls.trustRoots = [.file(stage.authority)]
@@ -120,7 +120,7 @@ enum Tour {
       return "\(response.value?.name ?? ""), over \(version.map { "\($0)" } ?? "")"
     },
     Step(
-      title: "A redirect to another origin, which must not see the credentials",
+      title: "A redirect to another origin, without the credentials",
       code: """
         let response = await stage.session.request(
           "\\(stage.origin)/redirect-other", parameters: ["to": "\\(stage.elsewhere)/echo"],
@@ -135,7 +135,7 @@ enum Tour {
       let echo = try response.result.get()
       try check(response.response?.url?.absoluteString == "\(stage.elsewhere)/echo", "the redirect wasn't followed")
       try check(echo.headers["Authorization"] == nil, "the credentials crossed origins")
-      try check(echo.headers["Accept"] == "application/json", "a harmless field was dropped")
+      try check(echo.headers["Accept"] == "application/json", "the Accept field was removed")
       return "arrived at \(response.response?.url?.absoluteString ?? ""), with Accept and without Authorization"
     },
     Step(
@@ -154,7 +154,7 @@ enum Tour {
       return response.error?.localizedDescription ?? ""
     },
     Step(
-      title: "A cancellation, once the origin has the request",
+      title: "A cancellation after the origin received the request",
       code: """
         let task = stage.session.request("\\(stage.origin)/slow?cancel").serializingData()
         await stage.cancelArrived.wait()
@@ -171,7 +171,7 @@ enum Tour {
       return response.error?.localizedDescription ?? ""
     },
     Step(
-      title: "Keep-alive: the second request finds the first one's connection",
+      title: "Keep-alive: the second request reuses the connection",
       code: """
         let session = Session()
         let first = await session.request("\\(stage.origin)/json").serializingData().response
@@ -182,13 +182,16 @@ enum Tour {
       let first = await session.request("\(stage.origin)/json").serializingData().response
       let second = await session.request("\(stage.origin)/json").serializingData().response
       let (fresh, reused) = (first.metrics?.transactionMetrics.last, second.metrics?.transactionMetrics.last)
-      try check(fresh?.isReusedConnection == false && fresh?.connectStartDate != nil, "the first one didn't connect")
-      try check(reused?.isReusedConnection == true && reused?.connectStartDate == nil, "the second one connected anew")
+      try check(
+        fresh?.isReusedConnection == false && fresh?.connectStartDate != nil, "the first request didn't connect")
+      try check(
+        reused?.isReusedConnection == true && reused?.connectStartDate == nil,
+        "the second request opened another connection")
       let times = [first, second].map { Text.milliseconds($0.metrics?.taskInterval.duration ?? 0) }
-      return "\(times[0]) with a connect, \(times[1]) without"
+      return "\(times[0]) on a new connection, \(times[1]) on the reused one"
     },
     Step(
-      title: "An error says what happened, where, and what to do",
+      title: "An error states cause, place and remedy",
       code: """
         let response = await stage.session.request("\\(stage.origin)/status/404").validate().serializingData().response
         """

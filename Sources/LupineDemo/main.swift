@@ -7,11 +7,11 @@ do {
   stage = try Stage()
 } catch {
   print(
-    "The demo's servers can't be started: \(error). Check that loopback is up and descriptors are left (ulimit -n).")
+    "The demo's servers can't start: \(error). Check the loopback interface and the descriptor limit (ulimit -n).")
   exit(1)
 }
 
-print("Lupine's tour: \(Tour.steps.count) steps against an origin in this process, \(stage.origin)\n")
+print("Lupine's tour: \(Tour.steps.count) steps with an origin in this process, \(stage.origin)\n")
 var failures = 0
 for (index, step) in Tour.steps.enumerated() {
   print(Text.heading("\(index + 1). \(step.title)"))
@@ -28,5 +28,5 @@ for (index, step) in Tour.steps.enumerated() {
 stage.close()
 print(
   failures == 0
-    ? "All \(Tour.steps.count) steps did what they say." : "\(failures) of \(Tour.steps.count) steps failed.")
+    ? "All \(Tour.steps.count) steps succeeded." : "\(failures) of \(Tour.steps.count) steps failed.")
 exit(failures == 0 ? 0 : 1)

@@ -21,9 +21,10 @@ public final class Engine: Sendable {
   /// Reads the environment's proxy variables. Traps on a configuration with which no request could be sent: without
   /// loops, connections or waiters, or with an empty window.
   public init(configuration: EngineConfiguration = EngineConfiguration()) throws(SystemError) {
-    precondition(configuration.loopCount >= 1, "an engine needs a loop")
-    precondition(1...configuration.loopCount ~= configuration.loopsPerOrigin, "an origin has some of the loops")
-    precondition(configuration.windowBytes >= 1, "a window holds a byte")
+    precondition(configuration.loopCount >= 1, "loopCount must be at least 1")
+    precondition(
+      1...configuration.loopCount ~= configuration.loopsPerOrigin, "loopsPerOrigin must be from 1 to loopCount")
+    precondition(configuration.windowBytes >= 1, "windowBytes must be at least 1")
     let proxyRules = configuration.proxy.rules(environment: Environment.values(of: ProxySettings.variables))
     let resolver = NameService(configuration.resolver)
     let tlsContexts = TLSContexts(sessions: tlsSessions)
@@ -58,7 +59,7 @@ public final class Engine: Sendable {
   public func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max
   ) -> ExchangeHandle {
-    precondition(credit >= 0, "a credit counts bytes")
+    precondition(credit >= 0, "a credit must not be negative")
     let shard = shard(for: request.uri.origin)
     return submit(request, to: sink, credit: credit, on: shard)
   }
@@ -156,7 +157,7 @@ public struct ExchangeHandle: Sendable {
 
   /// Permits the delivery of `byteCount` more decoded bytes to the sink.
   public func grant(_ byteCount: Int) {
-    precondition(byteCount >= 0, "a credit counts bytes")
+    precondition(byteCount >= 0, "a credit must not be negative")
     inbox.send(.grant(id, byteCount))
   }
 }

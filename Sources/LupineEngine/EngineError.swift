@@ -138,52 +138,61 @@ extension EngineError: CustomStringConvertible {
     case (_, .tls(let error)): error.description
     case (_, .coding(let error)): error.description
     case (_, .proxy(let error)): error.description
-    case (_, .uri(let error)): "redirected to a place that can't be requested: \(error)"
+    case (_, .uri(let error)): "the redirect target isn't a valid URL: \(error)"
     case (.hostNotFound, _): "the host name doesn't exist, or has no address. Check its spelling."
-    case (.resolveFailed, .resolve(let error)): "the host couldn't be looked up (\(error)). Check the name servers."
-    case (.connectionRefused, _): "nobody listens on the port. Check host and port, and that the server runs."
-    case (.connectFailed, .system(let error)): "no connection could be opened (\(error)). Check address and network."
+    case (.resolveFailed, .resolve(let error)): "the host lookup failed (\(error)). Check the name servers."
+    case (.connectionRefused, _): "no server listens on the port. Check host and port, and that the server is running."
+    case (.connectFailed, .system(let error)):
+      "the connection couldn't be opened (\(error)). Check the address and the network."
     case (.timedOut, .limit(let limit)): Self.explain(phase, limit)
     case (.timedOut, .totalLimit(let limit)):
-      "not complete within \(limit.formattedSeconds), in the phase \(phase.rawValue). Raise the total timeout."
-    case (.cancelled, _): "cancelled while in the phase \(phase.rawValue). Send it again if it is still wanted."
+      "the request wasn't complete within \(limit.formattedSeconds); it was in phase \(phase.rawValue). Raise the "
+        + "total timeout."
+    case (.cancelled, _): "the request was cancelled in phase \(phase.rawValue). Send it again if you still need it."
     case (.connectionLost, .system(let error)):
-      "the connection was cut in the phase \(phase.rawValue) (\(error)). Try again, or look at the server's log."
+      "the connection was lost in phase \(phase.rawValue) (\(error)). Try again, or check the server's log."
     case (.tooManyRedirects, .maximum(let count)):
-      "redirected more than \(count) times. Look for a loop, or raise the limit."
-    case (.redirectRefused, _): "redirected from https to http, which would send the request in clear. Fix the server."
-    case (.bodyTooLarge, .maximum(let count)): "the body has more than \(count) bytes. Raise the limit."
-    case (.bodyUnreadable, .system(let error)): "the body can't be read (\(error)). Check the file."
-    case (.bodyUnreadable, .producer(let error)): "the body's producer failed (\(error)). Look at what it reads."
+      "the server redirected more than \(count) times. Check for a redirect loop, or raise the limit."
+    case (.redirectRefused, _): "the redirect from https to http would send the request unencrypted. Fix the server."
+    case (.bodyTooLarge, .maximum(let count)): "the response body has more than \(count) bytes. Raise the limit."
+    case (.bodyUnreadable, .system(let error)): "the request body can't be read (\(error)). Check the file."
+    case (.bodyUnreadable, .producer(let error)): "the request body's producer failed (\(error)). Check its source."
     case (.bodyUnreadable, .bodyLength(let declared, let produced)):
-      "the body was to have \(declared) bytes, its producer came to \(produced). Correct the byteCount, or leave it out."
+      "the request body was declared as \(declared) bytes, but its producer wrote \(produced). Correct byteCount, or "
+        + "omit it."
     case (.bodyNotReplayable, _):
-      "the body would have to be sent again and can't be. Use bytes, a file or a replayable producer."
+      "the request must be sent again, but its body isn't replayable. Use bytes, a file or a replayable producer."
     case (.outOfResources, .system(let error)):
-      "the system has no room left (\(error)). Raise its limits (ulimit -n), or free memory."
+      "the system's resources are exhausted (\(error)). Raise its limits (ulimit -n), or free memory."
     case (.tooManyWaiting, .maximum(let count)):
-      "\(count) requests wait for a connection already. Send fewer at once, or raise PoolLimits.waitersMax."
-    case (.outOfResources, .resolve(let error)): "no room to look the host up (\(error)). Raise the system's limits."
-    case (.shutDown, _): "the engine was shut down. Use a new one."
-    default: "\(code.rawValue) in the phase \(phase.rawValue). Try again, or look at the server's log."
+      "\(count) requests are already waiting for a connection. Send fewer at once, or raise PoolLimits.waitersMax."
+    case (.outOfResources, .resolve(let error)):
+      "the system has no resources for the host lookup (\(error)). Raise its limits."
+    case (.shutDown, _): "the engine was shut down. Create a new one."
+    default: "\(code.rawValue) in phase \(phase.rawValue). Try again, or check the server's log."
     }
   }
 
   private static func explain(_ phase: Phase, _ limit: Duration) -> String {
     let seconds = limit.formattedSeconds
     return switch phase {
-    case .setup: "nothing was begun within \(seconds). Raise the timeout."
+    case .setup: "the request wasn't started within \(seconds). Raise the timeout."
     case .poolWait:
-      "no connection became free within \(seconds). Raise the limit of connections or descriptors (ulimit -n), or the timeout."
-    case .resolve: "the host wasn't looked up within \(seconds). Check the name servers, or raise the timeout."
+      "no connection became available within \(seconds). Raise the limit on connections or descriptors (ulimit -n), "
+        + "or the timeout."
+    case .resolve: "the host lookup took longer than \(seconds). Check the name servers, or raise the timeout."
     case .connect:
-      "no connection within \(seconds). Check host, port and firewall, and that the server takes connections, or raise the connect timeout."
-    case .proxy: "the proxy didn't answer within \(seconds). Look at the proxy, or raise the timeout."
-    case .tls: "no TLS handshake within \(seconds). Check that the port speaks TLS, or raise the timeout."
-    case .send: "the server took no byte of the request for \(seconds). Look at the server, or raise the timeout."
-    case .awaitContinue: "no leave to send the body within \(seconds). Look at the server, or raise the timeout."
-    case .firstByte: "no reply within \(seconds). Look at the server, or raise the timeout."
-    case .receive: "the response stalled, or wasn't complete, within \(seconds). Raise the timeout."
+      "no connection was established within \(seconds). Check host, port and firewall, and that the server accepts "
+        + "connections, or raise the connect timeout."
+    case .proxy: "the proxy didn't respond within \(seconds). Check the proxy, or raise the timeout."
+    case .tls:
+      "the TLS handshake took longer than \(seconds). Check that the server uses TLS on this port, or raise the "
+        + "timeout."
+    case .send: "the server read no byte of the request for \(seconds). Check the server, or raise the timeout."
+    case .awaitContinue:
+      "the server didn't answer Expect: 100-continue within \(seconds). Check the server, or raise the timeout."
+    case .firstByte: "the server didn't respond within \(seconds). Check the server, or raise the timeout."
+    case .receive: "the response stalled or was incomplete after \(seconds). Check the server, or raise the timeout."
     }
   }
 }

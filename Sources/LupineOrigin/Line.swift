@@ -10,7 +10,7 @@ extension Socket {
   func sendAll(_ bytes: [UInt8]) throws(SystemError) {
     var sent = 0
     while sent < bytes.count {
-      guard let count = try send(bytes, from: sent) else { preconditionFailure("an accepted socket blocks") }
+      guard let count = try send(bytes, from: sent) else { preconditionFailure("an accepted socket must be blocking") }
       sent += count
     }
   }
@@ -18,7 +18,7 @@ extension Socket {
   /// Receives bytes. Returns an empty array at the end of the data.
   func receive() throws(SystemError) -> [UInt8] {
     var buffer = [UInt8](repeating: 0, count: readBytesMax)
-    guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
+    guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket must be blocking") }
     buffer.removeLast(buffer.count - count)
     return buffer
   }

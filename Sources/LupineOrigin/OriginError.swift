@@ -24,14 +24,15 @@ extension OriginError: CustomStringConvertible {
     switch self {
     case .notAnAddress(let text): "\"\(text)\" isn't a numeric address. Listen on 127.0.0.1 or ::1."
     case .malformedRequestLine: "The request line isn't \"method target HTTP/1.x\" (RFC 9112 §3). Fix the client."
-    case .malformedContentLength(let value): "\"\(value)\" isn't a Content-Length (RFC 9110 §8.6). Fix the client."
+    case .malformedContentLength(let value):
+      "\"\(value)\" isn't a valid Content-Length (RFC 9110 §8.6). Fix the client."
     case .unsupportedTransferCoding(let value):
-      "The request's Transfer-Encoding is \"\(value)\", and only chunked is known here (RFC 9112 §6.1)."
-    case .bodyTooLarge(let limit): "The request's body has more than \(limit) bytes. Read it with Peer.receive."
-    case .truncatedRequest: "The client closed the connection in the middle of a request."
-    case .invalidResponse(let part): "\(part) can't stand in a response. Write it with Peer.send if that is meant."
-    case .closed: "The handler has closed this connection; nothing can be read or sent."
-    case .stopped: "The server is being stopped."
+      "The request's Transfer-Encoding is \"\(value)\", but only chunked is supported (RFC 9112 §6.1). Fix the client."
+    case .bodyTooLarge(let limit): "The request body has more than \(limit) bytes. Read it with Peer.receive."
+    case .truncatedRequest: "The client closed the connection in the middle of a request. Check the client."
+    case .invalidResponse(let part): "\(part) isn't valid in a response. Use Peer.send to send it deliberately."
+    case .closed: "The handler has already closed this connection. Read and send before closing it."
+    case .stopped: "The server is stopping. Start another one."
     }
   }
 }

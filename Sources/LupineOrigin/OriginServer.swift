@@ -25,7 +25,7 @@ package final class OriginServer: Sendable {
       throw OriginError.notAnAddress(address)
     }
     let listener = try Socket.listen(on: socketAddress)
-    guard let bound = listener.localAddress else { preconditionFailure("a socket that listens has an address") }
+    guard let bound = listener.localAddress else { preconditionFailure("a listening socket has no address") }
     self.port = bound.port
     url = tls == nil ? "http://\(bound)" : "https://localhost:\(bound.port)"
     registry = ConnectionRegistry(listener: listener)

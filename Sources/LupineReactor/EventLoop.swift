@@ -100,7 +100,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
 
   /// Starts to watch a descriptor.
   package func watch(_ number: CInt, _ interest: Poller.Interest, token: UInt64) throws(SystemError) {
-    precondition(token != Self.wakeToken, "the loop's own token")
+    precondition(token != Self.wakeToken, "the token is reserved for the event loop")
     try poller.add(number, interest, token: token)
   }
 

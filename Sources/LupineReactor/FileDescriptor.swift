@@ -9,7 +9,7 @@ package struct FileDescriptor: ~Copyable, Sendable {
 
   /// Takes ownership of an open descriptor.
   package init(owning number: CInt) {
-    precondition(number >= 0, "not a descriptor")
+    precondition(number >= 0, "a descriptor must not be negative")
     self.number = number
   }
 

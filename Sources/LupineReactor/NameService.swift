@@ -103,7 +103,7 @@ package final class NameService: Sendable {
     if let answer = state.cache.answer(for: name, now: now) { return .answer(answer) }
     if let waiting = state.lookups[name]?.waiters.count {
       guard waiting < waitersMax else {
-        return .answer(.failure(ResolveError(.temporary, "\(waiting) wait for this name already")))
+        return .answer(.failure(ResolveError(.temporary, "\(waiting) lookups of this name are already waiting")))
       }
       state.lookups[name]?.waiters.append(waiter)
       return .wait
@@ -144,7 +144,7 @@ package final class NameService: Sendable {
   private func fail(_ lookup: Lookup) {
     lookup.giveUp?()
     let seconds = ResolverConfiguration.lookupTimeMax.components.seconds
-    let error = ResolveError(.temporary, "the resolver hasn't answered within \(seconds) s")
+    let error = ResolveError(.temporary, "the resolver didn't respond within \(seconds) s")
     for waiter in lookup.waiters { waiter.take(.failure(error)) }
   }
 

@@ -19,7 +19,9 @@ struct CertificateRejection {
   let notAfter: String
   /// The subject alternative names.
   let names: [String]
+}
 
+extension CertificateRejection {
   /// Copies the state of the check that has just failed.
   init(_ store: OpaquePointer) {
     // SAFETY: called from the verify callback, during which `store` and the certificate are alive; everything is
@@ -46,20 +48,20 @@ extension TLSError {
         "\(whose) (\(rejection.subject)) expired on \(rejection.notAfter). Renew it, or check this machine's clock."
     case X509_V_ERR_CERT_NOT_YET_VALID:
       code = .certificateNotYetValid
-      message = "\(whose) (\(rejection.subject)) is valid from \(rejection.notBefore) on. Check this machine's clock."
+      message = "\(whose) (\(rejection.subject)) isn't valid before \(rejection.notBefore). Check this machine's clock."
     case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH:
       code = .hostMismatch
       message = Self.mismatch(rejection, host: host)
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
       code = .selfSigned
       message =
-        "\(whose) is self-signed (issuer \(rejection.issuer)) and isn't trusted. If it is the one you expect, pass it as "
-        + "trustRoots."
+        "\(whose) is self-signed (issuer \(rejection.issuer)) and isn't trusted. If you expect this certificate, add "
+        + "it to trustRoots."
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT,
       X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
       code = .unknownAuthority
       message =
-        "\(whose) comes from an unknown authority (issuer \(rejection.issuer)). Pass the authority's certificate as "
+        "\(whose) was issued by an unknown authority (\(rejection.issuer)). Add the authority's certificate to "
         + "trustRoots, install the system's ca-certificates, or have the server send its intermediate certificates."
     default:
       code = .certificateInvalid(verifyCode: Int(rejection.verifyCode))
@@ -71,25 +73,26 @@ extension TLSError {
   static func verificationFailed(_ verifyCode: Int32, host: String) -> TLSError {
     TLSError(
       code: .certificateInvalid(verifyCode: Int(verifyCode)),
-      message: "The chain of \(host) can't be verified: \(verifyReason(verifyCode)). Replace its certificates.")
+      message:
+        "The certificate chain of \(host) can't be verified: \(verifyReason(verifyCode)). Replace its certificates.")
   }
 
   static func refusedByVerifier(host: String, reason: String, error: (any Error)? = nil) -> TLSError {
     TLSError(
       code: .refusedByVerifier,
-      message: "The verifier of the TLS configuration refused the certificate of \(host): \(reason)",
+      message: "The TLS configuration's verifier refused the certificate of \(host): \(reason)",
       verifierError: error)
   }
 
   private static func mismatch(_ rejection: CertificateRejection, host: String) -> String {
     guard !rejection.names.isEmpty else {
       return
-        "The certificate of \(host) has no subject alternative name, and its subject (\(rejection.subject)) doesn't "
-        + "count (RFC 9110 §4.3.4). Issue it again with a subject alternative name."
+        "The certificate of \(host) has no subject alternative name, and its subject (\(rejection.subject)) is "
+        + "ignored (RFC 9110 §4.3.4). Reissue it with a subject alternative name."
     }
     return
-      "The certificate isn't for \(host) but for \(rejection.names.joined(separator: ", ")). Use one of its names, "
-      + "or a certificate that names \(host)."
+      "The certificate isn't for \(host) but for \(rejection.names.joined(separator: ", ")). Request one of these "
+      + "names, or install a certificate that names \(host)."
   }
 }
 

@@ -85,7 +85,8 @@ extension CertificateVerifier.Evidence {
     try anchors.map { bytes throws(TLSError) in
       guard let certificate = Certificate(der: bytes) else {
         ERR_clear_error()
-        throw .configuration("An anchor's \(bytes.count) bytes aren't one certificate in DER. Pass each on its own.")
+        throw .configuration(
+          "The anchor's \(bytes.count) bytes aren't a single DER certificate. Pass each certificate separately.")
       }
       return certificate
     }

@@ -61,7 +61,7 @@ final class ClientAttachment {
 
   func attach(to ssl: OpaquePointer) throws(TLSError) {
     guard SSL_set_ex_data(ssl, Self.slot, Unmanaged.passUnretained(self).toOpaque()) == 1 else {
-      throw .outOfMemory("a session's data")
+      throw .outOfMemory("data of a session")
     }
   }
 
@@ -96,7 +96,7 @@ let askVerifier: @convention(c) (OpaquePointer?, UnsafeMutableRawPointer?) -> In
     let verifier = attachment.settings.configuration.verifier
   else { return 0 }
   guard let terms = VerificationTerms(of: store) else {
-    attachment.refusal = .outOfMemory("a verification's parameters")
+    attachment.refusal = .outOfMemory("verification parameters")
     return 0
   }
   let isGood = X509_verify_cert(store) == 1

@@ -12,7 +12,8 @@ final class KeyLog: Sendable {
     // Only the owner may read the file, because its readers can decrypt the traffic.
     descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o600)
     guard descriptor >= 0 else {
-      throw .configuration("The keyLogFile \(path) can't be opened: \(lastSystemError()). Check the path and its mode.")
+      throw .configuration(
+        "The keyLogFile \(path) can't be opened: \(lastSystemError()). Check the path and its permissions.")
     }
   }
 

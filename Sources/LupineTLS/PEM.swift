@@ -19,7 +19,7 @@ enum PEM {
     // OpenSSL reports the end of the text as "no start line". Any other error means a malformed certificate.
     let end = ERR_peek_last_error()
     guard ERR_GET_LIB(end) == ERR_LIB_PEM && ERR_GET_REASON(end) == PEM_R_NO_START_LINE else {
-      throw .configurationFromQueue("Certificate \(count + 1) of the PEM text can't be read.")
+      throw .configurationFromQueue("Certificate \(count + 1) of the PEM text can't be parsed.")
     }
     ERR_clear_error()
     return count
@@ -35,19 +35,19 @@ enum PEM {
       bio.pointer, nil, answerPassword, Unmanaged.passUnretained(answer).toOpaque())
     if let key = Owned(read, freeing: EVP_PKEY_free) { return key }
     guard answer.wasAsked else {
-      throw .configurationFromQueue("The PEM text holds no private key in PKCS#8, PKCS#1 or SEC1 that can be read.")
+      throw .configurationFromQueue("The PEM text has no readable private key. Use PKCS#8, PKCS#1 or SEC1.")
     }
     guard password != nil else {
       ERR_clear_error()
-      throw .configuration("The private key is encrypted, and there is no password. Pass the password that opens it.")
+      throw .configuration("The private key is encrypted, but no password was given. Pass its password.")
     }
-    throw .configurationFromQueue("The password doesn't open the private key.")
+    throw .configurationFromQueue("The password doesn't decrypt the private key. Correct it.")
   }
 
   /// Returns the text that `write` writes to a memory BIO.
   static func text(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
     guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
-      throw .configurationFromQueue("PEM text can't be written.")
+      throw .configurationFromQueue("The PEM text can't be written.")
     }
     return drain(bio.pointer)
   }
@@ -57,7 +57,7 @@ enum PEM {
     guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }),
       // SAFETY: the BIO copies the bytes before the pointer's scope ends.
       text.withUnsafeBytes({ fill(bio.pointer, with: $0) })
-    else { throw .outOfMemory("a buffer for PEM text") }
+    else { throw .outOfMemory("a buffer for the PEM text") }
     return bio
   }
 }

@@ -6,7 +6,7 @@ enum PKCS12Archive {
   static func open(_ bytes: [UInt8], password: String) throws(TLSError) -> KeyMaterial {
     // OpenSSL would ignore the part of a password after its first NUL.
     guard !password.utf8.contains(0) else {
-      throw .configuration("The PKCS#12 archive's password holds a NUL character, which no password can.")
+      throw .configuration("The PKCS#12 archive's password contains a NUL character, which isn't allowed. Remove it.")
     }
     OpenSSL.setUp()
     let encoded: Encoded
@@ -35,9 +35,9 @@ enum PKCS12Archive {
     defer { OSSL_PROVIDER_unload(legacy) }
     guard standard != nil, legacy != nil else {
       throw .configurationFromQueue(
-        "The PKCS#12 archive is encrypted with an old algorithm such as RC2, and OpenSSL's legacy provider can't be "
-          + "loaded. Install it (legacy.so), or convert the archive where it is: openssl pkcs12 -legacy -in OLD -nodes "
-          + "-out ALL.pem; openssl pkcs12 -export -in ALL.pem -out NEW.")
+        "The PKCS#12 archive is encrypted with an old algorithm such as RC2, but OpenSSL's legacy provider can't be "
+          + "loaded. Install it (legacy.so), or convert the archive where it is installed: openssl pkcs12 -legacy -in "
+          + "OLD -nodes -out ALL.pem; openssl pkcs12 -export -in ALL.pem -out NEW.")
     }
     // SAFETY: the default context set here is that of this thread only and is restored before the library context is
     // freed. All objects that `body` creates in it are freed by then; `body` returns only plain bytes.
@@ -59,7 +59,7 @@ enum PKCS12Archive {
     func material() throws(TLSError) -> KeyMaterial {
       ERR_clear_error()
       guard let leaf = Certificate(der: leaf), let key = Owned(decodedKey(), freeing: EVP_PKEY_free) else {
-        throw .configurationFromQueue("The PKCS#12 archive's certificate or key can't be read again.")
+        throw .configurationFromQueue("The PKCS#12 archive's certificate or key can't be parsed.")
       }
       return try KeyMaterial(
         leaf: leaf, issuers: issuers(of: leaf, among: others.compactMap { Certificate(der: $0) }), key: key.pointer)
@@ -95,14 +95,14 @@ enum PKCS12Archive {
       return d2i_PKCS12(nil, &next, bytes.count)
     }
     guard let archive = Owned(read, freeing: PKCS12_free) else {
-      throw ArchiveError("The \(bytes.count) bytes of the identity are no PKCS#12 archive.")
+      throw ArchiveError("The identity's \(bytes.count) bytes aren't a PKCS#12 archive.")
     }
     if PKCS12_mac_present(archive.pointer) == 1 {
       // In PKCS#12, an absent password and an empty password are different, so an empty one is tried as both.
       guard
         PKCS12_verify_mac(archive.pointer, password, Int32(password.utf8.count)) == 1
           || (password.isEmpty && PKCS12_verify_mac(archive.pointer, nil, 0) == 1)
-      else { throw ArchiveError("The password doesn't open the PKCS#12 archive, or the archive is damaged.") }
+      else { throw ArchiveError("The PKCS#12 archive's password is wrong, or the archive is damaged.") }
     }
     var key: OpaquePointer?
     var certificate: OpaquePointer?
@@ -118,7 +118,7 @@ enum PKCS12Archive {
       EVP_PKEY_free(key)
     }
     guard let key, let certificate else {
-      throw ArchiveError("The PKCS#12 archive has no private key with its certificate.")
+      throw ArchiveError("The PKCS#12 archive has no certificate with a private key.")
     }
     return Encoded(
       leaf: der(of: certificate, i2d_X509), others: certificates(in: others).map(\.der),

@@ -26,8 +26,8 @@ enum PeerName {
       name.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
     else {
       throw .configuration(
-        "\"\(printable(host.utf8))\" is no host name that TLS can verify. Use 1 to \(Self.nameBytesMax) ASCII characters "
-          + "(punycode for others), not starting with a dot.")
+        "\"\(printable(host.utf8))\" isn't a host name that TLS can verify. Use 1 to \(Self.nameBytesMax) ASCII "
+          + "characters (Punycode for others) that don't start with a dot.")
     }
     self = .dns(name)
   }

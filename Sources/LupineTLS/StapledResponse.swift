@@ -17,13 +17,13 @@ enum StapledResponse {
     let count = lupine_ssl_staple(ssl, &bytes)
     guard let bytes, count > 0 else {
       guard !isRequired else { throw .ocsp(.missing, host, "the configuration requires one") }
-      guard !leaf.mustStaple else { throw .ocsp(.missing, host, "its certificate says that one must come (RFC 7633)") }
+      guard !leaf.mustStaple else { throw .ocsp(.missing, host, "its certificate requires one (RFC 7633)") }
       return .absent
     }
     // SAFETY: the bytes belong to the session and are only read during this call.
     let basic = try read(UnsafeBufferPointer(start: bytes, count: count), host: host)
     guard let issuer = issuer(of: leaf, in: chain) else {
-      throw .ocsp(.untrusted, host, "the certificate's issuer isn't in its chain, so that nobody can vouch for it")
+      throw .ocsp(.untrusted, host, "the certificate's issuer isn't in its chain, so the response can't be verified")
     }
     try verifySigner(basic.pointer, ssl, host: host)
     try checkStatus(basic.pointer, of: leaf, from: issuer, host: host)
@@ -42,10 +42,10 @@ enum StapledResponse {
     guard status == OCSP_RESPONSE_STATUS_SUCCESSFUL else {
       // SAFETY: the string is static in OpenSSL.
       let name = String(cString: OCSP_response_status_str(Int(status)))
-      throw .ocsp(.refused(status: Int(status)), host, "the responder answered with status \(status) (\(name))")
+      throw .ocsp(.refused(status: Int(status)), host, "the responder returned status \(status) (\(name))")
     }
     guard let basic = Owned(OCSP_response_get1_basic(response.pointer), freeing: OCSP_BASICRESP_free) else {
-      throw .ocsp(.malformed, host, "it holds no basic response")
+      throw .ocsp(.malformed, host, "it contains no basic response")
     }
     return basic
   }
@@ -65,7 +65,7 @@ enum StapledResponse {
     guard result == 1 else {
       throw .ocsp(
         .untrusted, host,
-        "its signature isn't one that the certificate's issuer stands behind: \(QueuedError.take()?.text ?? "no reason")"
+        "the certificate's issuer didn't authorize its signature: \(QueuedError.take()?.text ?? "no reason")"
       )
     }
   }
@@ -117,22 +117,22 @@ enum StapledResponse {
         + (nextUpdate.map { ", nextUpdate \(describe(time: $0))" } ?? ", no nextUpdate")
       switch QueuedError.take()?.reason {
       case OCSP_R_STATUS_NOT_YET_VALID: throw .ocsp(.notYetValid, host, "it isn't valid yet (\(times))")
-      case OCSP_R_STATUS_EXPIRED, OCSP_R_STATUS_TOO_OLD: throw .ocsp(.expired, host, "it is too old (\(times))")
-      default: throw .ocsp(.malformed, host, "its times make no sense (\(times))")
+      case OCSP_R_STATUS_EXPIRED, OCSP_R_STATUS_TOO_OLD: throw .ocsp(.expired, host, "it has expired (\(times))")
+      default: throw .ocsp(.malformed, host, "its times are invalid (\(times))")
       }
     }
   }
 }
 
 extension TLSError {
-  fileprivate static func ocsp(_ problem: OCSPProblem, _ host: String, _ cause: String) -> TLSError {
+  static func ocsp(_ problem: OCSPProblem, _ host: String, _ cause: String) -> TLSError {
     let remedy =
       switch problem {
-      case .missing: "Switch stapling on at the server, or set ocspStapling to .checked or .ignored."
+      case .missing: "Enable stapling on the server, or set ocspStapling to .checked or .ignored."
       case .revoked: "Replace the certificate; don't trust this server."
       case .notYetValid, .expired: "Have the server fetch a new one, or check this machine's clock."
       case .malformed, .refused, .untrusted, .otherCertificate, .unknownCertificate:
-        "Check what the server staples: openssl s_client -status shows it."
+        "Inspect the response with openssl s_client -status."
       }
     let subject =
       problem == .missing ? "\(host) stapled no OCSP response" : "The OCSP response that \(host) stapled was refused"

@@ -23,7 +23,7 @@ extension TLSContext {
       }
     }
     guard !parts.isEmpty, !list.utf8.contains(0), SSL_CTX_set_cipher_list(context, list) == 1 else {
-      throw .configurationFromQueue("cipherList \"\(list)\" leaves no cipher. Leave it nil for OpenSSL's default.")
+      throw .configurationFromQueue("cipherList \"\(list)\" allows no cipher. Leave it nil for OpenSSL's default.")
     }
   }
 
@@ -48,16 +48,16 @@ extension TLSContext {
 
   private static func setGroups(_ groups: [String], _ context: OpaquePointer) throws(TLSError) {
     guard !groups.isEmpty else {
-      throw .configuration("groups is empty, and a key exchange needs one. Leave it nil for OpenSSL's default.")
+      throw .configuration("groups is empty, but a key exchange requires one. Leave it nil for OpenSSL's default.")
     }
     let scratch = try scratch()
     for group in groups {
       guard isName(group), lupine_ctx_set_groups(scratch.pointer, group) == 1 else {
-        throw .configurationFromQueue("groups: OpenSSL has no group \"\(group)\"; X25519 and P-256 are usual ones.")
+        throw .configurationFromQueue("groups: OpenSSL has no group \"\(group)\"; X25519 and P-256 are common groups.")
       }
     }
     guard lupine_ctx_set_groups(context, groups.joined(separator: ":")) == 1 else {
-      throw .configurationFromQueue("groups: the list is too long, or names a group twice.")
+      throw .configurationFromQueue("groups: the list is too long or contains a group twice.")
     }
   }
 
@@ -81,7 +81,7 @@ extension TLSContext {
   private static func scratch() throws(TLSError) -> Owned {
     ERR_clear_error()
     guard let context = Owned(SSL_CTX_new(TLS_client_method()), freeing: SSL_CTX_free) else {
-      throw .configurationFromQueue("OpenSSL made no context; check its configuration file.")
+      throw .configurationFromQueue("OpenSSL couldn't create a context. Check its configuration file.")
     }
     return context
   }

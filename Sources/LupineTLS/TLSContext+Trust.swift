@@ -7,7 +7,7 @@ extension TLSContext {
   static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
     guard !sources.isEmpty else {
       throw .configuration(
-        "trustRoots is empty, so that no certificate could be accepted. Use [.system], or name a file.")
+        "trustRoots is empty, so no certificate could be accepted. Use [.system], or a file.")
     }
     for source in sources { try trust(source, context) }
     guard sources.contains(where: { $0 != .system }) else { return }
@@ -24,7 +24,7 @@ extension TLSContext {
       }
     case .file(let path):
       guard SSL_CTX_load_verify_file(context, path) == 1 else {
-        throw .configurationFromQueue("The trust roots can't be read from \(path); it must be a PEM file.")
+        throw .configurationFromQueue("The trust roots can't be read from \(path). Use a PEM file.")
       }
     case .directory(let path):
       // OpenSSL opens the directory only when it needs an issuer and would then report a wrong path as an unknown
@@ -42,12 +42,12 @@ extension TLSContext {
         try add(certificate, context)
       }
       guard count > 0 else {
-        throw .configuration("The trust roots hold no certificate. Pass PEM text with BEGIN CERTIFICATE lines.")
+        throw .configuration("The trust roots contain no certificate. Pass PEM text with BEGIN CERTIFICATE lines.")
       }
     case .der(let bytes):
       guard let certificate = Certificate(der: bytes) else {
         throw .configurationFromQueue(
-          "The trust root's \(bytes.count) bytes aren't one certificate in DER; pass each certificate on its own.")
+          "The trust root's \(bytes.count) bytes aren't a single DER certificate. Pass each certificate separately.")
       }
       try add(certificate.pointer, context)
     }

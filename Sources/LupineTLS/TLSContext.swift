@@ -85,18 +85,18 @@ extension TLSContext {
     _ method: OpaquePointer?, from minimum: TLSVersion, upTo maximum: TLSVersion?
   ) throws(TLSError) -> Owned {
     if let maximum, maximum < minimum {
-      throw .configuration("minimumVersion is newer than maximumVersion, which leaves no TLS version. Swap them.")
+      throw .configuration("minimumVersion is newer than maximumVersion, so no TLS version is allowed. Swap them.")
     }
     OpenSSL.setUp()
     ERR_clear_error()
     guard let context = Owned(SSL_CTX_new(method), freeing: SSL_CTX_free) else {
-      throw .configurationFromQueue("OpenSSL made no context; check its configuration file.")
+      throw .configurationFromQueue("OpenSSL couldn't create a context. Check its configuration file.")
     }
     lupine_ctx_forbid_compression_and_renegotiation(context.pointer)
     lupine_ctx_set_modes(context.pointer)
     guard lupine_ctx_set_minimum_version(context.pointer, Int32(minimum.rawValue)) == 1,
       lupine_ctx_set_maximum_version(context.pointer, maximum.map { Int32($0.rawValue) } ?? 0) == 1
-    else { throw .configurationFromQueue("OpenSSL was built without the TLS versions that are asked for.") }
+    else { throw .configurationFromQueue("OpenSSL was built without the requested TLS versions.") }
     return context
   }
 
@@ -111,8 +111,8 @@ extension TLSContext {
       // A verifier and an OCSP response need a verified chain.
       guard configuration.verifier == nil, configuration.ocspStapling == .ignored else {
         throw .configuration(
-          "verifier and ocspStapling need verification to be .full: with .none nobody would look at them. A verifier "
-            + "may accept what OpenSSL refuses.")
+          "verifier and ocspStapling have no effect unless verification is .full. To accept certificates that OpenSSL "
+            + "refuses, set .full and a verifier.")
       }
       SSL_CTX_set_verify(context, SSL_VERIFY_NONE, nil)
       return
@@ -147,7 +147,7 @@ extension TLSContext {
     _ = try PEM.forEachCertificate(in: authorityPEM) { authority throws(TLSError) in
       // SAFETY: OpenSSL copies the name.
       guard SSL_CTX_add_client_CA(context, authority) == 1 else {
-        throw .configurationFromQueue("The clients' authority can't be named.")
+        throw .configurationFromQueue("The authority of client certificates can't be set.")
       }
     }
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
@@ -161,7 +161,7 @@ extension TLSContext {
     var encoded: [UInt8] = []
     for name in protocols {
       guard let count = UInt8(exactly: name.utf8.count), count > 0 else {
-        throw .configuration("An application protocol's name must have 1 to 255 bytes, not \(name.utf8.count).")
+        throw .configuration("An application protocol's name has \(name.utf8.count) bytes. Use 1 to 255 bytes.")
       }
       encoded.append(count)
       encoded.append(contentsOf: name.utf8)

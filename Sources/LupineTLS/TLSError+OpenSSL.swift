@@ -57,7 +57,7 @@ struct FailureContext {
 
 extension TLSError {
   static func outOfMemory(_ what: String) -> TLSError {
-    .configuration("OpenSSL could not allocate \(what).")
+    .configuration("OpenSSL couldn't allocate \(what). Free memory.")
   }
 
   /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
@@ -77,46 +77,52 @@ extension TLSError {
       return noCommonVersion(context)
     }
     if !context.wasEstablished, queued.isTLS(SSL_R_EXCESSIVE_MESSAGE_SIZE) { return tooLong(context) }
+    return failed(queued.text, context)
+  }
+
+  /// Returns the error for another failure, with OpenSSL's text.
+  static func failed(_ text: String, _ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(
         code: .handshakeFailed,
-        message: "The TLS handshake with \(context.peer) failed: \(queued.text). Check what the peer supports.")
+        message: "The TLS handshake with \(context.peer) failed: \(text). Check the peer's TLS settings.")
     }
     return TLSError(
       code: .protocolViolation,
-      message: "\(context.peer) broke the TLS protocol, or the connection was tampered with: \(queued.text). "
-        + "The session can't go on; connect again.")
+      message: "\(context.peer) violated the TLS protocol, or its data was changed in transit: \(text). "
+        + "The session has ended. Connect again.")
   }
 
   private static func tooLong(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .handshakeFailed,
-      message: "\(context.peer) sent a handshake message that is too long: its certificates may have "
-        + "\(TLSLimits.certificateChainBytesMax) bytes. Have it send its own certificate and the intermediate ones only."
+      message: "\(context.peer) sent too long a handshake message: its certificates may have at most "
+        + "\(TLSLimits.certificateChainBytesMax) bytes. Configure it to send only its own and the intermediate "
+        + "certificates."
     )
   }
 
-  private static func notTLS(_ context: FailureContext) -> TLSError {
+  static func notTLS(_ context: FailureContext) -> TLSError {
     let guess = context.opening.guess.map { ": \($0)" } ?? ""
     return TLSError(
       code: .notTLS,
-      message: "\(context.peer) doesn't speak TLS on this port\(guess). Check the port, or use http in place of https.")
+      message: "\(context.peer) doesn't use TLS on this port\(guess). Check the port, or use http instead of https.")
   }
 
-  private static func truncated(_ context: FailureContext) -> TLSError {
+  static func truncated(_ context: FailureContext) -> TLSError {
     guard context.wasEstablished else {
       return TLSError(
         code: .truncated,
         message:
-          "\(context.peer) closed the connection during the TLS handshake. Check that it speaks TLS on this port.")
+          "\(context.peer) closed the connection during the TLS handshake. Check that it uses TLS on this port.")
     }
     return TLSError(
       code: .truncated,
-      message: "The connection to \(context.peer) ended without close_notify, so what was received may be cut short "
-        + "(RFC 8446 §6.1). Take it as complete only if HTTP's framing says so.")
+      message: "The connection to \(context.peer) ended without close_notify, so the received data may be incomplete "
+        + "(RFC 8446 §6.1). Rely on it only if the HTTP framing shows that it is complete.")
   }
 
-  private static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
+  static func refused(_ alert: UInt8, _ context: FailureContext) -> TLSError {
     if Int32(alert) == SSL_AD_PROTOCOL_VERSION { return noCommonVersion(context) }
     // SAFETY: the string is static in OpenSSL.
     let name = String(cString: SSL_alert_desc_string_long(Int32(alert)))
@@ -125,23 +131,23 @@ extension TLSError {
       message: "\(context.peer) refused TLS with alert \(alert) (\(name)). \(remedy(alert))")
   }
 
-  private static func noCommonVersion(_ context: FailureContext) -> TLSError {
+  static func noCommonVersion(_ context: FailureContext) -> TLSError {
     TLSError(
       code: .protocolVersion,
-      message: "\(context.peer) speaks no TLS version that is allowed here. Versions before 1.2 are never used "
-        + "(RFC 8996): upgrade the peer, or widen minimumVersion and maximumVersion.")
+      message: "\(context.peer) supports no TLS version that is allowed here. Versions before 1.2 are never used "
+        + "(RFC 8996). Upgrade the peer, or widen minimumVersion and maximumVersion.")
   }
 
   private static func remedy(_ alert: UInt8) -> String {
     switch Int32(alert) {
     case SSL_AD_HANDSHAKE_FAILURE, SSL_AD_INSUFFICIENT_SECURITY:
-      "It shares no cipher suite, group or key type with this side, or it wants a client certificate (identity)."
-    case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name: check the name."
-    case SSL_AD_NO_APPLICATION_PROTOCOL: "It speaks none of the offered applicationProtocols."
-    case SSL_AD_CERTIFICATE_REQUIRED: "It wants a client certificate: set the TLS configuration's identity."
+      "Enable a cipher suite, group or key type of the peer, or set the client certificate (identity) that it requires."
+    case SSL_AD_UNRECOGNIZED_NAME: "It has no certificate for this host name. Check the name."
+    case SSL_AD_NO_APPLICATION_PROTOCOL: "It supports none of the applicationProtocols. Change them."
+    case SSL_AD_CERTIFICATE_REQUIRED: "It requires a client certificate. Set the TLS configuration's identity."
     case SSL_AD_UNKNOWN_CA, SSL_AD_BAD_CERTIFICATE, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_CERTIFICATE_EXPIRED:
-      "It doesn't accept this side's certificate: check the TLS configuration's identity."
-    default: "Its log should say why."
+      "It refuses this side's certificate. Check the TLS configuration's identity."
+    default: "Check its log."
     }
   }
 }

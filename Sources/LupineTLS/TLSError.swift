@@ -95,4 +95,11 @@ extension TLSError {
   static func configuration(_ message: String) -> TLSError {
     TLSError(code: .configuration, message: message)
   }
+
+  /// Returns the error of a call on a session that this side has closed.
+  static func closed(peer: String) -> TLSError {
+    TLSError(
+      code: .closed,
+      message: "The TLS session with \(peer) was already closed by this side. Open another connection.")
+  }
 }

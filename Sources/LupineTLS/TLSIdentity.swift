@@ -25,7 +25,7 @@ public struct TLSIdentity: Sendable, Hashable {
     var chain: [Certificate] = []
     _ = try PEM.forEachCertificate(in: certificatePEM) { chain.append(Certificate(retaining: $0)) }
     guard let leaf = chain.first else {
-      throw .configuration("The PEM text of an identity holds no certificate. It needs BEGIN CERTIFICATE lines.")
+      throw .configuration("The identity's PEM text contains no certificate. Add one with BEGIN CERTIFICATE lines.")
     }
     let key = try PEM.privateKey(in: privateKeyPEM, password: password)
     material = try KeyMaterial(leaf: leaf, issuers: Array(chain.dropFirst()), key: key.pointer)
@@ -83,7 +83,7 @@ final class KeyMaterial: Sendable {
     ERR_clear_error()
     guard X509_check_private_key(leaf.pointer, key) == 1 else {
       throw .configurationFromQueue(
-        "The private key doesn't belong to the certificate \(leaf.subject). Pass the key that it was issued for.")
+        "The private key doesn't belong to the certificate \(leaf.subject). Pass the key for which it was issued.")
     }
     EVP_PKEY_up_ref(key)
     self.leaf = leaf
@@ -113,7 +113,7 @@ extension KeyMaterial: Hashable {
 private func readIdentityFile(_ path: String) throws(TLSError) -> [UInt8] {
   guard let file = fopen(path, "re") else {
     throw .configuration(
-      "The identity's file \(path) can't be opened: \(lastSystemError()). Check the path and its mode.")
+      "The identity file \(path) can't be opened: \(lastSystemError()). Check the path and its permissions.")
   }
   defer { fclose(file) }
   // Reads one byte more than allowed to detect a file that is too long.
@@ -123,11 +123,12 @@ private func readIdentityFile(_ path: String) throws(TLSError) -> [UInt8] {
     count = fread(buffer.baseAddress, 1, room, file)
   }
   guard ferror(file) == 0 else {
-    throw .configuration("The identity's file \(path) can't be read: \(lastSystemError()). Is it a file?")
+    throw .configuration(
+      "The identity file \(path) can't be read: \(lastSystemError()). Check that it is a regular file.")
   }
   guard bytes.count < room else {
     throw .configuration(
-      "The identity's file \(path) has more than \(TLSLimits.identityFileBytesMax) bytes, which no certificate has.")
+      "The identity file \(path) has more than \(TLSLimits.identityFileBytesMax) bytes. Check the path.")
   }
   return bytes
 }

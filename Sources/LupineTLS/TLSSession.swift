@@ -53,7 +53,7 @@ package struct TLSSession: ~Copyable {
   /// - Throws: `TLSError.Code.configuration` for a host that can't be verified, such as an empty name.
   package init(client context: TLSContext, host: String, port: UInt16) throws(TLSError) {
     guard case .client(let settings) = context.role else {
-      preconditionFailure("a client's session needs a client's context")
+      preconditionFailure("a client session needs a client context")
     }
     let host = settings.configuration.serverName ?? host
     let name = try PeerName(host: host)
@@ -70,7 +70,7 @@ package struct TLSSession: ~Copyable {
 
   /// Starts a server's session. Throws only if memory runs out.
   package init(server context: TLSContext) throws(TLSError) {
-    guard case .server = context.role else { preconditionFailure("a server's session needs a server's context") }
+    guard case .server = context.role else { preconditionFailure("a server session needs a server context") }
     handle = try Handle(context)
     self.context = context
     attachment = nil
@@ -139,9 +139,9 @@ extension TLSSession {
   ///
   /// - Throws: `TLSError.Code.truncated` if the connection ended without close_notify.
   package mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(TLSError) -> ReadStep {
-    precondition(!buffer.isEmpty, "a read needs room for at least a byte")
+    precondition(!buffer.isEmpty, "a read needs room for at least one byte")
     if case .failed(let error) = state { throw error }
-    precondition(isPastHandshake, "read before the handshake was done")
+    precondition(isPastHandshake, "read before the handshake was complete")
     var count = 0
     let queuedBefore = pendingOutputCount
     ERR_clear_error()
@@ -168,7 +168,7 @@ extension TLSSession {
     switch state {
     case .failed(let error): throw error
     case .closed: throw closedError
-    case .handshaking: preconditionFailure("write before the handshake was done")
+    case .handshaking: preconditionFailure("write before the handshake was complete")
     case .established: break
     }
     guard !plaintext.isEmpty else { return }
@@ -222,8 +222,7 @@ extension TLSSession {
   }
 
   private var closedError: TLSError {
-    TLSError(
-      code: .closed, message: "The TLS session with \(attachment?.host ?? "the client") was closed by this side.")
+    .closed(peer: attachment?.host ?? "the client")
   }
 
   /// Returns the error of the call that has just failed, and marks the session as failed.
@@ -247,8 +246,10 @@ extension TLSSession {
       code: .protocolViolation,
       message:
         "\(attachment?.host ?? "The client") sent \(messages) TLS handshake messages (tickets, key updates or requests "
-        + "to renegotiate) without data, with answers of \(answerBytes) bytes; \(TLSLimits.handshakeMessagesBetweenDataMax) "
-        + "messages and \(TLSLimits.answerBytesMax) bytes are allowed. Fix the peer.")
+        + "to renegotiate) without data, which required replies of \(answerBytes) bytes. At most "
+        + "\(TLSLimits.handshakeMessagesBetweenDataMax) messages and \(TLSLimits.answerBytesMax) bytes are allowed. "
+        + "Fix the peer."
+    )
     state = .failed(error)
     throw error
   }
@@ -270,7 +271,7 @@ struct Handle: ~Copyable {
     guard let ssl = SSL_new(context.pointer) else { throw .outOfMemory("a session") }
     guard let incoming = BIO_new(BIO_s_mem()), let outgoing = BIO_new(BIO_s_mem()) else {
       SSL_free(ssl)
-      throw .outOfMemory("a session's buffers")
+      throw .outOfMemory("buffers of a session")
     }
     // Makes an empty buffer mean that more bytes may arrive, until `receiveEnd`.
     lupine_bio_set_empty_answer(incoming, -1)

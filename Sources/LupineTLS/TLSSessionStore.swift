@@ -76,7 +76,7 @@ public final class TLSSessionStore: Sendable {
     hostsMax: Int = defaultHostsMax, sessionsPerHostMax: Int = defaultSessionsPerHostMax,
     clock: @escaping @Sendable () -> Int
   ) {
-    precondition(hostsMax > 0 && sessionsPerHostMax > 0, "a session store needs room for a session")
+    precondition(hostsMax > 0 && sessionsPerHostMax > 0, "hostsMax and sessionsPerHostMax must be at least 1")
     self.hostsMax = hostsMax
     self.sessionsPerHostMax = sessionsPerHostMax
     self.clock = clock

@@ -131,7 +131,7 @@ private func certify(
   ERR_clear_error()
   guard let key = Owned(lupine_generate_p256_key(), freeing: EVP_PKEY_free),
     let certificate = Owned(X509_new(), freeing: X509_free)
-  else { throw .configurationFromQueue("A throwaway key can't be made.") }
+  else { throw .configurationFromQueue("The throwaway key can't be created.") }
   try describe(certificate.pointer, commonName, key: key.pointer, seconds: seconds)
   if let issuer {
     let issuerKey = try PEM.privateKey(in: issuer.privateKeyPEM)
@@ -165,23 +165,23 @@ private func describe(
     && X509_gmtime_adj(X509_getm_notAfter(certificate), seconds.upperBound) != nil
     && X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, commonName, Int32(commonName.utf8.count), -1, 0) == 1
     && X509_set_pubkey(certificate, key) == 1
-  guard isSet else { throw .configurationFromQueue("A throwaway certificate can't be filled in.") }
+  guard isSet else { throw .configurationFromQueue("The throwaway certificate's fields can't be set.") }
 }
 
 private func sign(
   _ certificate: OpaquePointer, _ extensions: [(Int32, String)], issuer: OpaquePointer, key: OpaquePointer
 ) throws(TLSError) {
   guard X509_set_issuer_name(certificate, X509_get_subject_name(issuer)) == 1 else {
-    throw .configurationFromQueue("A throwaway certificate's issuer can't be set.")
+    throw .configurationFromQueue("The throwaway certificate's issuer can't be set.")
   }
   for (identifier, value) in extensions {
     let made = lupine_make_extension(issuer, certificate, identifier, value)
     // SAFETY: the certificate takes a copy.
     guard let made = Owned(made, freeing: X509_EXTENSION_free), X509_add_ext(certificate, made.pointer, -1) == 1 else {
-      throw .configurationFromQueue("A throwaway certificate can't have the extension \"\(value)\".")
+      throw .configurationFromQueue("The throwaway certificate's extension \"\(value)\" can't be set.")
     }
   }
   guard X509_sign(certificate, key, EVP_sha256()) > 0 else {
-    throw .configurationFromQueue("A throwaway certificate can't be signed.")
+    throw .configurationFromQueue("The throwaway certificate can't be signed.")
   }
 }

@@ -70,7 +70,7 @@ final class VerificationTerms: Sendable {
   private func setParameters(
     of context: OpaquePointer, _ name: PeerName?, trustsAnyAnchor: Bool
   ) throws(TLSError) {
-    guard let parameters = Self.copy(parameters) else { throw .outOfMemory("a verification's parameters") }
+    guard let parameters = Self.copy(parameters) else { throw .outOfMemory("verification parameters") }
     // SAFETY: the context takes ownership of the copy and frees it.
     X509_STORE_CTX_set0_param(context, parameters)
     PeerName.requireNone(in: parameters)
@@ -81,12 +81,12 @@ final class VerificationTerms: Sendable {
 
   /// Returns a store with only these anchors. The caller must free it.
   private static func store(of anchors: [Certificate]) throws(TLSError) -> OpaquePointer? {
-    guard let store = X509_STORE_new() else { throw .outOfMemory("a store of anchors") }
+    guard let store = X509_STORE_new() else { throw .outOfMemory("a store for anchors") }
     for anchor in anchors {
       // SAFETY: the store takes another reference.
       guard X509_STORE_add_cert(store, anchor.pointer) == 1 else {
         X509_STORE_free(store)
-        throw .configurationFromQueue("An anchor can't be added.")
+        throw .configurationFromQueue("The anchor can't be added.")
       }
     }
     return store

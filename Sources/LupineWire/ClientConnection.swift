@@ -74,7 +74,7 @@ public struct ClientConnection: ~Copyable {
   ///     it, the caller must check that the 101 selects an offered protocol, and must have sent the entire request
   ///     before the first byte of the new protocol (RFC 9110 §7.8).
   public mutating func start(method: String, closes: Bool, upgrades: Bool = false) {
-    precondition(isIdle, "a request was started on a connection that is in use")
+    precondition(isIdle, "a request was started on a busy connection")
     state = .head
     self.method = method
     self.upgrades = upgrades

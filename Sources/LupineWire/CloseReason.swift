@@ -56,27 +56,29 @@ extension CloseReason: CustomStringConvertible {
   /// A sentence that explains the reason.
   public var description: String {
     switch self {
-    case .bodyEndsWithClose: "The response's body had no length, and so ended with the connection (RFC 9112 §6.3)."
+    case .bodyEndsWithClose:
+      "The response body had no length, so the end of the connection marked its end (RFC 9112 §6.3)."
     case .serverAskedForClose: "The server sent \"Connection: close\" (RFC 9112 §9.6)."
-    case .clientAskedForClose: "The request said \"Connection: close\" (RFC 9112 §9.6)."
+    case .clientAskedForClose: "The request contained \"Connection: close\" (RFC 9112 §9.6)."
     case .http10WithoutKeepAlive:
-      "The server speaks HTTP/1.0 and didn't send \"Connection: keep-alive\" (RFC 9112 §9.3)."
+      "The server uses HTTP/1.0 and didn't send \"Connection: keep-alive\" (RFC 9112 §9.3)."
     case .ambiguousFraming:
       "The response had both Content-Length and Transfer-Encoding, which may be an attack (RFC 9112 §6.3)."
-    case .unsolicitedBytes: "The server sent bytes that belong to no request."
-    case .requestUnfinished: "The response was complete before the request was, so what follows can't be told apart."
-    case .closedByPeer: "The server closed it while it was idle."
-    case .exchangeFailed: "The exchange on it failed, so what follows can't be told apart."
-    case .cancelled: "The exchange on it was cancelled before the response was complete."
-    case .bodyUnwanted: "Nobody wanted the rest of the response, which was too long to be read for nothing."
-    case .timedOut: "The exchange on it took longer than its timeout."
-    case .idleTimeout: "It was idle for longer than the idle timeout."
-    case .idleLimit: "More connections were idle than the pool keeps."
-    case .ageLimit: "It was older than the pool lets connections become."
-    case .usesLimit: "It had served as many requests as the pool lets a connection serve."
-    case .totalLimit: "It made room for another origin, as the pool had as many connections as it may have in all."
-    case .descriptorsNeeded: "It freed its descriptor for another connection, as the system had none left (ulimit -n)."
-    case .upgraded: "It was handed over to another protocol (RFC 9110 §7.8)."
+    case .unsolicitedBytes: "The server sent bytes that don't answer any request."
+    case .requestUnfinished:
+      "The response ended before the request was sent completely, so the connection's state is undefined."
+    case .closedByPeer: "The server closed the idle connection."
+    case .exchangeFailed: "The connection's exchange failed, so the end of its response is unknown."
+    case .cancelled: "The connection's exchange was cancelled before the response was complete."
+    case .bodyUnwanted: "The rest of the response wasn't needed and was too long to be read and discarded."
+    case .timedOut: "The connection's exchange exceeded its time limit."
+    case .idleTimeout: "The connection was idle for longer than the idle timeout."
+    case .idleLimit: "The pool had more idle connections than it may keep."
+    case .ageLimit: "The connection exceeded the pool's maximum age."
+    case .usesLimit: "The connection had served the pool's maximum number of requests per connection."
+    case .totalLimit: "The pool had reached its maximum number of connections and needed one for another origin."
+    case .descriptorsNeeded: "The descriptors had run out (ulimit -n), and another connection needed this one's."
+    case .upgraded: "The connection was handed over to another protocol (RFC 9110 §7.8)."
     case .shutdown: "The engine was shut down."
     }
   }

@@ -26,24 +26,27 @@ public enum URIError: Error, Sendable, Hashable, CustomStringConvertible {
   /// A sentence that states the cause, and another with the remedy.
   public var description: String {
     switch self {
-    case .missingScheme(let text): "\(quoted(text)) has no scheme. Write http:// or https:// in front."
+    case .missingScheme(let text): "\(quoted(text)) has no scheme. Put http:// or https:// before it."
     case .unsupportedScheme(let scheme):
       "The scheme \(quoted(scheme)) isn't supported. Use http or https."
     case .malformedHost(let host):
-      "\(quoted(host)) isn't a host name or address. Use letters, digits, dots and hyphens (xn-- form for others)."
+      "\(quoted(host)) isn't a host name or address. Use letters, digits, dots and hyphens; other characters need "
+        + "their xn-- form."
     case .malformedPort(let port): "\(quoted(port)) isn't a port. Use a number from 1 to 65535."
     case .forbiddenByte(let byte):
-      "The URL has the control character 0x\(String(byte, radix: 16, uppercase: true)). Percent-encode it."
+      "The URL contains the control character 0x\(String(byte, radix: 16, uppercase: true)). Percent-encode it."
     case .emptySocketPath:
-      "The URL names no Unix socket. Write its path percent-encoded, as in http+unix://%2Frun%2Fdocker.sock/v1/info."
+      "The URL has no socket path. Add it percent-encoded, as in http+unix://%2Frun%2Fdocker.sock/v1/info."
     case .malformedSocketPath(let text):
-      "\(quoted(text)) isn't the path of a Unix socket. Percent-encode its UTF-8, slashes as %2F, and leave out a port."
+      "\(quoted(text)) isn't the path of a Unix socket. Percent-encode its UTF-8, slashes as %2F, and omit the port."
     case .nulInSocketPath(let text):
-      "The path of a Unix socket, \(quoted(text)), holds a NUL. Leave it out; abstract sockets aren't supported."
+      "The Unix socket's path \(quoted(text)) contains a NUL. Remove it; abstract sockets aren't supported."
     case .socketPathTooLong(let count):
-      "The Unix socket's path has \(count) bytes; the kernel takes \(Limits.socketPathBytesMax). Use a shorter path."
+      "The Unix socket's path has \(count) bytes, more than the kernel's \(Limits.socketPathBytesMax). Use a shorter "
+        + "path."
     case .foreignSocket(let origin):
-      "The server refers to the Unix socket \(quoted(origin)). Request it yourself if it is to be trusted."
+      "The server referred to the Unix socket \(quoted(origin)), which isn't followed. If you trust it, request it "
+        + "directly."
     }
   }
 }

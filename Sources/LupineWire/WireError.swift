@@ -85,9 +85,10 @@ extension WireError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .notHTTP(let prefix):
-      "The reply isn't HTTP: it begins with \(quoted(prefix)). Check that the port belongs to an HTTP server."
+      "The response isn't HTTP: it starts with \(quoted(prefix)). Check that an HTTP server listens on this port."
     case .unsupportedVersion(let version):
-      "The reply's version \(quoted(version)) isn't HTTP/1.0 or 1.1 (RFC 9112 §2.3). Let the server speak HTTP/1.1."
+      "The response's version \(quoted(version)) is neither HTTP/1.0 nor HTTP/1.1 (RFC 9112 §2.3). Enable HTTP/1.1 on "
+        + "the server."
     case .malformedStatusLine(let offset):
       "The status line is malformed at byte \(offset) (RFC 9112 §4). Fix the server."
     case .headTooLarge(let limit):
@@ -95,24 +96,28 @@ extension WireError: CustomStringConvertible {
     case .tooManyFields(let limit):
       "The response has more than \(limit) field lines. Raise Limits.fieldLinesMax if the server is trusted."
     case .malformedFieldName(let offset):
-      "A field name is empty or has a forbidden character at byte \(offset) (RFC 9110 §5.1). Fix the server."
+      "A field name is empty or contains a forbidden character at byte \(offset) (RFC 9110 §5.1). Fix the server."
     case .spaceBeforeColon(let offset):
-      "White space stands before a colon at byte \(offset) (RFC 9112 §5.1). Fix the server."
+      "White space precedes the colon of a field line at byte \(offset) (RFC 9112 §5.1). Fix the server."
     case .forbiddenByte(let byte, let offset):
-      "The byte \(hex(byte)) stands in the head at byte \(offset) (RFC 9110 §5.5). Fix the server."
+      "The head or trailer section contains the forbidden byte \(hex(byte)) at byte \(offset) (RFC 9110 §5.5). Fix the "
+        + "server."
     case .malformedContentLength(let value):
-      "Content-Length is \(quoted(value)), not a number of bytes (RFC 9112 §6.3). Fix the server."
+      "Content-Length is \(quoted(value)), which isn't a valid number of bytes (RFC 9112 §6.3). Fix the server."
     case .conflictingContentLength(let first, let second):
-      "Two different Content-Length values (\(first), \(second)) were sent (RFC 9112 §6.3). Fix the server."
+      "The response has two different Content-Length values (\(first), \(second); RFC 9112 §6.3). Fix the server."
     case .unsupportedTransferCoding(let value):
-      "Transfer-Encoding is \(quoted(value)), which isn't chunked behind known codings (RFC 9112 §6.1). Fix the server."
+      "Transfer-Encoding is \(quoted(value)), but its last coding must be chunked, and the others gzip or deflate (RFC "
+        + "9112 §6.1). Fix the server."
     case .tooManyTransferCodings(let limit):
-      "More than \(limit) codings stand before chunked. Raise Limits.transferCodingsMax if the server is trusted."
+      "The response has more than \(limit) transfer codings before chunked. Raise Limits.transferCodingsMax if the "
+        + "server is trusted."
     case .tooManyInformational(let limit):
-      "More than \(limit) informational responses came before the final one. Raise Limits.informationalMax if the server "
-        + "is trusted."
+      "The server sent more than \(limit) interim responses before the final one. Raise Limits.informationalMax if the "
+        + "server is trusted."
     case .unexpectedUpgrade:
-      "The server switched protocols (101) without being asked (RFC 9110 §15.2.2). Fix the server."
+      "The server switched protocols (101), but the request didn't ask for an upgrade (RFC 9110 §15.2.2). Fix the "
+        + "server."
     case .malformedChunkSize(let offset):
       "A chunk size is malformed at byte \(offset) of its line (RFC 9112 §7.1). Fix the server."
     case .chunkSizeOverflow:
@@ -120,30 +125,31 @@ extension WireError: CustomStringConvertible {
     case .chunkLineTooLong(let limit):
       "A chunk-size line is longer than \(limit) bytes. Raise Limits.chunkLineBytesMax if the server is trusted."
     case .chunkExtensionsTooLong(let limit):
-      "The body's chunk extensions are longer than \(limit) bytes in all. Raise Limits.chunkExtensionBytesMax if the "
-        + "server is trusted."
+      "The body's chunk extensions exceed \(limit) bytes in total. Raise Limits.chunkExtensionBytesMax if the server "
+        + "is trusted."
     case .missingChunkTerminator:
-      "A chunk isn't followed by CRLF (RFC 9112 §7.1). Fix the server."
+      "The data of a chunk isn't followed by CRLF (RFC 9112 §7.1). Fix the server."
     case .trailersTooLarge(let limit):
       "The trailer section is larger than \(limit) bytes. Raise Limits.trailerBytesMax if the server is trusted."
     case .truncatedHead(let received):
       received == 0
-        ? "The server closed the connection without a reply. Try again, or look at the server's log."
-        : "The server closed the connection after \(received) bytes of the response head. Look at the server's log."
+        ? "The server closed the connection without a response. Try again, or check the server's log."
+        : "The server closed the connection after \(received) bytes of the response head. Check the server's log."
     case .truncatedBody(let missing?):
-      "The server closed the connection with \(missing) bytes of the body missing. Try again, or look at its log."
+      "The server closed the connection \(missing) bytes before the end of the response body. Try again, or "
+        + "check the server's log."
     case .truncatedBody(nil):
-      "The server closed the connection before the last chunk (RFC 9112 §8). Try again, or look at its log."
+      "The server closed the connection before the last chunk (RFC 9112 §8). Try again, or check its log."
     case .unsolicitedBytes(let count):
-      "The server sent \(count) bytes that no request asked for (RFC 9112 §9.2). Fix the server."
+      "The server sent \(count) bytes that don't answer any request (RFC 9112 §9.2). Fix the server."
     case .invalidMethod(let method):
-      "The method \(quoted(method)) isn't a token (RFC 9110 §9.1). Use letters, digits and !#$%&'*+-.^_`|~ only."
+      "The method \(quoted(method)) isn't a token (RFC 9110 §9.1). Use only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidTarget(let byte, let offset):
-      "The byte \(hex(byte)) can't stand in a request target (offset \(offset)). Percent-encode it."
+      "The request target contains the forbidden byte \(hex(byte)) at byte \(offset). Percent-encode it."
     case .invalidRequestFieldName(let name):
-      "The field name \(quoted(name)) isn't a token (RFC 9110 §5.1). Use letters, digits and !#$%&'*+-.^_`|~ only."
+      "The field name \(quoted(name)) isn't a token (RFC 9110 §5.1). Use only letters, digits and !#$%&'*+-.^_`|~."
     case .invalidRequestFieldValue(let name, let byte):
-      "The value of \(quoted(name)) holds the byte \(hex(byte)) (RFC 9110 §5.5). Remove control characters from it."
+      "The value of \(quoted(name)) contains the byte \(hex(byte)) (RFC 9110 §5.5). Remove control characters from it."
     }
   }
 

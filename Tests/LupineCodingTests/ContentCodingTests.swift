@@ -100,8 +100,8 @@ struct ContentCodingTests {
     let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }
     #expect(
       error?.description == """
-        gzip: The decoded bytes do not match the checksum or length sent with them (incorrect length check) after 25 \
-        coded bytes. The body was damaged on its way, or the origin is at fault; send the request again.
+        gzip: The decoded bytes don't match the checksum or length in the coded data (incorrect length check) after 25 \
+        coded bytes. The body was damaged in transit or by the origin; send the request again.
         """)
   }
 

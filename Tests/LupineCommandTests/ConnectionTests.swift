@@ -14,31 +14,31 @@ struct ConnectionTests {
 
   static let proxies: [(arguments: [String], shown: String)] = [
     (["-x", Servers.httpProxy, page], "* forwarded by the proxy http://\(Servers.httpProxy)\n"),
-    (["-x", Servers.httpProxy, "-k", securePage], "* through a tunnel of the proxy http://\(Servers.httpProxy)\n"),
+    (["-x", Servers.httpProxy, "-k", securePage], "* through a tunnel by the proxy http://\(Servers.httpProxy)\n"),
     (
       ["-x", Servers.httpProxyWithLogin, "-U", "user:pass", page],
       "* forwarded by the proxy http://\(Servers.httpProxyWithLogin)\n"
     ),
     (
       ["-x", "http://u:p@" + Servers.httpProxyWithLogin, "-U", "user:pass", "-k", securePage],
-      "* through a tunnel of the proxy http://\(Servers.httpProxyWithLogin)\n"
+      "* through a tunnel by the proxy http://\(Servers.httpProxyWithLogin)\n"
     ),
     (
       ["-x", "http://user:p%61ss@" + Servers.httpProxyWithLogin, page],
       "* forwarded by the proxy http://\(Servers.httpProxyWithLogin)\n"
     ),
-    (["--socks5", Servers.socksProxy, page], "* through a tunnel of the proxy socks5://\(Servers.socksProxy)\n"),
+    (["--socks5", Servers.socksProxy, page], "* through a tunnel by the proxy socks5://\(Servers.socksProxy)\n"),
     (
       ["--socks5-hostname", Servers.socksProxy, "-k", securePage],
-      "* through a tunnel of the proxy socks5h://\(Servers.socksProxy)\n"
+      "* through a tunnel by the proxy socks5h://\(Servers.socksProxy)\n"
     ),
     (
       ["--socks5", Servers.socksProxyWithLogin, "-U", "user:pass", page],
-      "* through a tunnel of the proxy socks5://\(Servers.socksProxyWithLogin)\n"
+      "* through a tunnel by the proxy socks5://\(Servers.socksProxyWithLogin)\n"
     ),
     (
       ["-x", "nothing.invalid", "-x", "socks5h://user:pass@" + Servers.socksProxyWithLogin, page],
-      "* through a tunnel of the proxy socks5h://\(Servers.socksProxyWithLogin)\n"
+      "* through a tunnel by the proxy socks5h://\(Servers.socksProxyWithLogin)\n"
     ),
   ]
 
@@ -74,7 +74,8 @@ struct ConnectionTests {
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
-    #expect(run.errors.contains("http_proxy: the host isn't a name or an address") && !run.errors.contains("secret"))
+    #expect(
+      run.errors.contains("http_proxy: the host is neither a name nor an address") && !run.errors.contains("secret"))
   }
 
   @Test("addresses replace lookups: later options take precedence over earlier ones, and names over *")

@@ -23,55 +23,61 @@ struct ExitStatusTests {
   static let cases = [
     Case(2, "a URL is missing: see lupine --help"),
     Case(2, "The scheme \"ftp\" isn't supported. Use http or https.", "ftp://localhost"),
-    Case(2, "Use letters, digits and !#$%&'*+-.^_`|~ only.", "-X", "G T", Servers.nginx),
+    Case(2, "Use only letters, digits and !#$%&'*+-.^_`|~.", "-X", "G T", Servers.nginx),
     Case(6, "the host name doesn't exist, or has no address. Check its spelling.", "http://nothing.invalid"),
     Case(
-      5, "the host name doesn't exist, or has no address. Check its spelling. It is the proxy's name.", "-x",
+      5, "the host name doesn't exist, or has no address. Check its spelling. This is the proxy's host name.", "-x",
       "nothing.invalid", Servers.nginx),
-    Case(7, "nobody listens on the port. Check host and port, and that the server runs.", "127.0.0.1:1"),
+    Case(7, "no server listens on the port. Check host and port, and that the server is running.", "127.0.0.1:1"),
     Case(
-      22, "/status/418: the server answered 418 I'M A TEAPOT. Leave out --fail to see why.", "--fail",
+      22, "/status/418: the server responded with 418 I'M A TEAPOT. Omit --fail to read the response body.", "--fail",
       "\(Servers.httpbin)/status/418"),
     Case(
       23,
-      "/dev/full can't be written (write: No space left on device). Check the path and the disk. "
-        + "/dev/full is left empty.", "-o", "/dev/full", "\(Servers.nginx)/small.txt"),
+      "/dev/full can't be written (write: No space left on device). Check the path and the free disk space. "
+        + "/dev/full remains empty.", "-o", "/dev/full", "\(Servers.nginx)/small.txt"),
     Case(
-      23, "/nowhere/f can't be written (open: No such file or directory). Check the path and the disk.", "-o",
+      23, "/nowhere/f can't be written (open: No such file or directory). Check the path and the free disk space.",
+      "-o",
       "/nowhere/f", "\(Servers.nginx)/small.txt"),
-    Case(26, "/nowhere can't be sent (open: No such file or directory). Check the file.", "-d", "@/nowhere", "a"),
-    Case(26, "/tmp can't be sent (read: Is a directory). Check the file.", "-F", "a=@/tmp", "a"),
+    Case(26, "/nowhere can't be read (open: No such file or directory). Check the file.", "-d", "@/nowhere", "a"),
+    Case(26, "/tmp can't be read (read: Is a directory). Check the file.", "-F", "a=@/tmp", "a"),
     Case(
-      28, "not complete within 0.25 s, in the phase firstByte. Raise --max-time.", "-m", ".25",
+      28, "the request wasn't complete within 0.25 s; it was in phase firstByte. Raise --max-time.", "-m", ".25",
       "\(Servers.httpbin)/delay/5"),
     Case(
-      28, "not complete within 5 s, in the phase receive. Raise --max-time.", "-m", "5", "-o", "/dev/null",
+      28, "the request wasn't complete within 5 s; it was in phase receive. Raise --max-time.", "-m", "5", "-o",
+      "/dev/null",
       "\(Servers.nginx)/slow"),
-    Case(35, "localhost speaks no TLS version that is allowed here.", "-k", "https://localhost:28447"),
-    Case(35, "Check the port, or use http in place of https.", "https://127.0.0.1:28082"),
+    Case(35, "localhost supports no TLS version that is allowed here.", "-k", "https://localhost:28447"),
+    Case(35, "Check the port, or use http instead of https.", "https://127.0.0.1:28082"),
     Case(
-      35, "localhost speaks no TLS version that is allowed here", "-k", "--tlsv1.3", Servers.tls12Only),
+      35, "localhost supports no TLS version that is allowed here", "-k", "--tlsv1.3", Servers.tls12Only),
     Case(
-      35, "Here that is --tlsv1.2, --tlsv1.3 and --tls-max.", "-k", "--tls-max", "1.2", Servers.tls13Only),
+      35, "Use --tlsv1.2, --tlsv1.3 and --tls-max.", "-k", "--tls-max", "1.2", Servers.tls13Only),
     Case(
-      45, "(setsockopt(SO_BINDTODEVICE, no0): No such device). Check address and network. Here that is --interface.",
+      45,
+      "(setsockopt(SO_BINDTODEVICE, no0): No such device). Check the address and the network. The option is "
+        + "--interface.",
       "--interface", "no0", Servers.nginx),
     Case(
-      45, "(bind to 192.0.2.1: Cannot assign requested address). Check address and network. Here that is --interface.",
+      45,
+      "(bind to 192.0.2.1: Cannot assign requested address). Check the address and the network. The option is "
+        + "--interface.",
       "--interface", "192.0.2.1", Servers.nginx),
     Case(47, "redirected more than 20 times.", "-L", "\(Servers.httpbin)/redirect/21"),
-    Case(52, "The server closed the connection without a reply.", "\(Servers.nginx)/empty"),
+    Case(52, "The server closed the connection without a response.", "\(Servers.nginx)/empty"),
     Case(
       58,
-      "The identity's file /nowhere can't be opened: No such file or directory. Check the path and its mode. "
+      "The identity file /nowhere can't be opened: No such file or directory. Check the path and its permissions. "
         + "The options are --cert, --cert-type, --key and --pass.", "-E", "/nowhere", Servers.clients),
     Case(
-      58, "The password doesn't open the PKCS#12 archive", "--cert-type", "P12", "-E",
+      58, "The PKCS#12 archive's password is wrong", "--cert-type", "P12", "-E",
       Servers.clientArchive + ":wrong", Servers.clients),
     Case(59, "OpenSSL has no cipher \"x\"", "--ciphers", "x", Servers.nginxTLS),
     Case(59, "OpenSSL has no TLS 1.3 suite \"x\"", "--tls13-ciphers", "x", Servers.nginxTLS),
     Case(59, "OpenSSL has no group \"x\"", "--curves", "P-256:x", Servers.nginxTLS),
-    Case(60, "comes from an unknown authority", "\(Servers.nginxTLS)/small.txt"),
+    Case(60, "was issued by an unknown authority", "\(Servers.nginxTLS)/small.txt"),
     Case(60, "expired on 2021-01-01", "--cacert", Servers.authority, "https://localhost:28444"),
     Case(60, "isn't for localhost but for wrong.example.", "--cacert", Servers.authority, "https://localhost:28445"),
     Case(60, "is self-signed", "--cacert", Servers.authority, "https://localhost:28446"),
@@ -83,10 +89,10 @@ struct ExitStatusTests {
       91, "the certificate was revoked on 2025-01-01", "--cert-status", "--cacert", Servers.authority,
       Servers.revokedStaple),
     Case(
-      97, "the proxy asks for credentials (407) and offers Basic.", "-x", Servers.httpProxyWithLogin, "-k",
+      97, "the proxy requires credentials (407) and offers Basic.", "-x", Servers.httpProxyWithLogin, "-k",
       Servers.nginxTLS),
     Case(
-      97, "the proxy accepts none of the offered ways to log in", "--socks5", Servers.socksProxyWithLogin,
+      97, "the proxy requires authentication", "--socks5", Servers.socksProxyWithLogin,
       Servers.nginx),
   ]
 
@@ -97,19 +103,19 @@ struct ExitStatusTests {
     #expect(run.hasOneErrorLine && run.errors.hasPrefix("lupine: "), "\(run.errors)")
     // Whether a name exists is the answer of a name server, which may be unreachable.
     let hasNoAnswer =
-      run.errors.contains("the host couldn't be looked up (") && one.message.hasPrefix("the host name doesn't exist")
+      run.errors.contains("the host lookup failed (") && one.message.hasPrefix("the host name doesn't exist")
     #expect(run.errors.contains(one.message) || hasNoAnswer, "\(run.errors)")
     #expect(run.output.isEmpty || one.arguments.contains("-o"))
   }
 
   static let replies: [(Int32, String, String)] = [
-    (18, "with 3 bytes of the body missing", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"),
+    (18, "3 bytes before the end of the response body", "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"),
     (18, "before the last chunk", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
-    (56, "The reply isn't HTTP", "SSH-2.0-x\r\n"),
+    (56, "The response isn't HTTP", "SSH-2.0-x\r\n"),
     (56, "after 12 bytes of the response head", "HTTP/1.1 200"),
     (56, "Content-Length is \"x", "HTTP/1.1 200 OK\r\nContent-Length: x\u{C2}\u{9B}\r\n\r\n"),
-    (56, "redirected to a place that can't be requested", "HTTP/1.1 302 F\r\nLocation: gopher://x\r\n\r\n"),
-    (61, "The option --raw takes it as it is.", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip at all"),
+    (56, "the redirect target isn't a valid URL", "HTTP/1.1 302 F\r\nLocation: gopher://x\r\n\r\n"),
+    (61, "To receive it undecoded, pass --raw.", "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\nnot gzip at all"),
     (61, "more than 5 content codings", "HTTP/1.1 200 OK\r\nContent-Encoding: a,b,c,d,e,f\r\n\r\nx"),
   ]
 
@@ -142,7 +148,8 @@ struct ExitStatusTests {
     #expect(third.status == 28)
     #expect(
       third.errors.hasSuffix(
-        "no connection within 0.3 s. Check host, port and firewall, and that the server takes connections, or raise the connect timeout. Here that is --connect-timeout.\n"
+        "no connection was established within 0.3 s. Check host, port and firewall, and that the server accepts "
+          + "connections, or raise the connect timeout. The option is --connect-timeout.\n"
       ))
   }
 
@@ -168,7 +175,7 @@ struct ExitStatusTests {
   @Test("with standard output closed, the body isn't written anywhere")
   func closedOutput() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
-    #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the disk.\n23\n"))
+    #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the free disk space.\n23\n"))
   }
 
   @Test("help and version are written to standard output")

@@ -36,7 +36,7 @@ struct OptionParserTests {
       throw CommandError(.other, "not a transfer")
     }
     #expect(options.includesHead)
-    #expect(refusal(["http://a/", "--", "-v"]) == "one URL at a time, not also -v: see lupine --help")
+    #expect(refusal(["http://a/", "--", "-v"]) == "only one URL is allowed; -v is another: see lupine --help")
   }
 
   @Test(
@@ -54,59 +54,65 @@ struct OptionParserTests {
     "an invalid command line is refused with a reason",
     arguments: [
       ([], "a URL is missing: see lupine --help"),
-      (["a", "b"], "one URL at a time, not also b: see lupine --help"),
+      (["a", "b"], "only one URL is allowed; b is another: see lupine --help"),
       (["--foo", "a"], "--foo isn't an option: see lupine --help"),
       (["--foo=1", "a"], "--foo isn't an option: see lupine --help"),
       (["-q", "a"], "-q isn't an option: see lupine --help"),
-      (["-é", "a"], "a letter outside ASCII isn't an option: see lupine --help"),
+      (["-é", "a"], "a non-ASCII letter isn't an option: see lupine --help"),
       (["--in", "a"], "--in could be --include or --interface or --insecure: see lupine --help"),
       (["a", "-X"], "-X needs a value: see lupine --help"),
       (["a", "--max-time"], "--max-time needs a value: see lupine --help"),
       (["--include=1", "a"], "--include takes no value: see lupine --help"),
-      (["-m", "0", "a"], "--max-time has to be more than 0 seconds: see lupine --help"),
-      (["-m", "0.0000000001", "a"], "--max-time has to be more than 0 seconds: see lupine --help"),
-      (["-d", "a", "--json", "b", "c"], "--data, --json, --form and --upload-file can't be mixed: see lupine --help"),
-      (["-H", "A", "a"], "the field \"A\" has neither a colon nor a final semicolon: see lupine --help"),
+      (["-m", "0", "a"], "--max-time must be greater than 0 seconds: see lupine --help"),
+      (["-m", "0.0000000001", "a"], "--max-time must be greater than 0 seconds: see lupine --help"),
+      (
+        ["-d", "a", "--json", "b", "c"], "--data, --json, --form and --upload-file can't be combined: see lupine --help"
+      ),
+      (["-H", "A", "a"], "the field \"A\" has neither a colon nor a semicolon at its end: see lupine --help"),
       (["-H", ": b", "a"], "the field \": b\" has no name: see lupine --help"),
       (
         ["-H", "Content-Length: 1", "a"],
-        "Content-Length follows from the body, so that --header can't set it: see lupine --help"
+        "Content-Length is derived from the body and can't be set by --header: see lupine --help"
       ),
-      (["-H", "host:", "a"], "Host can't be left out (RFC 9112 §3.2): see lupine --help"),
-      (["-F", "a", "b"], "the form field \"a\" isn't of the form NAME=CONTENT: see lupine --help"),
+      (["-H", "host:", "a"], "Host can't be omitted (RFC 9112 §3.2): see lupine --help"),
+      (["-F", "a", "b"], "the form field \"a\" doesn't have the form NAME=CONTENT: see lupine --help"),
       (["-F", "a=@", "b"], "the form field \"a=@\" names no file: see lupine --help"),
       (["-F", "a=@f;x=y", "b"], "\"x=y\" in the form field a isn't type= or filename=: see lupine --help"),
       (
         ["-F", "a=<f;filename=y", "b"], "\"filename=y\" in the form field a isn't type= or filename=: see lupine --help"
       ),
-      (["-F", "a=@\"f;type=t", "b"], "the form field ends within quotes: \"f;type=t: see lupine --help"),
-      (["-F", "a=@f;type=b\r\nc", "b"], "the type of the form field a has a control character: see lupine --help"),
-      (["-d", "a", "-T", "f", "b"], "--data, --json, --form and --upload-file can't be mixed: see lupine --help"),
-      (["-T", "f", "-T", "g", "b"], "one file at a time, not also g: see lupine --help"),
+      (
+        ["-F", "a=@\"f;type=t", "b"], "the form field has an unterminated quoted string: \"f;type=t: see lupine --help"
+      ),
+      (
+        ["-F", "a=@f;type=b\r\nc", "b"], "the type of the form field a contains a control character: see lupine --help"
+      ),
+      (["-d", "a", "-T", "f", "b"], "--data, --json, --form and --upload-file can't be combined: see lupine --help"),
+      (["-T", "f", "-T", "g", "b"], "only one --upload-file is allowed; g is another: see lupine --help"),
       (["--encode", "zip", "-d", "a", "b"], "--encode takes gzip, deflate or br, not \"zip\": see lupine --help"),
-      (["--encode", "br", "b"], "--encode has no body to compress: see lupine --help"),
+      (["--encode", "br", "b"], "--encode requires a body: see lupine --help"),
       (
         ["-x", "http://u:secret@h:0", "b"],
-        "the proxy's URL: the port isn't a number from 1 to 65535. Write scheme://user:password@host:port."
+        "the proxy's URL: the port isn't a number from 1 to 65535. Use scheme://user:password@host:port."
       ),
       (
         ["--socks5", "socks5://h", "b"],
-        "a SOCKS proxy's option takes HOST:PORT; a URL is for --proxy: see lupine --help"
+        "the options for SOCKS proxies take HOST:PORT; to use a URL, pass --proxy: see lupine --help"
       ),
       (["-U", "secret", "-x", "h", "b"], "--proxy-user takes USER:PASSWORD: see lupine --help"),
       (
         ["-U", "u:", "--socks5", "h", "b"],
-        "the proxy: SOCKS 5 needs both user and password, of 1 to 255 bytes each (RFC 1929 §2). Correct them, or leave "
-          + "both out."
+        "the proxy: SOCKS 5 requires both a user name and a password of 1 to 255 bytes (RFC 1929 §2). Correct them, or "
+          + "omit both."
       ),
       (
         ["-U", "u:secret", "b"],
-        "--proxy-user needs --proxy or --socks5; for a proxy of the environment, write it into its URL: "
+        "--proxy-user requires --proxy or --socks5; for a proxy of the environment, add the credentials to its URL: "
           + "see lupine --help"
       ),
       (
         ["-x", "h", "--unix-socket", "/s", "b"],
-        "a Unix socket is reached without a proxy, so that one of the two options has to go: see lupine --help"
+        "a Unix socket can't be combined with a proxy; remove one of the options: see lupine --help"
       ),
       (["--unix-socket", "", "b"], "--unix-socket takes 1 to 107 bytes: see lupine --help"),
       (
@@ -120,7 +126,7 @@ struct OptionParserTests {
       (["--resolve", "a:1:[127.0.0.1]", "b"], "\"[127.0.0.1]\" in --resolve isn't an address: see lupine --help"),
       (
         ["--resolve", "127.0.0.1:1:::1", "b"],
-        "--resolve is for names, and 127.0.0.1 is never looked up: see lupine --help"
+        "--resolve needs a host name, and 127.0.0.1 is an address: see lupine --help"
       ),
       (
         ["--keepalive-time", "0", "b"], "--keepalive-time takes 1 to 32767 whole seconds, not \"0\": see lupine --help"
@@ -132,27 +138,27 @@ struct OptionParserTests {
       (["--cert-type", "DER", "-E", "f", "b"], "--cert-type takes PEM or P12, not \"DER\": see lupine --help"),
       (
         ["--pass", "secret", "b"],
-        "--cert-type, --key and --pass belong to a certificate, which --cert names: see lupine --help"
+        "--cert-type, --key and --pass require --cert: see lupine --help"
       ),
       (
         ["-E", "f", "--key", "g", "--cert-type", "P12", "b"],
-        "a P12 file holds its private key, so that --key has to go: see lupine --help"
+        "a P12 file contains its private key; remove --key: see lupine --help"
       ),
       (
         ["-k", "--cert-status", "b"],
-        "--cert-status verifies and --insecure doesn't, so that one of them has to go: see lupine --help"
+        "--cert-status can't be combined with --insecure; remove one of them: see lupine --help"
       ),
       (
         ["--tls-max", "1.2", "--tlsv1.3", "b"],
-        "--tls-max is below --tlsv1.3, which leaves no version: see lupine --help"
+        "--tls-max is below --tlsv1.3, so no TLS version is allowed: see lupine --help"
       ),
       (
         ["--tls-max", "1.1", "b"],
-        "TLS 1.1 isn't spoken (RFC 8996); --tls-max takes 1.2, 1.3 or default: see lupine --help"
+        "TLS 1.1 isn't supported (RFC 8996); --tls-max takes 1.2, 1.3 or default: see lupine --help"
       ),
       (["--tls-max", "2", "b"], "--tls-max takes 1.2, 1.3 or default, not \"2\": see lupine --help"),
-      (["ftp://a/"], "the URL can't be used: The scheme \"ftp\" isn't supported. Use http or https."),
-      (["http://a:0/"], "the URL can't be used: \"0\" isn't a port. Use a number from 1 to 65535."),
+      (["ftp://a/"], "the URL is invalid: The scheme \"ftp\" isn't supported. Use http or https."),
+      (["http://a:0/"], "the URL is invalid: \"0\" isn't a port. Use a number from 1 to 65535."),
     ])
   func refused(arguments: [String], message: String) {
     #expect(refusal(arguments) == message)

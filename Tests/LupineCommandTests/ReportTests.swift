@@ -36,7 +36,7 @@ struct ReportTests {
     let verified = try await lupine(["-v", "--cacert", Servers.authority, url])
     #expect(
       verified.errors.contains("* TLSv1.3, TLS_AES_256_GCM_SHA384, x25519, ALPN http/1.1, certificate verified\n"))
-    #expect(verified.errors.contains("* the certificate is for CN=good\n"))
+    #expect(verified.errors.contains("* certificate subject: CN=good\n"))
     let unverified = try await lupine(["-vk", url])
     #expect(unverified.errors.contains(", certificate not verified (--insecure)\n"))
   }
@@ -51,7 +51,7 @@ struct ReportTests {
     }
     let length = run.output.utf8.count
     for fact in [
-      "decoded      \(length) bytes of body", "reused       no", "tls          TLSv1.3, TLS_AES_256_GCM_SHA384",
+      "decoded      \(length) body bytes", "reused       no", "tls          TLSv1.3, TLS_AES_256_GCM_SHA384",
     ] {
       #expect(run.errors.contains("\n  \(fact)\n"))
     }
@@ -73,9 +73,9 @@ struct ReportTests {
     let steps = run.errors.split(separator: "\n").map { String($0).drop { $0 != "m" }.dropFirst(4) }
     let address = "127.0.0.1:\(server.port)"
     let expected = [
-      "request 1 begins: GET http://\(address)/", "connection 1 to http://\(address) for request 1",
-      "connection 1: 127.0.0.1 is 127.0.0.1", "connection 1 tries \(address)", "connection 1 is open",
-      "request 1 goes out on connection 1", "request 1 is sent", "request 1 is answered: 200", "request 1 is complete",
+      "request 1 started: GET http://\(address)/", "connection 1 to http://\(address) started for request 1",
+      "connection 1: 127.0.0.1 is 127.0.0.1", "connection 1 is trying \(address)", "connection 1 is open",
+      "request 1 uses new connection 1", "request 1 was sent", "request 1 received status 200", "request 1 is complete",
     ]
     #expect(Array(steps.prefix(expected.count)) == expected.map { $0[...] })
   }
@@ -84,8 +84,8 @@ struct ReportTests {
   func traceOfFailure() async throws {
     let run = try await lupine(["--trace", "127.0.0.1:1"])
     #expect(run.status == 7)
-    #expect(run.errors.contains("  connection 1 can't: connect: Connection refused\n"))
-    #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: nobody listens on the port."))
+    #expect(run.errors.contains("  connection 1: attempt failed: connect: Connection refused\n"))
+    #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: no server listens on the port."))
   }
 
   @Test("a request without a connection has a timing table")

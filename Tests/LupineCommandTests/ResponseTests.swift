@@ -84,7 +84,7 @@ struct ResponseTests {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
     let run = try await lupine(["-o", folder.path + "/f", server.url])
     #expect(run.status == 18 && run.hasOneErrorLine)
-    #expect(run.errors.hasSuffix(" \(folder.path)/f keeps the 4 bytes so far.\n"))
+    #expect(run.errors.hasSuffix(" \(folder.path)/f keeps the 4 bytes written so far.\n"))
     #expect(try folder.read("f") == "half")
   }
 

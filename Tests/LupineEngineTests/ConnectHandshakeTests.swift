@@ -67,7 +67,7 @@ struct ConnectHandshakeTests {
       _ = try ConnectHandshake(proxy, to: origin, limits: Limits())
       Issue.record("CONNECT \(host) was serialized")
     } catch {
-      #expect(error.description.contains("CONNECT can't be written"))
+      #expect(error.description.contains("the CONNECT request is invalid"))
     }
   }
 
@@ -123,9 +123,9 @@ struct ConnectHandshakeTests {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
       "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
     }
-    #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy asks for credentials (407) and offers basic."))
+    #expect(text(["basic"], false).hasPrefix("http://p:1: the proxy requires credentials (407) and offers basic."))
     #expect(text(["Basic"], true).contains("refused the credentials"))
-    #expect(text(["Negotiate", "NTLM"], false).contains("Let it offer Basic"))
+    #expect(text(["Negotiate", "NTLM"], false).contains("Enable Basic"))
     #expect(text([], false).contains("names no scheme"))
   }
 

@@ -60,7 +60,7 @@ extension Misbehaviour {
     handshake("closes after the ClientHello", then: .closes, .fails(.connectionLost, .tls), []),
     handshake("resets after the ClientHello", then: .resets, .fails(.connectionLost, .tls), []),
     handshake(
-      "answers the ClientHello with clear text", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls),
+      "answers the ClientHello with clear text", then: .closes, told: "doesn't use TLS", .fails(.tlsFailed, .tls),
       Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8)),
     handshake(
       "answers the ClientHello with zeros", then: .holds, .fails(.tlsFailed, .tls), [UInt8](repeating: 0, count: 9)),

@@ -122,7 +122,7 @@ extension Misbehaviour {
   private static let tunnels: [Misbehaviour] = [
     tunnel("closes after opening the tunnel", then: .closes, .fails(.connectionLost, .tls)),
     tunnel("resets after opening the tunnel", then: .resets, .fails(.connectionLost, .tls)),
-    tunnel("answers TLS with clear text", then: .closes, told: "doesn't speak TLS", .fails(.tlsFailed, .tls)) {
+    tunnel("answers TLS with clear text", then: .closes, told: "doesn't use TLS", .fails(.tlsFailed, .tls)) {
       try $0.send("HTTP/1.1 502 Bad Gateway\r\n\r\n")
     },
     Misbehaviour(

@@ -66,7 +66,7 @@ extension Detour {
     Detour(name: "from https to http", isSecure: true, outcome: .fails(.redirectRefused, told: "https to http")) {
       $0.target == "/main" ? head("{there}/a") : nil
     },
-    to("to a port without a listener", "http://127.0.0.1:1/", .fails(.connectionRefused, told: "nobody listens")),
+    to("to a port without a listener", "http://127.0.0.1:1/", .fails(.connectionRefused, told: "no server listens")),
   ]
 
   private static let loops: [Detour] = [

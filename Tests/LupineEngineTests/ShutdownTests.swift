@@ -98,7 +98,7 @@ struct ShutdownTests {
     for sink in sinks[1...] { engine.submit(EngineRequest(uri: try URI("\(origin.url)/")), to: sink) }
     let refused = await sinks[2].outcome.error
     #expect(refused?.code == .tooManyWaiting)
-    #expect(refused?.description.contains("1 requests wait") == true)
+    #expect(refused?.description.contains("1 requests are already waiting") == true)
     await engine.shutdown(isGraceful: false)
   }
 

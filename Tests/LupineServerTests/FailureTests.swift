@@ -116,7 +116,7 @@ struct FailureTests {
     #expect(error.code == .timedOut)
     #expect(error.phase == .firstByte)
     #expect(error.delivery == .sent)
-    #expect(error.description.contains("no reply within 0.2 s"))
+    #expect(error.description.contains("the server didn't respond within 0.2 s"))
     let response = try await patient
     #expect(response.status == 500)
     let metric = try response.metric

@@ -190,7 +190,7 @@ struct ProxyTests {
     #expect(error.code == .proxyFailed)
     #expect(error.phase == .proxy)
     #expect(try cause(error) == .refusedBySOCKS(.connectionRefused))
-    #expect(error.description.contains("nobody listens at the destination"))
+    #expect(error.description.contains("the destination refused the proxy's connection"))
   }
 
   @Test("a body passes through SOCKS unchanged")

@@ -28,13 +28,13 @@ struct HostilePeerTests {
     "the error for a peer of another protocol names the protocol",
     arguments: [
       ("HTTP/1.1 400 Bad Request\r\n\r\n", "plain HTTP"), ("SSH-2.0-OpenSSH_9.2\r\n", "SSH"),
-      ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't speak TLS"), ("H", "doesn't speak TLS"),
+      ("220 mail.example ESMTP\r\n", "SMTP"), ("hello", "doesn't use TLS"), ("H", "doesn't use TLS"),
     ],
     [1, Int.max])
   func otherProtocols(bytes: (sent: String, named: String), piece: Int) throws {
     let error = try #require(try failure(receiving: Array(bytes.sent.utf8), piece: piece))
     #expect(error.code == .notTLS)
-    #expect(error.message.contains("doesn't speak TLS on this port"))
+    #expect(error.message.contains("doesn't use TLS on this port"))
     #expect(error.message.contains(bytes.named))
   }
 

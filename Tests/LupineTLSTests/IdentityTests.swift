@@ -38,14 +38,14 @@ struct IdentityTests {
     let missing = try #require(
       problem { () throws(TLSError) in try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key) })
     #expect(missing.code == .configuration)
-    #expect(missing.message.contains("there is no password"))
+    #expect(missing.message.contains("no password was given"))
     for wrong in ["Sesame", "", String(repeating: "long", count: 1000)] {
       let error = try #require(
         problem { () throws(TLSError) in
           try TLSIdentity(certificatePEM: Vectors.ecCertificate, privateKeyPEM: key, password: wrong)
         })
       #expect(error.code == .configuration)
-      #expect(error.message.contains("password doesn't open the private key"))
+      #expect(error.message.contains("password doesn't decrypt the private key"))
     }
   }
 
@@ -110,7 +110,7 @@ struct IdentityTests {
     let error = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: bytes, password: password) })
     #expect(error.code == .configuration)
-    #expect(error.message.contains("password doesn't open"))
+    #expect(error.message.contains("password is wrong"))
   }
 
   // This runs in a separate process, because other threads may read the environment while it is changed.
@@ -132,10 +132,10 @@ struct IdentityTests {
   func uselessArchives() throws {
     let certificateOnly = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.archiveWithoutKey, password: "sesame") })
-    #expect(certificateOnly.message.contains("no private key"))
+    #expect(certificateOnly.message.contains("no certificate with a private key"))
     let text = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.ecCertificate, password: "sesame") })
-    #expect(text.message.contains("no PKCS#12 archive"))
+    #expect(text.message.contains("aren't a PKCS#12 archive"))
     let zero = try #require(
       problem { () throws(TLSError) in try TLSIdentity(pkcs12: Vectors.modernArchive, password: "sesame\0x") })
     #expect(zero.message.contains("NUL"))

@@ -123,7 +123,7 @@ import Testing
           for part in [source.path, target.path] {
             #expect(text.components(separatedBy: part).count == 2, "\(text)")
           }
-          #expect(text.hasSuffix("Make the folder first, or say .createIntermediateDirectories."), "\(text)")
+          #expect(text.hasSuffix("Create the directory first, or pass .createIntermediateDirectories."), "\(text)")
           #expect(!text.contains("Check that"), "\(text)")
         }
       }

@@ -150,7 +150,7 @@ import Testing
       Script(name: "a status of four digits", reply: "HTTP/1.1 2000 OK\r\n\r\n", parts: ["status line"]),
       Script(
         name: "two lengths", reply: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 7\r\n\r\nhello",
-        parts: ["(5, 7)", "Fix the server"]),
+        parts: ["(5, 7; RFC 9112 §6.3)", "Fix the server"]),
       Script(
         name: "a length that isn't a number", reply: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", parts: ["-1"]),
       Script(

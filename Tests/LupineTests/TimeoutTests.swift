@@ -45,7 +45,7 @@ import Testing
         let patient = session.request(origin.url) { $0.timeoutInterval = 3600 }
         async let late = patient.outcome()
         let response = await session.request(origin.url + "/silent").outcome()
-        try expectTransferError(response.error, .timedOut, .timedOut, "no reply within 0.1 s")
+        try expectTransferError(response.error, .timedOut, .timedOut, "the server didn't respond within 0.1 s")
         reply.open()
         #expect(await late.value == Data([1]))
       }
@@ -140,7 +140,8 @@ import Testing
       try await withSession { session in
         let url = "https://127.0.0.1:\(origin.port)"
         let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, url, "no TLS handshake within 0.15 s")
+        let error = try expectTransferError(
+          response.error, .timedOut, .timedOut, url, "the TLS handshake took longer than 0.15 s")
         #expect(error.phase == .tls && error.delivery == .nothingSent)
         let metrics = try #require(response.metrics?.transactionMetrics.first)
         #expect(metrics.connectStartDate != nil && metrics.secureConnectionStartDate != nil)
@@ -155,7 +156,8 @@ import Testing
     try await withSession { session in
       let url = "http://127.0.0.1:\(listener.port)"
       let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
-      let error = try expectTransferError(response.error, .timedOut, .timedOut, url, "no connection within 0.15 s")
+      let error = try expectTransferError(
+        response.error, .timedOut, .timedOut, url, "no connection was established within 0.15 s")
       #expect(error.phase == .connect && error.delivery == .nothingSent)
     }
     withExtendedLifetime(listener) {}
@@ -179,7 +181,7 @@ import Testing
         await arrived.wait()
         let second = await session.request(origin.url) { $0.timeoutInterval = 0.1 }.outcome()
         let error = try expectTransferError(
-          second.error, .timedOut, .timedOut, "no connection became free within 0.1 s")
+          second.error, .timedOut, .timedOut, "no connection became available within 0.1 s")
         #expect(error.phase == .poolWait && error.delivery == .nothingSent)
         async let third = session.request(origin.url).outcome()
         reply.open()

@@ -54,7 +54,7 @@ import Testing
 
   /// Quotes from promises that no edit of the sources can break, each with the reason.
   private static let promisesWithoutMutation = [
-    "Transfers are whole through loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tests it"
+    "Transfers are complete despite loss, delay and reordering": "TCP keeps this promise; Tests/Namespaces tries it"
   ]
 
   @Test("each promise has a mutation that breaks it, and each mutation names one promise")

@@ -4,11 +4,11 @@ enum FuzzHelp {
   static var text: String {
     var text = """
       Usage: lupine fuzz [OPTIONS] URL
-      Sends requests that no good client sends to a server of your own, and reports what the server should never do: a
-      reply that breaks HTTP or breaks off, a hang, a reset, or that it no longer answers a good request.
+      Sends malformed requests to your own server, and reports its faults: an invalid or truncated response, a hang, a
+      reset, or no response to a valid request.
 
-      Each request is the good one, changed in one to three ways: its request line, its fields, what says where it ends,
-      its bytes. It has a connection of its own. The seed and a request's number make the same request again.
+      Each request is the valid one with one to three mutations of its request line, fields, framing or bytes, on a
+      dedicated connection. The seed and a request's number reproduce the same request.
 
 
       """
@@ -19,13 +19,13 @@ enum FuzzHelp {
     }
     text += """
 
-      Only this machine is sent to, unless --allow-remote says otherwise; proxies are never used, and redirects are not
-      followed. A good request goes ahead of the run, behind every 100 requests, and behind each reset and hang.
-      A server may close the connection without a word, and may wait for the rest of a request that may be unfinished;
-      neither is reported, but both are counted. The run ends early after 100 faults.
+      Without --allow-remote, requests are sent only to this machine. Proxies are never used, and redirects aren't
+      followed. A valid request is sent before the run, after every 100 requests, and after each reset and hang.
+      A server may close the connection without a response, and may wait for the rest of a request that looks
+      incomplete; neither is a fault, but both are counted. The run stops after 100 faults.
 
-      Exit status: 0 if there was no fault, \(ExitCode.serverAtFault.rawValue) if there was one, and otherwise as for lupine.
-      A host that is called fuzz is written with its scheme: lupine http://fuzz
+      Exit status: 0 without faults, \(ExitCode.serverAtFault.rawValue) with faults, and otherwise as for lupine.
+      To request a host named fuzz, write its scheme: lupine http://fuzz
 
       """
     return text

@@ -38,18 +38,18 @@ struct FuzzOptions {
     /// The letter of the short form, the name of the value (nil if the option takes none) and the help.
     var form: (letter: Character?, valueName: String?, summary: String) {
       switch self {
-      case .seed: (nil, "NUMBER", "makes the same requests again; a random one by default, which is shown")
-      case .count: (nil, "NUMBER", "how many requests are sent, 1 to 1000000; 1000 by default")
-      case .rate: (nil, "NUMBER", "how many a second at most, 1 to 400; 100 by default")
-      case .only: (nil, "NUMBER", "sends one request of the run alone, and shows how it begins")
-      case .print: (nil, nil, "writes the bytes of the one that --only names, and sends nothing")
-      case .timeout: (nil, "SECONDS", "after which a reply that doesn't come, or go on, is a hang; 5 by default")
-      case .allowRemote: (nil, nil, "also other hosts than this one: ask whoever they belong to")
-      case .request: ("X", "METHOD", "the method of the request that is mutated; GET, or POST with --data")
-      case .header: ("H", "'NAME: VALUE'", "a field of the request that is mutated")
-      case .data: ("d", "DATA", "the body of the request that is mutated")
-      case .insecure: ("k", nil, "takes any certificate")
-      case .help: ("h", nil, "shows this")
+      case .seed: (nil, "NUMBER", "the seed of the run, to repeat it; random by default, and printed")
+      case .count: (nil, "NUMBER", "the number of requests, 1 to 1000000; 1000 by default")
+      case .rate: (nil, "NUMBER", "the maximum number of requests per second, 1 to 400; 100 by default")
+      case .only: (nil, "NUMBER", "sends only this request of the run, and shows its first bytes")
+      case .print: (nil, nil, "writes the bytes of the request of --only, and sends nothing")
+      case .timeout: (nil, "SECONDS", "the time without received bytes that counts as a hang; 5 by default")
+      case .allowRemote: (nil, nil, "allows other hosts; get their owners' permission first")
+      case .request: ("X", "METHOD", "the method of the request to mutate; GET, or POST with --data")
+      case .header: ("H", "'NAME: VALUE'", "a field of the request to mutate")
+      case .data: ("d", "DATA", "the body of the request to mutate")
+      case .insecure: ("k", nil, "accepts any certificate")
+      case .help: ("h", nil, "shows this help")
       }
     }
   }
@@ -69,10 +69,10 @@ struct FuzzOptions {
       values.append((name, value))
     }
     guard let url = operands.first else { throw .fuzzUsage("a URL is missing") }
-    guard operands.count == 1 else { throw .fuzzUsage("one URL at a time, not also \(operands[1])") }
+    guard operands.count == 1 else { throw .fuzzUsage("only one URL is allowed; \(operands[1]) is another") }
     var options = FuzzOptions(uri: try OptionParser.uri(url), url: url, seed: randomSeed)
     for (name, value) in values { try options.apply(name, value) }
-    if options.printsOnly, options.only == nil { throw .fuzzUsage("--print needs --only NUMBER") }
+    if options.printsOnly, options.only == nil { throw .fuzzUsage("--print requires --only NUMBER") }
     try options.checkHost()
     return options
   }
@@ -118,7 +118,7 @@ struct FuzzOptions {
     case .insecure:
       skipsVerification = true
       shaping.append("-k")
-    case .help: preconditionFailure("answered by the parser")
+    case .help: preconditionFailure("the parser handles this option")
     }
   }
 
@@ -133,7 +133,7 @@ struct FuzzOptions {
 
   private func checkHost() throws(CommandError) {
     guard !isRemoteAllowed, !printsOnly, !Self.isLoopback(uri.origin) else { return }
-    throw .fuzzUsage("\(uri.origin.host) isn't this machine: --allow-remote, if whoever runs it agrees")
+    throw .fuzzUsage("\(uri.origin.host) isn't this machine; pass --allow-remote if its operator agrees")
   }
 
   /// Returns whether requests to the origin stay on this machine: it is a Unix socket, a loopback address, or a local

@@ -35,7 +35,8 @@ struct FuzzRun {
     do {
       engine = try Engine(configuration: EngineConfiguration(options))
     } catch {
-      throw CommandError(.other, "the engine can't start (\(error)). Raise the system's limits (ulimit -n, -u).")
+      throw CommandError(
+        .other, "the engine can't start (\(error)). Raise the descriptor and process limits (ulimit -n, -u).")
     }
   }
 
@@ -45,7 +46,7 @@ struct FuzzRun {
     let first = await send(mutator.request(0))
     if case .unreachable(let reason) = first { throw CommandError(.notConnected, reason) }
     guard case .answered = first else {
-      throw CommandError(.receiveFailed, "the request isn't answered as it is, without any mutation: \(first.text)")
+      throw CommandError(.receiveFailed, "the server doesn't answer the request without mutations: \(first.text)")
     }
     let start = ContinuousClock.now
     for number in 1...options.count {
@@ -54,7 +55,7 @@ struct FuzzRun {
       let verdict = await send(request)
       try tell(verdict, of: request)
       if faultCount >= FuzzOptions.faultsMax {
-        try output.write("\(faultCount) faults are enough; the run ends here\n")
+        try output.write("the run stops after \(faultCount) faults\n")
         break
       }
       guard verdict.isSuspicious || number % Self.checkInterval == 0 else { continue }
@@ -109,8 +110,8 @@ struct FuzzRun {
     if verdict.fault != .gone { sentCount += 1 }
     switch verdict {
     case .answered(let status): statuses[status / 100, default: 0] += 1
-    case .closed: counts["closed without a reply", default: 0] += 1
-    case .waits: counts["left waiting for the rest", default: 0] += 1
+    case .closed: counts["closed without a response", default: 0] += 1
+    case .waits: counts["waited for more data", default: 0] += 1
     case .unreachable: counts["not sent", default: 0] += 1
     case .fault(let fault, let reason):
       faultCount += 1
@@ -128,7 +129,7 @@ struct FuzzRun {
 
   private var summary: String {
     var parts = statuses.sorted { $0.key < $1.key }.map {
-      $0.key == 0 ? "\($0.value) unjudged" : "\($0.value) \($0.key)xx"
+      $0.key == 0 ? "\($0.value) unchecked" : "\($0.value) \($0.key)xx"
     }
     parts += counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
     return "\(sentCount) requests, \(faultCount) faults: \(parts.joined(separator: ", "))\n"
@@ -153,12 +154,12 @@ extension FuzzVerdict {
   /// The verdict in one line.
   var text: String {
     switch self {
-    case .answered(0): "answered, by what can't be judged"
+    case .answered(0): "answered; the response can't be checked"
     case .answered(let status): "answered with \(status)"
-    case .closed: "closed without a reply"
-    case .waits: "no reply: it may wait for the rest"
+    case .closed: "closed without a response"
+    case .waits: "no response; the server may be waiting for more data"
     case .fault(let fault, let reason): "\(fault.rawValue): \(reason)".printable
-    case .unreachable(let reason): "not reached: \(reason)".printable
+    case .unreachable(let reason): "not sent: \(reason)".printable
     }
   }
 }
@@ -179,7 +180,7 @@ extension MutatedRequest {
       default: text += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }
     }
-    return left > 0 ? "\(text)\n… and \(left) bytes more; --print writes them all" : text
+    return left > 0 ? "\(text)\n… and \(left) more bytes; --print writes all of them" : text
   }
 }
 

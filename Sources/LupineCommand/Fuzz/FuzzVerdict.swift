@@ -17,13 +17,13 @@ enum FuzzVerdict: Equatable {
 
   enum Fault: String, CaseIterable {
     /// The response violates HTTP or is truncated.
-    case brokenReply = "broken reply"
+    case brokenReply = "invalid response"
     /// No more bytes arrived within the timeout.
     case hang
     /// The connection was reset (RST).
     case reset
     /// The server no longer responds to a request without mutations.
-    case gone = "no longer answers"
+    case gone = "no longer responds"
   }
 
   init(_ result: Result<CollectedResponse, EngineError>, to request: MutatedRequest) {

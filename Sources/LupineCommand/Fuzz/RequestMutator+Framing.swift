@@ -68,11 +68,11 @@ extension RequestMutator.Mutation {
       setChunked(&shape, ["4\r\nbody\r\n", "0\r\n\(random.pick(odd))\r\n\r\n"])
     },
     Self(name: "no last chunk", leavesOpen: true) { shape, _ in setChunked(&shape, ["4\r\nbody\r\n"]) },
-    Self(name: "a second request behind it") { shape, random in
+    Self(name: "a second request after it") { shape, random in
       shape.behind = Array(
         random.pick(["GET / HTTP/1.1\r\nHost: other.test\r\n\r\n", "\0\0\0\0", "\r\n\r\n\r\n"]).utf8)
     },
-    Self(name: "a body that nothing announces") { shape, _ in
+    Self(name: "a body without framing fields") { shape, _ in
       shape.remove("Content-Length")
       shape.body = Array("body".utf8)
     },

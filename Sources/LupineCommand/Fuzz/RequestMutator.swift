@@ -46,27 +46,27 @@ struct RequestMutator {
       return "a flipped bit"
     case 1:
       bytes[index] = random.pick(Array("\r\n\t\0 :;,\u{7F}".utf8) + [0x80, 0xFF])
-      return "another byte"
+      return "a changed byte"
     case 2:
       bytes.removeSubrange(index..<end)
-      return "bytes left out"
+      return "bytes removed"
     case 3:
       bytes.insert(contentsOf: bytes[index..<end], at: index)
       return "bytes repeated"
     default:
       bytes.removeSubrange(max(index, 1)...)
-      return "cut off"
+      return "truncated"
     }
   }
 }
 
 extension RequestMutator.Mutation {
   static let ofRequestLine: [Self] = [
-    Self(name: "a method in small letters") { shape, _ in shape.method = shape.method.lowercased() },
+    Self(name: "a method in lowercase") { shape, _ in shape.method = shape.method.lowercased() },
     Self(name: "a method of 8,000 letters") { shape, _ in shape.method = String(repeating: "M", count: 8_000) },
     Self(name: "a control character in the method") { shape, _ in shape.method += "\u{1}" },
     Self(name: "no method") { shape, _ in shape.method = "" },
-    Self(name: "another method") { shape, random in
+    Self(name: "a different method") { shape, random in
       shape.method = random.pick(["HEAD", "OPTIONS", "TRACE", "DELETE", "BREW", "G!#$%&'*+-.^_`|~T"])
     },
     Self(name: "the target in absolute form") { shape, random in
@@ -86,23 +86,23 @@ extension RequestMutator.Mutation {
     Self(name: "an odd escape in the target") { shape, random in
       shape.target += random.pick(["%00", "%", "%4", "%zz", "%u0041", "%0d%0aX: y"])
     },
-    Self(name: "a target that is none") { shape, random in
+    Self(name: "an invalid target") { shape, random in
       shape.target = random.pick(["", "*", "x", "?", "#", "//", "///", "\\", "/#a", "@", ":80"])
     },
-    Self(name: "another version") { shape, random in
+    Self(name: "a different version") { shape, random in
       shape.version = random.pick([
         "HTTP/1.0", "HTTP/1.9", "HTTP/2.0", "HTTP/0.9", "HTTP/1.1x", "HTTP/1.1 x", "http/1.1", "HTTP/01.1", "HTTP/1.",
         "HTTP/1", "HTTP/", "HTTP/1.99999999999", "HTP/1.1",
       ])
     },
     Self(name: "no version") { shape, _ in shape.version = "" },
-    Self(name: "other white space in the request line") { shape, random in
+    Self(name: "different white space in the request line") { shape, random in
       shape.space = random.pick(["  ", "\t", " \t ", "\u{B}", "\u{A0}"])
     },
-    Self(name: "empty lines in front") { shape, random in
+    Self(name: "empty lines before the request") { shape, random in
       shape.front = Array(String(repeating: random.pick(["\r\n", "\n"]), count: random.pick([1, 2, 500])).utf8)
     },
-    Self(name: "other line ends") { shape, random in shape.lineEnd = random.pick(["\n", "\r", "\r\r\n", "\n\r"]) },
+    Self(name: "different line ends") { shape, random in shape.lineEnd = random.pick(["\n", "\r", "\r\r\n", "\n\r"]) },
   ]
 
   static let ofFields: [Self] = [
@@ -130,7 +130,7 @@ extension RequestMutator.Mutation {
     },
     Self(name: "no Host") { shape, _ in shape.remove("Host") },
     Self(name: "two Hosts") { shape, _ in shape.lines.append(RequestShape.Line(name: "Host", value: "other.test")) },
-    Self(name: "a Host that is none") { shape, random in
+    Self(name: "an invalid Host") { shape, random in
       shape.set("Host", random.pick(["", "a b", "a/b", "[::", "a:99999", "a,b", "\u{FF}", "a@b", "..", "%00"]))
     },
     Self(name: "a repeated field") { shape, random in

@@ -70,7 +70,9 @@ struct BodySource: ~Copyable {
   /// - Returns: the number of bytes sent, or nil if the socket accepts none now. 0 means that this file can't be sent
   ///   directly and must be pulled.
   mutating func sendFile(to socket: any StreamSocket, countMax: Int) throws(Failure) -> Int? {
-    guard case .file(let path, let total) = segments[index] else { preconditionFailure("no file comes next") }
+    guard case .file(let path, let total) = segments[index] else {
+      preconditionFailure("the next segment isn't a file")
+    }
     try open(path)
     do {
       let count = Int(min(total - offset, UInt64(countMax)))
@@ -147,7 +149,8 @@ struct BodySource: ~Copyable {
   private func copy(_ range: Range<Int>, of bytes: RequestBody.HeldBytes, into output: inout [UInt8]) {
     let countBefore = output.count
     bytes.append(range, &output)
-    precondition(output.count - countBefore == range.count, "held bytes came in another number than was asked for")
+    precondition(
+      output.count - countBefore == range.count, "the body returned a different number of held bytes than requested")
   }
 
   private mutating func open(_ path: String) throws(Failure) {
@@ -187,7 +190,7 @@ struct BodySource: ~Copyable {
       isSpent = isSpent || !producer.isReplayable
       producer.begin(fresh)
     }
-    guard let writer else { preconditionFailure("a producer without a writer") }
+    guard let writer else { preconditionFailure("a producer has no writer") }
     let taken: BodyWriter.Taken
     do {
       taken = try writer.take()

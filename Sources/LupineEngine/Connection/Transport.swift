@@ -161,8 +161,9 @@ struct Transport: ~Copyable {
   private static var unreadAnswers: TLSError {
     TLSError(
       code: .protocolViolation,
-      message: "The server asked for TLS messages (key updates) and doesn't read them; \(answerBytesMax) bytes of "
-        + "answers may wait for it. Fix the server.")
+      message:
+        "The server requested TLS messages (key updates) but doesn't read them; at most \(answerBytesMax) bytes of "
+        + "replies may be pending. Fix the server.")
   }
 
   /// Continues the TLS handshake. Returns whether it is complete; call `flush` afterward.

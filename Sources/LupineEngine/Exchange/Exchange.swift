@@ -328,7 +328,7 @@ final class Exchange {
     do {
       // The decoder enforces the request's `bodyBytesMax`.
       guard let progress = try decoder?.decode(bytes.bytes, upTo: credit, scratch: &scratch, receive: handOver) else {
-        preconditionFailure("no decoder")
+        preconditionFailure("the body has no decoder")
       }
       return progress
     } catch {

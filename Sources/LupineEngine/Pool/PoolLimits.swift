@@ -66,11 +66,11 @@ extension PoolLimits {
 
   /// Traps on limits with which no exchange could ever get a connection.
   func validate() {
-    precondition(connectionsPerOriginMax >= 1, "connectionsPerOriginMax is below 1: nobody could ever connect")
-    precondition(connectionsMax >= 1, "connectionsMax is below 1: nobody could ever connect")
-    precondition(waitersMax >= 1, "waitersMax is below 1: nobody could wait for a connection to be opened")
-    precondition(usesPerConnectionMax ?? 1 >= 1, "usesPerConnectionMax is below 1: a connection has to serve somebody")
-    precondition(idlePerOriginMax >= 0 && idleMax >= 0, "a number of idle connections is negative")
-    precondition(originsRememberedMax >= 0, "originsRememberedMax is negative")
+    precondition(connectionsPerOriginMax >= 1, "connectionsPerOriginMax must be at least 1")
+    precondition(connectionsMax >= 1, "connectionsMax must be at least 1")
+    precondition(waitersMax >= 1, "waitersMax must be at least 1, because a request waits for each new connection")
+    precondition(usesPerConnectionMax ?? 1 >= 1, "usesPerConnectionMax must be at least 1")
+    precondition(idlePerOriginMax >= 0 && idleMax >= 0, "idlePerOriginMax and idleMax must not be negative")
+    precondition(originsRememberedMax >= 0, "originsRememberedMax must not be negative")
   }
 }

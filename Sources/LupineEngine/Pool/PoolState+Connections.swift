@@ -14,7 +14,7 @@ extension PoolState {
   /// Returns the connection's slot. Traps if the connection was closed.
   func slot(of id: ConnectionID) -> Int {
     precondition(
-      id.slot < connections.upperBound && connections[id.slot].serial == id.serial, "\(id) was closed before")
+      id.slot < connections.upperBound && connections[id.slot].serial == id.serial, "\(id) was already closed")
     return id.slot
   }
 
@@ -26,7 +26,9 @@ extension PoolState {
 
   /// Opens a connection for an origin's first unattended waiter.
   mutating func open(_ origin: Int) -> Action {
-    guard let asker = origins[origin].firstUnattended else { preconditionFailure("a connection is opened for nobody") }
+    guard let asker = origins[origin].firstUnattended else {
+      preconditionFailure("a connection is opened without a waiter")
+    }
     lastConnection = lastConnection == ConnectionID.serialMax ? 1 : lastConnection + 1
     let connection = connections.insert(
       PooledConnection(serial: lastConnection, origin: origin, state: .opening(asker: nil)))
@@ -56,7 +58,9 @@ extension PoolState {
   /// Removes a connection that was being opened. The caller must update the asker and call `settle` for the origin.
   mutating func removeOpening(_ connection: Int) {
     let origin = connections[connection].origin
-    guard case .opening(let asker) = connections[connection].state else { preconditionFailure("it was opened before") }
+    guard case .opening(let asker) = connections[connection].state else {
+      preconditionFailure("the connection was already open")
+    }
     if let asker {
       waiters[asker].opening = nil
     } else {

@@ -164,7 +164,9 @@ struct PoolState: Sendable {
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
-    guard case .opening(let asker) = connections[connection].state else { preconditionFailure("\(id) was opened") }
+    guard case .opening(let asker) = connections[connection].state else {
+      preconditionFailure("\(id) was already open")
+    }
     count(origin) { $0.openingsFailed += 1 }
     removeOpening(connection)
     var actions: [Action] = []
@@ -186,7 +188,7 @@ struct PoolState: Sendable {
   mutating func release(_ id: ConnectionID, closing reason: CloseReason?, now: Instant) -> Released {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
-      preconditionFailure("\(id) was released, and isn't in use")
+      preconditionFailure("\(id) was released but isn't in use")
     }
     guard let reason = reason ?? reasonToRetire(connection, now) else { return free(connection, now) }
     var actions: [Action] = []
@@ -199,7 +201,7 @@ struct PoolState: Sendable {
   mutating func detach(_ id: ConnectionID) -> [Action] {
     let connection = slot(of: id)
     guard case .busy = connections[connection].state else {
-      preconditionFailure("\(id) was detached, and isn't in use")
+      preconditionFailure("\(id) was detached but isn't in use")
     }
     remove(connection, .upgraded)
     var actions: [Action] = []
@@ -210,7 +212,7 @@ struct PoolState: Sendable {
   /// Closes an idle connection that has failed, or whose peer has closed it or sent unsolicited bytes.
   mutating func evict(_ id: ConnectionID, _ reason: CloseReason) -> [Action] {
     let connection = slot(of: id)
-    guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted, and isn't idle") }
+    guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted but isn't idle") }
     var actions: [Action] = []
     close(connection, reason, &actions)
     conclude(&actions)

@@ -107,40 +107,43 @@ extension ProxyError: CustomStringConvertible {
   private var explanation: String {
     switch cause {
     case .malformedHost:
-      "the host isn't a name or an address. Write scheme://user:password@host:port, with user and password escaped."
-    case .malformedPort: "the port isn't a number from 1 to 65535. Write scheme://user:password@host:port."
+      "the host is neither a name nor an address. Use scheme://user:password@host:port, with user and password "
+        + "percent-encoded."
+    case .malformedPort: "the port isn't a number from 1 to 65535. Use scheme://user:password@host:port."
     case .unsupportedScheme("https"):
-      "a proxy that is itself spoken to by TLS isn't supported. Use http://, which tunnels https unread."
+      "TLS to the proxy itself isn't supported. Use http://; https requests stay encrypted in its tunnel."
     case .unsupportedScheme(let scheme) where ["socks", "socks4", "socks4a"].contains(scheme):
       "SOCKS 4 isn't supported. Use socks5:// or socks5h://."
     case .unsupportedScheme(let scheme):
-      "the scheme \"\(scheme)\" isn't a proxy's. Use http://, socks5:// or socks5h://."
-    case .malformedCredentials: "user or password isn't UTF-8 when percent-decoded. Escape their UTF-8 bytes."
-    case .colonInUser: "the user's name has a colon, which Basic credentials can't hold (RFC 7617 §2). Use another."
+      "the scheme \"\(scheme)\" isn't supported for proxies. Use http://, socks5:// or socks5h://."
+    case .malformedCredentials:
+      "the user name or password isn't valid UTF-8 after percent-decoding. Percent-encode its UTF-8 bytes."
+    case .colonInUser:
+      "the user name has a colon, which Basic credentials can't contain (RFC 7617 §2). Use another name."
     case .credentialsLength:
-      "SOCKS 5 needs both user and password, of 1 to 255 bytes each (RFC 1929 §2). Correct them, or leave both out."
+      "SOCKS 5 requires both a user name and a password of 1 to 255 bytes (RFC 1929 §2). Correct them, or omit both."
     case .hostNameTooLong(let count):
-      "the destination's name has \(count) bytes, and SOCKS 5 takes 255 (RFC 1928 §5). Use socks5://."
+      "the host name has \(count) bytes, more than the 255 of SOCKS 5 (RFC 1928 §5). Use socks5://."
     case .notSOCKS5(let version):
-      "the reply begins with \(hex(version)), not with SOCKS version 5. Check the proxy's scheme and port."
+      "the reply starts with \(hex(version)) instead of SOCKS version 5. Check the proxy's scheme and port."
     case .noAcceptableMethod(hasCredentials: false):
-      "the proxy accepts none of the offered ways to log in (RFC 1928 §3). Give it a user and a password."
+      "the proxy requires authentication (RFC 1928 §3). Add a user name and a password to its URL."
     case .noAcceptableMethod(hasCredentials: true):
-      "the proxy takes neither nobody nor a user with a password (RFC 1928 §3). Look at its configuration."
+      "the proxy accepts neither unauthenticated connections nor a password (RFC 1928 §3). Check its configuration."
     case .unexpectedMethod(let method):
       "the proxy chose the authentication method \(hex(method)), which wasn't offered (RFC 1928 §3). Fix the proxy."
     case .unexpectedAuthenticationVersion(let version):
-      "the reply to user and password begins with \(hex(version)), not with 0x01 (RFC 1929 §2). Fix the proxy."
-    case .credentialsRefused: "the proxy refused user and password. Correct them."
+      "the reply to the credentials starts with \(hex(version)) instead of 0x01 (RFC 1929 §2). Fix the proxy."
+    case .credentialsRefused: "the proxy refused the user name and password. Correct them."
     case .refusedBySOCKS(let refusal): refusal.explanation
     case .unexpectedAddressType(let type):
       "the reply's address has the unknown type \(hex(type)) (RFC 1928 §5). Fix the proxy."
     case .credentialsRequired(let schemes, let hadCredentials):
       Self.explain(schemes: schemes, hadCredentials: hadCredentials)
     case .refused(let status):
-      "the proxy answered CONNECT with \(status). Check that it may connect to this host and port; see its log."
-    case .wire(let error) where error.isCallersFault: "CONNECT can't be written. \(error)"
-    case .wire(let error): "the reply to CONNECT is wrong. \(error)"
+      "the proxy answered CONNECT with status \(status). Check that it allows this host and port; see its log."
+    case .wire(let error) where error.isCallersFault: "the CONNECT request is invalid. \(error)"
+    case .wire(let error): "the response to CONNECT is invalid. \(error)"
     case .truncated(let received):
       "the proxy closed the connection after \(received) bytes of its reply. Check its scheme and port; see its log."
     }
@@ -151,15 +154,15 @@ extension ProxyError: CustomStringConvertible {
     let isBasicOffered = schemes.contains { $0.lowercased() == "basic" }
     let remedy =
       if !isBasicOffered {
-        "Let it offer Basic, the one scheme that is supported."
+        "Enable Basic on the proxy; no other scheme is supported."
       } else if hadCredentials {
-        "Correct user and password."
+        "Correct the user name and password."
       } else {
-        "Write them into the proxy's URL: http://user:password@host:port."
+        "Add them to the proxy's URL: http://user:password@host:port."
       }
     return hadCredentials
       ? "the proxy refused the credentials (407) and \(offer). \(remedy)"
-      : "the proxy asks for credentials (407) and \(offer). \(remedy)"
+      : "the proxy requires credentials (407) and \(offer). \(remedy)"
   }
 
   private func hex(_ byte: UInt8) -> String {
@@ -170,17 +173,19 @@ extension ProxyError: CustomStringConvertible {
 extension SOCKS5Refusal {
   fileprivate var explanation: String {
     switch self {
-    case .generalFailure: "the proxy failed (SOCKS reply 1). Look at its log."
-    case .notAllowed: "the proxy's rules forbid this destination (SOCKS reply 2). Change them, or go around it."
-    case .networkUnreachable: "the proxy can't reach the destination's network (SOCKS reply 3). Look at its routes."
+    case .generalFailure: "the proxy failed (SOCKS reply 1). Check its log."
+    case .notAllowed:
+      "the proxy's rules forbid this destination (SOCKS reply 2). Change them, or connect without the proxy."
+    case .networkUnreachable: "the proxy can't reach the destination's network (SOCKS reply 3). Check its routes."
     case .hostUnreachable:
-      "the proxy can't reach the destination, or doesn't know its name (SOCKS reply 4). Check the host."
-    case .connectionRefused: "nobody listens at the destination (SOCKS reply 5). Check host and port."
-    case .timeToLiveExpired: "a packet to the destination went too far (SOCKS reply 6). Look at the proxy's routes."
-    case .commandNotSupported: "the proxy doesn't support CONNECT (SOCKS reply 7). Use another."
+      "the proxy can't reach or resolve the host (SOCKS reply 4). Check the host name."
+    case .connectionRefused: "the destination refused the proxy's connection (SOCKS reply 5). Check host and port."
+    case .timeToLiveExpired: "a packet from the proxy expired on its route (SOCKS reply 6). Check the proxy's routes."
+    case .commandNotSupported: "the proxy doesn't support CONNECT (SOCKS reply 7). Use another proxy."
     case .addressTypeNotSupported:
-      "the proxy doesn't take this kind of address (SOCKS reply 8). Try socks5h:// instead of socks5://, or vice versa."
-    case .unassigned(let code): "the proxy refused with the unassigned SOCKS reply \(code). Look at its log."
+      "the proxy doesn't support this type of address (SOCKS reply 8). Try socks5h:// instead of socks5://, or vice "
+        + "versa."
+    case .unassigned(let code): "the proxy refused with the unassigned SOCKS reply \(code). Check its log."
     }
   }
 }

@@ -60,7 +60,7 @@ struct SOCKS5Handshake: Sendable {
 
   /// Parses a reply from `cursor` on and advances it, never past the end of the expected reply.
   mutating func receive(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(ProxyError) -> ProxyStep {
-    precondition(!isDone, "the handshake is over, and the bytes are the tunnel's")
+    precondition(!isDone, "the handshake is already complete; further bytes belong to the tunnel")
     while cursor < bytes.count {
       pending.append(bytes[cursor])
       cursor += 1

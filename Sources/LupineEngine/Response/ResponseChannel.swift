@@ -94,7 +94,7 @@ final class ResponseChannel: ResponseSink {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
           guard state.held.isEmpty, state.ending == nil else { return true }
-          precondition(state.bodyWaiter == nil, "a response's body is read by two tasks at once")
+          precondition(state.bodyWaiter == nil, "two tasks read the same response body at once")
           state.bodyWaiter = continuation
           return false
         }

@@ -62,7 +62,7 @@ final class ResponseCollector: ResponseSink {
       handle?.cancel()
     }
     guard let outcome = state.withLock({ $0.outcome.take() }) else {
-      preconditionFailure("a response's end was told without it")
+      preconditionFailure("a response ended without a result")
     }
     return outcome
   }

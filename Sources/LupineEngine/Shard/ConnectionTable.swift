@@ -20,7 +20,7 @@ struct ConnectionTable<Element> {
       let isThere = self[id] != nil
       if let newValue {
         while places.count <= id.slot { places.append(nil) }
-        precondition(isThere || places[id.slot] == nil, "a slot is given away that is taken")
+        precondition(isThere || places[id.slot] == nil, "the slot is already taken")
         places[id.slot] = (id, newValue)
         if !isThere { count += 1 }
       } else if isThere {

@@ -68,7 +68,9 @@ extension Shard {
   }
 
   private func waiting(_ id: ExchangeID) -> Exchange {
-    guard let exchange = exchanges[id] else { preconditionFailure("the pool serves an exchange that has ended") }
+    guard let exchange = exchanges[id] else {
+      preconditionFailure("the pool assigned a connection to an ended exchange")
+    }
     return exchange
   }
 

@@ -70,7 +70,7 @@ extension Shard {
         if let proxy = opening.key.route.proxy {
           trace(.tunnelOpened(connection: UInt64(opening.id.serial), proxy: proxy))
         }
-        guard let socket = opening.transport?.socket else { preconditionFailure("a tunnel without a socket") }
+        guard let socket = opening.transport?.socket else { preconditionFailure("the tunnel has no socket") }
         opening.transport = nil
         return beginTLS(opening, socket)
       }

@@ -83,15 +83,16 @@ extension HTTPURLResponse {
       let remedy =
         hasBasic
         ? "Pass a valid user name and password to authenticate(username:password:)."
-        : "authenticate(username:password:) answers only Basic. Enable Basic on the server, or set the Authorization field."
-      return "The server asks for a credential and \(offer). \(remedy)"
+        : "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the Authorization "
+          + "field."
+      return "The server requires a credential and \(offer). \(remedy)"
     case 407:
       let (offer, hasBasic) = offer(in: "Proxy-Authenticate")
       let remedy =
         hasBasic
-        ? "Write a valid user name and password into the proxy's URL: http://user:password@host:port."
+        ? "Add a valid user name and password to the proxy's URL: http://user:password@host:port."
         : "Only Basic is supported. Enable Basic on the proxy."
-      return "The proxy asks for a credential and \(offer). \(remedy)"
+      return "The proxy requires a credential and \(offer). \(remedy)"
     default: return nil
     }
   }

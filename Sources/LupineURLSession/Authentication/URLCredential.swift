@@ -16,7 +16,7 @@ public final class URLCredential: NSObject, Sendable {
     /// Until the process ends, since there is nowhere to keep it longer.
     case permanent = 2
     /// Until the process ends, since there is nowhere to keep it longer and nothing to share it with.
-    @available(*, deprecated, message: "Nothing is shared with other devices here; use permanent.")
+    @available(*, deprecated, message: "Credentials aren't shared with other devices; use permanent.")
     case synchronizable = 3
   }
 

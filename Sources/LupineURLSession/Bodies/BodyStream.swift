@@ -101,7 +101,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
   }
 
   private static let exhausted =
-    "The body's stream has been read before and can't be read again. Send data or a file, or give a new stream."
+    "The body stream was already read and can't be read again. Send data or a file, or provide a new stream."
 
   package static func == (left: BodyStream, right: BodyStream) -> Bool { left.stream === right.stream }
 

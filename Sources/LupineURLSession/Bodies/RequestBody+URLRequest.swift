@@ -43,7 +43,7 @@ extension RequestBody {
   init(ofFile url: URL) throws {
     self.init()
     guard url.isFileURL else {
-      throw URLError(.unsupportedURL, file: url, "is not a file's URL. Download it first, or upload its data.", nil)
+      throw URLError(.unsupportedURL, file: url, "isn't a file URL. Download it first, or upload its data.", nil)
     }
     let attributes: [FileAttributeKey: Any]
     do {
@@ -55,10 +55,10 @@ extension RequestBody {
     }
     let type = attributes[.type] as? FileAttributeType
     if type == .typeDirectory {
-      throw URLError(.fileIsDirectory, file: url, "is a directory. Upload its files, or an archive of them.", nil)
+      throw URLError(.fileIsDirectory, file: url, "is a directory. Upload its files separately or as an archive.", nil)
     }
     guard type == .typeRegular, let size = attributes[.size] as? NSNumber else {
-      throw URLError(.cannotOpenFile, file: url, "is no regular file, so its size isn't known. Upload a stream.", nil)
+      throw URLError(.cannotOpenFile, file: url, "isn't a regular file, so its size is unknown. Upload a stream.", nil)
     }
     if size.uint64Value > 0 { append(.file(path: url.path, byteCount: size.uint64Value)) }
   }

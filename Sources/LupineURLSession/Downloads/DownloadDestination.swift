@@ -39,7 +39,7 @@ package struct DownloadDestination: Sendable {
     if isPlace(of: source) {
       throw moveError(
         SystemError(call: "rename", code: EEXIST), source,
-        remedy: "That is where the download lies. Choose another place")
+        remedy: "It is the download's temporary file. Choose another destination")
     }
     do throws(SystemError) {
       do throws(SystemError) {
@@ -100,11 +100,11 @@ package struct DownloadDestination: Sendable {
 
   private func remedy(_ code: CInt) -> String {
     switch code {
-    case EEXIST: "Choose another destination, or say .removePreviousFile"
-    case EISDIR, ENOTEMPTY: "Choose a destination that is a file, since a folder isn't removed for one"
-    case ENOENT: "Make the folder first, or say .createIntermediateDirectories"
-    case ENOTDIR: "Choose a destination whose folders are folders"
-    case EACCES, EPERM, EROFS: "Choose a folder that can be written"
+    case EEXIST: "Choose another destination, or pass .removePreviousFile"
+    case EISDIR, ENOTEMPTY: "Choose a destination that isn't a directory, because directories aren't replaced"
+    case ENOENT: "Create the directory first, or pass .createIntermediateDirectories"
+    case ENOTDIR: "Choose a destination whose parent is a directory"
+    case EACCES, EPERM, EROFS: "Choose a writable directory"
     case ENOSPC, EDQUOT: "Free space there, or choose another destination"
     case ENAMETOOLONG: "Choose a shorter name"
     default: "Choose another destination"

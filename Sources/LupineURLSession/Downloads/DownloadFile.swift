@@ -155,8 +155,8 @@ final class DownloadFile: Sendable {
 
   private func failIncomplete(_ byteCountDue: UInt64) -> URLError {
     let description = """
-      \(source.map(ReadableText.url) ?? url.path): The file has \(byteCount) bytes where the server said that it would have \
-      \(byteCountDue). Download from the start.
+      \(source.map(ReadableText.url) ?? url.path): The file has \(byteCount) bytes, but the server announced \
+      \(byteCountDue). Download it from the start.
       """
     var info: [String: Any] = [NSLocalizedDescriptionKey: description]
     if let source { info[NSURLErrorFailingURLErrorKey] = source }

@@ -35,10 +35,10 @@ struct DownloadFileFailure {
   private var remedy: String {
     switch error.code {
     case ENOSPC, EDQUOT: "Free space there, or choose another temporary directory (TMPDIR)"
-    case EFBIG: "Raise the limit of a file's size (ulimit -f), or choose a file system without one (TMPDIR)"
-    case EIO: "Look at the disk's health (dmesg), or choose another temporary directory (TMPDIR)"
-    case EMFILE, ENFILE: "Raise the limit of descriptors (ulimit -n)"
-    default: "Choose a temporary directory that can be written (TMPDIR)"
+    case EFBIG: "Raise the file size limit (ulimit -f), or choose another file system (TMPDIR)"
+    case EIO: "Check the disk's health (dmesg), or choose another temporary directory (TMPDIR)"
+    case EMFILE, ENFILE: "Raise the descriptor limit (ulimit -n)"
+    default: "Choose a writable temporary directory (TMPDIR)"
     }
   }
 

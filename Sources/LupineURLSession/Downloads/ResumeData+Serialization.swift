@@ -76,8 +76,8 @@ extension ResumeData {
 extension URLError {
   fileprivate static func unreadableResumeData(_ byteCount: Int) -> URLError {
     let description = """
-      The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't made by this library. \
-      Download from the start.
+      The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't created by this library. \
+      Download the file from the start.
       """
     return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: description])
   }

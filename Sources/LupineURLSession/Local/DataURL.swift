@@ -182,12 +182,13 @@ enum DataURLError: Error, Equatable, CustomStringConvertible {
 
   var description: String {
     switch self {
-    case .otherScheme: "The URL's scheme isn't data. Write data: in front."
-    case .missingComma: "The data URL has no comma. Write one in front of the content (RFC 2397 §3)."
+    case .otherScheme: "The URL's scheme isn't data. Put data: before it."
+    case .missingComma: "The data URL has no comma. Put one before the content (RFC 2397 §3)."
     case .malformedMediaType:
-      "The data URL's media type is malformed. Write type/subtype;name=value, then ;base64 if need be (RFC 2397 §3)."
+      "The data URL's media type is malformed. Use type/subtype;name=value, followed by ;base64 for base64 (RFC 2397 "
+        + "§3)."
     case .malformedEscape(let offset):
-      "The data URL has a % without two hex digits at byte \(offset). Write %25 for a percent sign."
+      "The % at byte \(offset) of the data URL isn't followed by two hex digits. Write %25 for a percent sign."
     case .malformedBase64: "The data URL's content isn't base64 (RFC 4648 §4). Encode it again, or remove ;base64."
     }
   }

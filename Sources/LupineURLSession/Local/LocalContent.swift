@@ -41,7 +41,7 @@ struct LocalContent: ~Copyable {
     let method = request.httpMethod ?? "GET"
     guard method == "GET" || method == "HEAD", request.body == .none else {
       throw URLError(
-        .unsupportedURL, local: url, "can only be read. Use GET or HEAD without a body; write files with FileManager.")
+        .unsupportedURL, local: url, "supports only GET and HEAD without a body. To write a file, use FileManager.")
     }
     let isHead = method == "HEAD"
     if url.scheme?.lowercased() == "data" {
@@ -83,11 +83,11 @@ struct LocalContent: ~Copyable {
     let host = url.host(percentEncoded: false) ?? ""
     guard host.isEmpty || host.lowercased() == "localhost", url.user == nil, url.port == nil else {
       throw URLError(
-        .unsupportedURL, local: url, "names a file of another host. Leave the host empty to read one of this machine.")
+        .unsupportedURL, local: url, "names a file on another host. Leave the host empty to read a local file.")
     }
     let path = url.path(percentEncoded: false)
     guard path.hasPrefix("/"), !path.utf8.contains(0) else {
-      throw URLError(.badURL, local: url, "has no absolute path of UTF-8. Make the URL with URL(filePath:).")
+      throw URLError(.badURL, local: url, "has no absolute path in UTF-8. Create the URL with URL(filePath:).")
     }
     return path
   }
@@ -120,7 +120,7 @@ struct LocalContent: ~Copyable {
       if piece.isEmpty, !isAtEnd, let byteCount {
         throw URLError(
           .resourceUnavailable, local: url,
-          "became shorter while it was read: it had \(byteCount) bytes, and ended behind \(offset). Read it again.")
+          "became shorter while being read: it had \(byteCount) bytes but ended after \(offset). Read it again.")
       }
     }
     offset += UInt64(piece.count)
@@ -136,7 +136,7 @@ struct LocalContent: ~Copyable {
     } catch {
       throw URLError(
         .resourceUnavailable, local: url,
-        "can't be read behind \(offset) bytes: \(error). Look at the disk's health (dmesg).", error.posixError)
+        "can't be read after \(offset) bytes: \(error). Check the disk's health (dmesg).", error.posixError)
     }
     return bytes
   }
@@ -168,15 +168,16 @@ extension URLError {
     self.init(code, userInfo: info)
   }
 
-  fileprivate init(opening url: URL, _ error: SystemError) {
+  /// Creates the error for a file that can't be opened.
+  init(opening url: URL, _ error: SystemError) {
     let (code, explanation): (Code, String) =
       switch error.code {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
-      case EISDIR: (.fileIsDirectory, "is a directory. Read its files.")
-      case EACCES, EPERM: (.noPermissionsToReadFile, "may not be read by this user. Change its permissions.")
+      case EISDIR: (.fileIsDirectory, "is a directory. Request one of its files.")
+      case EACCES, EPERM: (.noPermissionsToReadFile, "isn't readable by this user. Change its permissions.")
       // ENXIO: a socket, or a device that isn't there.
-      case EINVAL, ENXIO: (.cannotOpenFile, "is no regular file, so reading it might block. Read it with FileHandle.")
-      case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the limit of descriptors (ulimit -n).")
+      case EINVAL, ENXIO: (.cannotOpenFile, "isn't a regular file, so reading it might block. Read it with FileHandle.")
+      case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the descriptor limit (ulimit -n).")
       default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")
       }
     self.init(code, local: url, explanation, error.posixError)

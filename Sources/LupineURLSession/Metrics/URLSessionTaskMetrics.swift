@@ -14,7 +14,7 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     /// The network.
     case networkLoad = 1
     /// A server that sent it before it was asked for. None says so: HTTP/1.1 has no pushes.
-    @available(*, deprecated, message: "HTTP/1.1 has no pushes.")
+    @available(*, deprecated, message: "HTTP/1.1 has no server push.")
     case serverPush = 2
     /// A cache of this machine. None says so as long as sessions have no cache.
     case localCache = 3

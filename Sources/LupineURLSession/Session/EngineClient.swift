@@ -55,7 +55,7 @@ package final class EngineClient: Sendable {
     case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
       break
     case .returnCacheDataDontLoad:
-      let text = "\(ReadableText.url(url)) isn't stored, and must not be loaded. Use another cache policy."
+      let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
       throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
     case .reloadIgnoringLocalAndRemoteCacheData:
       // The latter for caches of HTTP/1.0 (RFC 9111 §5.4).

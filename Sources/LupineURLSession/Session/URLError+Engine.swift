@@ -23,9 +23,9 @@ extension URLError {
 
   /// The engine couldn't be started.
   init(_ error: SystemError) {
-    let remedy = "Raise the limits of descriptors and threads (ulimit -n, ulimit -u)."
+    let remedy = "Raise the descriptor and thread limits (ulimit -n, ulimit -u)."
     self.init(
-      .cannotLoadFromNetwork, description: "The engine can't be started: \(error). \(remedy)", underlying: error,
+      .cannotLoadFromNetwork, description: "The engine can't start: \(error). \(remedy)", underlying: error,
       url: nil)
   }
 

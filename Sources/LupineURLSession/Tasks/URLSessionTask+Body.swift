@@ -65,7 +65,7 @@ extension URLSessionTask {
   }
 
   private static var noStream: URLError {
-    let text = "The body has to be read from its start, and the delegate gave no stream for it. Send data or a file."
+    let text = "The body must be read again, but the delegate returned no stream. Return one, or send data or a file."
     return URLError(.requestBodyStreamExhausted, userInfo: [NSLocalizedDescriptionKey: text])
   }
 }
@@ -84,7 +84,7 @@ private final class BodyStreamAnswer: Sendable {
   /// continuation that is resumed before it is awaited.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
-      guard case .given(let answer) = state else { preconditionFailure("nobody has answered yet") }
+      guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }
       return answer
     }
   }

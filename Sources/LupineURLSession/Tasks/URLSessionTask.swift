@@ -141,7 +141,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       guard session.owns(self) else {
         throw URLError(
           .cancelled,
-          userInfo: [NSLocalizedDescriptionKey: "The session was invalidated before the task was made. Make a new one."]
+          userInfo: [
+            NSLocalizedDescriptionKey: "The session was invalidated before the task was created. Create a new session."
+          ]
         )
       }
       let transfer = try makeTransfer(request, in: session)

@@ -98,7 +98,7 @@ extension Transfer {
 
   private func takeEnd() {
     let (successor, failure, isCancelled) = state.withLock { state -> (Successor?, EngineError?, Bool) in
-      guard let result = state.batch.end.take() else { preconditionFailure("no end came") }
+      guard let result = state.batch.end.take() else { preconditionFailure("the transfer has no end") }
       state.performed.append((state.urlRequest, state.response))
       state.handle = nil
       state.isExchanging = false

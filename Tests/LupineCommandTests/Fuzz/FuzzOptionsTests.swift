@@ -24,14 +24,15 @@ struct FuzzOptionsTests {
   @Test(
     "an invalid command line is refused",
     arguments: [
-      ([], "a URL is missing"), (["a", "localhost"], "one URL at a time, not also localhost"),
+      ([], "a URL is missing"), (["a", "localhost"], "only one URL is allowed; localhost is another"),
       (["--count", "0", "localhost"], "--count takes 1 to 1000000, not \"0\""),
       (["--count", "1000001", "localhost"], "--count takes 1 to 1000000, not \"1000001\""),
       (["--rate", "401", "localhost"], "--rate takes 1 to 400, not \"401\""),
       (["--seed", "-1", "localhost"], "--seed takes a whole number, not \"-1\""),
       (["--rate"], "--rate needs a value"), (["--print=1", "localhost"], "--print takes no value"),
-      (["--print", "localhost"], "--print needs --only NUMBER"), (["--loud", "localhost"], "--loud isn't an option"),
-      (["http://192.0.2.1/"], "192.0.2.1 isn't this machine: --allow-remote, if whoever runs it agrees"),
+      (["--print", "localhost"], "--print requires --only NUMBER"),
+      (["--loud", "localhost"], "--loud isn't an option"),
+      (["http://192.0.2.1/"], "192.0.2.1 isn't this machine; pass --allow-remote if its operator agrees"),
     ])
   func refused(arguments: [String], reason: String) {
     #expect(throws: CommandError(.usage, "\(reason): see lupine fuzz --help")) {

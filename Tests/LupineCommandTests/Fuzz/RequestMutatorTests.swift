@@ -50,7 +50,7 @@ struct RequestMutatorTests {
       #expect((1...4).contains(request.mutations.count) && request.bytes.count < 400_000)
       names.formUnion(request.mutations)
     }
-    let ofBytes: Set<String> = ["a flipped bit", "another byte", "bytes left out", "bytes repeated", "cut off"]
+    let ofBytes: Set<String> = ["a flipped bit", "a changed byte", "bytes removed", "bytes repeated", "truncated"]
     #expect(names == ofBytes.union(Self.all.map(\.name)))
   }
 

@@ -156,7 +156,7 @@ import Testing
       HTTPURLResponse(url: url, statusCode: status, fields: Fields([(field, value)])).authenticationAdvice
     }
     let text = try #require(advice(status))
-    #expect(text.contains("The \(status == 401 ? "server" : "proxy") asks for a credential and \(offer)"))
+    #expect(text.contains("The \(status == 401 ? "server" : "proxy") requires a credential and \(offer)"))
     #expect(text.contains(remedy) && !text.contains("\n"))
     #expect([200, 400, 403, 404].allSatisfy { advice($0) == nil })
   }

@@ -63,7 +63,7 @@ import Testing
       #expect(error.code == .fileWriteFileExists)
       #expect((error.userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code == .EEXIST)
       #expect(error.localizedDescription.contains(url.path))
-      #expect(error.localizedDescription.hasSuffix("Choose another destination, or say .removePreviousFile."))
+      #expect(error.localizedDescription.hasSuffix("Choose another destination, or pass .removePreviousFile."))
       #expect(content(url) == Data([1]) && content(source)?.count == bytes.count)
       #expect(try names(folder) == ["file"])
 

@@ -182,7 +182,7 @@ import Testing
       #expect(error.code == .badServerResponse && error.failingURL == Self.source)
       #expect(
         error.localizedDescription == """
-          https://h/large: The file has 3 bytes where the server said that it would have \(due). Download from the start.
+          https://h/large: The file has 3 bytes, but the server announced \(due). Download it from the start.
           """)
       #expect(try names(in: folder).isEmpty)
       let complete = try DownloadFile.create(in: folder, from: Self.source)
@@ -208,7 +208,7 @@ import Testing
       }
       #expect(error.code == .cannotCreateFile)
       #expect(error.localizedDescription.hasPrefix(folder.appending(path: name).path))
-      #expect(error.localizedDescription.hasSuffix("Choose a temporary directory that can be written (TMPDIR)."))
+      #expect(error.localizedDescription.hasSuffix("Choose a writable temporary directory (TMPDIR)."))
       #expect(try names(in: folder) == ["file"])
     }
   }
@@ -223,9 +223,9 @@ import Testing
     }
     #expect(text(EIO, (0, nil)).hasPrefix("/t/f can't be written after 0 bytes: Input/output error. "))
     #expect(text(EDQUOT, (999, 1_000)).contains("after 999 of 1,000 bytes: Disk quota exceeded. Free space"))
-    #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the limit"))
-    #expect(text(EROFS, nil).hasPrefix("/t/f can't be written: Read-only file system. Choose a temporary"))
-    #expect(text(EACCES, nil).contains("Permission denied. Choose a temporary directory that can be written"))
+    #expect(text(EFBIG, (12_345_678, nil)).contains("after 12,345,678 bytes: File too large. Raise the file size"))
+    #expect(text(EROFS, nil).hasPrefix("/t/f can't be written: Read-only file system. Choose a writable temporary"))
+    #expect(text(EACCES, nil).contains("Permission denied. Choose a writable temporary directory"))
     #expect(text(EMFILE, nil).contains("(ulimit -n)"))
     #expect(text(EIO, nil).contains("dmesg"))
   }

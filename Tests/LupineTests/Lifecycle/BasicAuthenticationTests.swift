@@ -140,7 +140,7 @@ import Testing
         #expect(response.error?.localizedDescription.contains("supports only Basic") == true)
         #expect(
           response.debugDescription.contains(
-            "authentication: The server asks for a credential and offers Digest, Negotiate."))
+            "authentication: The server requires a credential and offers Digest, Negotiate."))
         let download = await session.download(origin.url).outcome()
         if let file = download.fileURL { try FileManager.default.removeItem(at: file) }
         #expect(download.debugDescription.contains("offers Digest, Negotiate."))
@@ -161,7 +161,7 @@ import Testing
         #expect(response.error?.responseCode == 407)
         #expect(response.error?.localizedDescription.contains("Only Basic is supported") == true)
         #expect(
-          response.debugDescription.contains("authentication: The proxy asks for a credential and offers Negotiate."))
+          response.debugDescription.contains("authentication: The proxy requires a credential and offers Negotiate."))
       }
     }
   }

@@ -134,7 +134,8 @@ import Testing
             $0.url = URL(string: "\(scheme)+unix://\(text)?a=b")
           }
           let response = await request(session, origin, led.redirector).outcome()
-          try expectTransferError(response.error, .badServerResponse, .malformedResponse, "redirected to a place")
+          try expectTransferError(
+            response.error, .badServerResponse, .malformedResponse, "the redirect target isn't a valid URL")
         }
       }
     }

@@ -206,7 +206,7 @@ import Testing
       rig.transfer.grant(.max / 2)
       let error = try #require(await rig.observer.ended.next() ?? nil)
       #expect(error.code == .resourceUnavailable && rig.observer.byteCount == 120_000)
-      #expect(error.localizedDescription.contains("it had 1000000 bytes, and ended behind 120000"))
+      #expect(error.localizedDescription.contains("it had 1000000 bytes but ended after 120000"))
     }
   }
 

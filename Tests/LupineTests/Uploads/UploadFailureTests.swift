@@ -122,7 +122,7 @@ import Testing
         if path == "/retry" { request.validate().retry(using: RetryOnce()) }
         let error = try error(of: await request.outcome())
         #expect(error.code == .requestBodyStreamExhausted)
-        #expect(error.localizedDescription.contains("has been read before"))
+        #expect(error.localizedDescription.contains("was already read"))
         #expect(stream.openCount == 1)
       }
     }
@@ -159,7 +159,7 @@ import Testing
       session.uploadTask(withStreamedRequest: request).resume()
       let error = try #require(await witness.end() as? URLError)
       #expect(error.code == .requestBodyStreamExhausted)
-      #expect(error.localizedDescription.contains("the delegate gave no stream"))
+      #expect(error.localizedDescription.contains("the delegate returned no stream"))
     }
   }
 

@@ -1,0 +1,67 @@
+// The rows of the errors beside AFError: those of encoders, serializers and interceptors.
+
+import Foundation
+import Testing
+
+@testable import Lupine
+
+extension ErrorTable {
+  static func parameterErrors() -> [ErrorRow] {
+    let json = JSONEncoding.Error.invalidJSONObject
+    let jsonName =
+      switch json {
+      case .invalidJSONObject: "invalidJSONObject"
+      }
+    let form = formError()
+    let formName =
+      switch form {
+      case .invalidRootObject: "invalidRootObject"
+      }
+    return [
+      ErrorRow(name: "JSONEncoding.Error.\(jsonName)", message: json.localizedDescription),
+      ErrorRow(name: "URLEncodedFormEncoder.Error.\(formName)", message: form.localizedDescription),
+    ]
+  }
+
+  /// Returns the error of a form whose root is an array.
+  private static func formError() -> URLEncodedFormEncoder.Error {
+    do {
+      let _: String = try URLEncodedFormEncoder().encode([1, 2])
+    } catch let error as URLEncodedFormEncoder.Error {
+      return error
+    } catch {
+      Issue.record("an array as the root has another error: \(error)")
+    }
+    return .invalidRootObject("An array was encoded.")
+  }
+
+  static func featureErrors() -> [ErrorRow] {
+    let lists = chain(from: PropertyListError.unknownFormat) { error -> (name: String, next: PropertyListError?) in
+      switch error {
+      case .unknownFormat: ("unknownFormat", .unsupportedEncoding)
+      case .unsupportedEncoding: ("unsupportedEncoding", .declaresDocumentType)
+      case .declaresDocumentType: ("declaresDocumentType", .malformed(part: "trailer", offset: 41))
+      case .malformed: ("malformed", .nestsTooDeep(levelsMax: 512))
+      case .nestsTooDeep: ("nestsTooDeep", .cyclic(object: 3))
+      case .cyclic: ("cyclic", .expandsTooFar(bytesMax: 16_777_216))
+      case .expandsTooFar: ("expandsTooFar", .unsupportedValue(type: "UID"))
+      case .unsupportedValue: ("unsupportedValue", nil)
+      }
+    }
+    let authentication = chain(from: AuthenticationError.missingCredential) {
+      error -> (name: String, next: AuthenticationError?) in
+      switch error {
+      case .missingCredential: ("missingCredential", .excessiveRefresh)
+      case .excessiveRefresh: ("excessiveRefresh", nil)
+      }
+    }
+    let duplicate = DeflateRequestCompressor.DuplicateHeaderError()
+    let length = AFError.UnexpectedInputStreamLength(bytesExpected: 100, bytesRead: 90)
+    return [ErrorRow(name: "AFError.UnexpectedInputStreamLength", message: length.localizedDescription)]
+      + lists.map { ErrorRow(name: "PropertyListError.\($0.name)", message: $0.example.localizedDescription) }
+      + authentication.map {
+        ErrorRow(name: "AuthenticationError.\($0.name)", message: $0.example.localizedDescription)
+      }
+      + [ErrorRow(name: "DeflateRequestCompressor.DuplicateHeaderError", message: duplicate.localizedDescription)]
+  }
+}

@@ -1,0 +1,110 @@
+// ErrorTable: the messages of all public errors, as the rows of the table in Errors.md.
+
+import Foundation
+import LupineEngine
+
+@testable import Lupine
+
+/// A row of the table: an error, and its message with example values.
+struct ErrorRow {
+  /// The error's type and case, such as "WireError.chunkSizeOverflow".
+  let name: String
+  /// The code of the `URLError` in which a session wraps the error, or nil if it doesn't.
+  var code: URLError.Code?
+  let message: String
+
+  /// The message without its last sentence, and that sentence, which is the remedy. Nil if there is only one sentence.
+  private var sentences: (event: Substring, remedy: Substring?) {
+    var rest = message[...]
+    while let end = rest.range(of: ". ", options: .backwards) {
+      if message[end.upperBound...].first?.isUppercase == true {
+        return (message[..<message.index(after: end.lowerBound)], message[end.upperBound...])
+      }
+      rest = rest[..<end.lowerBound]
+    }
+    return (message[...], nil)
+  }
+
+  /// The row in Markdown.
+  var markdown: String {
+    let (event, remedy) = sentences
+    let code = code.map { "`\(Self.codeNames[$0] ?? "\($0.rawValue)")`" } ?? ""
+    return "| `\(name)` | \(code) | \(Self.escaped(event)) | \(remedy.map(Self.escaped) ?? "") |"
+  }
+
+  private static func escaped(_ text: Substring) -> String {
+    text.reduce(into: "") { escaped, character in
+      if "|`*_<>~\\".contains(character) { escaped.append("\\") }
+      escaped.append(character)
+    }
+  }
+
+  /// `URLError.Code` doesn't know the names of its values.
+  static let codeNames: [URLError.Code: String] = [
+    .badServerResponse: "badServerResponse",
+    .badURL: "badURL",
+    .cancelled: "cancelled",
+    .cannotConnectToHost: "cannotConnectToHost",
+    .cannotDecodeContentData: "cannotDecodeContentData",
+    .cannotFindHost: "cannotFindHost",
+    .cannotLoadFromNetwork: "cannotLoadFromNetwork",
+    .cannotCreateFile: "cannotCreateFile",
+    .cannotOpenFile: "cannotOpenFile",
+    .cannotWriteToFile: "cannotWriteToFile",
+    .dataLengthExceedsMaximum: "dataLengthExceedsMaximum",
+    .dnsLookupFailed: "dnsLookupFailed",
+    .fileDoesNotExist: "fileDoesNotExist",
+    .fileIsDirectory: "fileIsDirectory",
+    .httpTooManyRedirects: "httpTooManyRedirects",
+    .networkConnectionLost: "networkConnectionLost",
+    .noPermissionsToReadFile: "noPermissionsToReadFile",
+    .redirectToNonExistentLocation: "redirectToNonExistentLocation",
+    .requestBodyStreamExhausted: "requestBodyStreamExhausted",
+    .secureConnectionFailed: "secureConnectionFailed",
+    .serverCertificateHasBadDate: "serverCertificateHasBadDate",
+    .serverCertificateHasUnknownRoot: "serverCertificateHasUnknownRoot",
+    .serverCertificateNotYetValid: "serverCertificateNotYetValid",
+    .serverCertificateUntrusted: "serverCertificateUntrusted",
+    .timedOut: "timedOut",
+    .unsupportedURL: "unsupportedURL",
+  ]
+}
+
+/// The table of all errors, and its place in the article.
+enum ErrorTable {
+  /// The marker before the table, and the one after it.
+  static let markers = ("<!-- The table of errors, written by `make tables` -->", "<!-- End of the table of errors -->")
+
+  static func rows() throws -> [ErrorRow] {
+    try aferrors() + parameterErrors() + featureErrors() + urlErrors() + engineErrors() + proxyErrors() + wireErrors()
+      + uriErrors()
+      + tlsErrors() + codingErrors()
+  }
+
+  static func markdown() throws -> String {
+    let head = "| Error | `URLError.Code` | Message, with example values | What to do |\n| --- | --- | --- | --- |\n"
+    return try head + rows().map { $0.markdown + "\n" }.joined()
+  }
+
+  /// Returns the examples of a type, one per case, from the first one on.
+  ///
+  /// `step` returns the name of an example's case and the example of the next case, by a switch without a default: a
+  /// new case doesn't compile without a row.
+  static func chain<Example>(
+    from first: Example, _ step: (Example) throws -> (name: String, next: Example?)
+  ) rethrows -> [(name: String, example: Example)] {
+    var rows: [(name: String, example: Example)] = []
+    var example: Example? = first
+    while let current = example {
+      let (name, next) = try step(current)
+      rows.append((name, current))
+      example = next
+    }
+    return rows
+  }
+}
+
+/// The error that the examples wrap.
+struct ExampleCause: LocalizedError {
+  var errorDescription: String? { "The underlying error." }
+}
