@@ -1,30 +1,34 @@
-// A response with its body, as it is offered for storing.
+// CachedURLResponse: a response with its body, as proposed for storing.
 
 public import Foundation
 
-// Unchecked since the class is open: all state is constant.
-/// A complete response.
+// Unchecked because the class is open. All state is constant.
+/// A response's head and its entire body, for storing in a cache. Immutable.
 open class CachedURLResponse: NSObject, @unchecked Sendable {
   /// The response's head.
   public let response: URLResponse
-  /// The body, decoded.
+  /// The body, after decoding.
   public let data: Data
 
-  /// Joins a head and a body.
+  /// Creates a cached response.
+  ///
+  /// - Parameters:
+  ///   - response: The response's head.
+  ///   - data: The entire body, after decoding.
   public init(response: URLResponse, data: Data) {
     self.response = response
     self.data = data
   }
 
-  /// The response and the size of its body.
+  /// The size of the body in bytes, and the response.
   open override var description: String {
     "\(type(of: self)) with a body of \(ReadableText.bytes(Int64(data.count))): \(response)"
   }
 }
 
 extension HTTPURLResponse {
-  /// Whether a cache may keep it, so that somebody is asked about that: the request was successful, and the server doesn't
-  /// forbid it (`no-store`, RFC 9111 §5.2.2.5).
+  /// Whether the delegate is asked about storing the response: the status code is 200...299 and there is no `no-store`
+  /// (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

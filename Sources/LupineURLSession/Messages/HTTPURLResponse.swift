@@ -4,20 +4,21 @@
 public import Foundation
 package import LupineEngine
 
-// Unchecked since the class is open: all state is constant.
-/// An HTTP response without its body.
+// Unchecked because the class is open. All state is constant.
+/// An HTTP response's head: its status code and its fields. Immutable.
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-  /// The header section as received; names may be repeated.
+  /// The header section as received. A name may occur several times.
   package let fields: Fields
   private let storedStatusCode: Int
 
-  /// A response with known header fields, for tests and stand-ins.
+  /// Creates a response, for example for a test.
   ///
   /// - Parameters:
-  ///   - url: where the response came from.
-  ///   - statusCode: 0 to 999, as a status line has three digits for it (RFC 9112 §4); nil is returned for others.
-  ///   - httpVersion: ignored, since nothing here depends on it.
-  ///   - headerFields: the header fields, each name once.
+  ///   - url: The URL that the response came from.
+  ///   - statusCode: 0...999, three digits at most, as in a status line (RFC 9112 §4).
+  ///   - httpVersion: Ignored.
+  ///   - headerFields: The fields by name; nil for none.
+  /// - Returns: Nil if the status code is out of range.
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
     fields = Fields(headerFields ?? [:])
@@ -32,33 +33,36 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
-  /// The status code (RFC 9110 §15).
+  /// The status code, such as 200 (RFC 9110 §15).
   open var statusCode: Int {
     storedStatusCode
   }
 
-  /// The header fields by name; the dictionary is created on each access.
+  /// The header fields by name. The dictionary is created on each access; prefer ``value(forHTTPHeaderField:)``.
   ///
-  /// A name stands as it came, and one that came in small letters as programs look for it: `content-type` as
-  /// `Content-Type`, but `x-id` as it is. The values of a name that came several times are joined with ", " under its
-  /// first spelling.
+  /// A name in lowercase is capitalized, such as `Content-Type` for `content-type`, unless it begins with `x-`; others
+  /// keep
+  /// the received spelling. If a name occurs several times, its values are joined with ", ", under its first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
     Dictionary(joinedFields.map { ($0.name.usualSpelling, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// The value of the field of that name, in any case; several are joined with ", " (RFC 9110 §5.3).
+  /// Returns the value of a field, or nil if there is none.
+  ///
+  /// - Parameter field: The name of the field, in any case.
+  /// - Returns: The value; if the field occurs several times, the values joined with ", " (RFC 9110 §5.3).
   open func value(forHTTPHeaderField field: String) -> String? {
     fields.list(field)
   }
 
-  /// The members of the field's list (RFC 9110 §5.6.1), in lower case and without blanks around them.
+  /// Returns the elements of a list-valued field (RFC 9110 §5.6.1), in lowercase and without surrounding whitespace.
   func members(of field: String) -> [String] {
     (value(forHTTPHeaderField: field) ?? "").split(separator: ",").map { $0.trimmingBlanks.lowercased() }
   }
 
-  /// The header fields in the order in which they came; the values of a repeated name are joined with ", ".
+  /// The header fields in the order received. The values of a repeated name are joined with ", ".
   package var joinedFields: [(name: String, value: String)] {
-    // Positions by name, since a peer decides how many fields there are.
+    // A dictionary keeps this linear, because the peer decides the number of fields.
     var positions: [String: Int] = [:]
     var joined: [(name: String, value: String)] = []
     for header in fields {
@@ -73,24 +77,25 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return joined
   }
 
-  /// The status code and the URL, and the header fields, each on its own line.
+  /// The status code and the URL, then each header field on a separate line.
   open override var description: String {
     (["\(type(of: self)): \(statusCode) \(ReadableText.url(url))"] + ReadableText.fields(joinedFields))
       .joined(separator: "\n")
   }
 
-  /// The media type of `Content-Type` (RFC 9110 §8.3.1) in small letters, or nil if there is none.
+  /// The media type of `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters; nil if there is none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
   }
 
-  /// The charset of `Content-Type` (RFC 9110 §8.3.2) in small letters, or nil if there is none.
+  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase; nil if there is none.
   open override var textEncodingName: String? {
     contentType?.parameter("charset").flatMap { $0.isEmpty ? nil : $0.lowercased() }
   }
 
-  /// `Content-Length`, or -1 if there is none, or if it is not the length of what is handed over since a coding is
-  /// taken off the content first.
+  /// The length of the delivered body in bytes, as declared by `Content-Length`; -1 if unknown.
+  ///
+  /// It is unknown for a coded body, because `Content-Length` counts the bytes before decoding.
   open override var expectedContentLength: Int64 {
     guard !isContentDecoded, isIdentity("Transfer-Encoding"),
       let length = value(forHTTPHeaderField: "Content-Length"),
@@ -100,8 +105,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return Int64(length) ?? -1
   }
 
-  /// The name that `Content-Disposition` gives (RFC 6266 §4.3, `filename*` first), else the URL's last path
-  /// component, else `unknown`; always a single harmless path component.
+  /// A file name for the content: the name in `Content-Disposition`, or else the URL's last path component, or else
+  /// `unknown`.
+  ///
+  /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path
+  /// component
+  /// of at most 255 bytes, and never `.` or `..`.
   open override var suggestedFilename: String? {
     let disposition = last("Content-Disposition").map(ParameterizedValue.init)
     let named = [disposition?.extendedParameter("filename"), disposition?.parameter("filename")].lazy
@@ -118,14 +127,14 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     value(forHTTPHeaderField: field).map { $0.lowercased() == "identity" } ?? true
   }
 
-  /// The last of several fields that may come only once, which is what other clients go by.
+  /// Returns the last of several field lines where only one is allowed, as other clients do.
   private func last(_ field: String) -> String? {
     fields.all(field).last
   }
 }
 
 extension String {
-  /// A field's name with capitals, unless it has some, or begins with "x-".
+  /// The name with each part capitalized, if it is in lowercase and doesn't begin with `x-`.
   fileprivate var usualSpelling: String {
     guard self == lowercased(), !hasPrefix("x-") else { return self }
     return split(separator: "-", omittingEmptySubsequences: false).map { $0.prefix(1).uppercased() + $0.dropFirst() }

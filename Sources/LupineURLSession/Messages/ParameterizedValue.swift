@@ -1,14 +1,14 @@
-// A field value with parameters (RFC 9110 §5.6.6), as in Content-Type and Content-Disposition, extended ones included
-// (RFC 8187). Reads what servers send: blanks around "=" and in unquoted values are let pass.
+// ParameterizedValue: parses a field value with parameters (RFC 9110 §5.6.6), such as that of Content-Type, including
+// extended parameters (RFC 8187). Tolerates whitespace around "=" and in unquoted values, which servers send.
 
-/// `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
+/// A parsed field value: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
 struct ParameterizedValue {
-  /// What stands before the first parameter, in small letters.
+  /// The text before the first parameter, in lowercase.
   let item: String
 
   private var parameters: [(name: String, value: String)] = []
 
-  // Taken apart by scalars: to a Character, a quotation mark and a combining mark behind it are one letter, and no
+  // Parsed by Unicode scalars: a quotation mark followed by a combining mark is one Character, which doesn't equal a
   // quotation mark.
   private typealias Scalars = Substring.UnicodeScalarView
 
@@ -25,12 +25,12 @@ struct ParameterizedValue {
     }
   }
 
-  /// The value of the first parameter of that name, in any case.
+  /// Returns the value of the first parameter with this name, in any case.
   func parameter(_ name: String) -> String? {
     parameters.first { $0.name.isSameFieldName(as: name) }?.value
   }
 
-  /// The value of the extended parameter `name*`, decoded, or nil if there is none or it is malformed.
+  /// Returns the decoded value of the extended parameter `name*`, or nil if there is none or it is malformed.
   ///
   /// ext-value = charset "'" [ language ] "'" value-chars (RFC 8187 §3.2.1); charset is UTF-8 or ISO-8859-1.
   func extendedParameter(_ name: String) -> String? {
@@ -54,12 +54,12 @@ struct ParameterizedValue {
     return Substring(value).trimmingBlanks
   }
 
-  /// Takes a quoted-string (RFC 9110 §5.6.4) and what stands between it and the next ";"; a missing end quote is let pass.
+  /// Takes a quoted-string (RFC 9110 §5.6.4) and the text up to the next ";". Tolerates a missing closing quote.
   private static func takeQuoted(_ rest: inout Scalars) -> String {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
     while let scalar = rest.popFirst(), scalar != "\"" {
-      // A quoted-pair stands for its second character; a backslash at the very end for itself.
+      // A quoted-pair stands for its second character. A backslash at the very end stands for itself.
       value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }

@@ -1,15 +1,15 @@
-// The one place that talks to the engine: it converts a URLRequest once, and follows a response to its end.
+// EngineClient: a session's engine. It converts each `URLRequest` to an `EngineRequest` and submits it.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
-/// A session's engine. It starts with the first request, since many sessions never send one.
+/// The engine of one session. It starts with the first request, because many sessions never send one.
 package final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
-  /// What every request has that doesn't have such fields of its own.
+  /// The fields that each request gets unless it sets them itself.
   private let sessionFields: Fields
-  /// The times of requests that say none.
+  /// The timeouts of requests that don't set any.
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
@@ -23,13 +23,15 @@ package final class EngineClient: Sendable {
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
 
-  /// How many bytes of a body may be ahead of who takes them.
+  /// The maximum number of received body bytes that the caller hasn't processed yet.
   package var windowBytes: Int { settings.engine.windowBytes }
 
-  /// The redirects that are followed.
+  /// The rule that decides which redirects are followed.
   let redirectRule = RedirectRule()
 
-  /// Converts a request. Throws a `URLError` if its URL can't be requested.
+  /// Converts a request, with `body` in place of its own body if that isn't nil. Throws a `URLError` if its URL can't
+  /// be
+  /// requested.
   func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields
@@ -41,7 +43,7 @@ package final class EngineClient: Sendable {
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
   }
 
-  /// Says of a POST's bytes that they are a form if nobody says what they are, as Foundation does.
+  /// Declares the body of a POST as a form if it is in memory and there is no Content-Type field, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST", case .data(let data) = request.body, !data.isEmpty,
       !fields.contains("Content-Type")
@@ -49,7 +51,8 @@ package final class EngineClient: Sendable {
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
-  /// Does what a cache policy asks for where nothing is stored.
+  /// Applies a cache policy for a client that has no cache: adds the fields that bypass caches on the path, or throws
+  /// `URLError.resourceUnavailable` if only a cached response is allowed.
   private func apply(_ policy: URLRequest.CachePolicy, to fields: inout Fields, of url: URL?) throws(URLError) {
     switch policy {
     case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
@@ -58,17 +61,23 @@ package final class EngineClient: Sendable {
       let text = "\(ReadableText.url(url)) isn't cached, and the cache policy forbids loading it. Use another policy."
       throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: text])
     case .reloadIgnoringLocalAndRemoteCacheData:
-      // The latter for caches of HTTP/1.0 (RFC 9111 §5.4).
+      // `Pragma` is for HTTP/1.0 caches (RFC 9111 §5.4).
       for name in ["Cache-Control", "Pragma"] where !fields.contains(name) {
         fields.append(name: name, value: "no-cache")
       }
     }
   }
 
-  /// A redirected request as the user has changed it.
+  /// Returns the request that follows a redirect, with the delegate's changes applied.
   ///
-  /// Fields of the session's go with it as far as the redirect's rule has left them. What the rule would drop on the way to
-  /// another origin doesn't go to one that the user chose either, unless the user has set it anew.
+  /// The session's fields are sent again unless the redirect rule has removed them. If the delegate has chosen another
+  /// origin, fields that the rule removes at a change of origin aren't sent there either, unless the delegate has set
+  /// them again.
+  ///
+  /// - Parameters:
+  ///   - next: The request that the redirect rule proposes.
+  ///   - proposed: The same request as the delegate received it.
+  ///   - chosen: The request that the delegate returned.
   func adjust(_ next: EngineRequest, from proposed: URLRequest, to chosen: URLRequest) throws -> EngineRequest {
     var request = next
     request.uri = try uri(of: chosen)
@@ -85,7 +94,9 @@ package final class EngineClient: Sendable {
       if isElsewhere, RedirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
-    // What the URL's user information or a challenge has made, which nobody was shown, stays at its origin.
+    // The proposed request doesn't show an Authorization field that a challenge or the URL's user information has
+    // added, so
+    // the delegate couldn't decide about it. It is sent to the same origin only.
     if !isElsewhere, !request.fields.contains("Authorization"), !proposed.fields.contains("Authorization"),
       let value = next.fields.first("Authorization")
     {
@@ -95,7 +106,7 @@ package final class EngineClient: Sendable {
     if chosen.body != proposed.body {
       request.body = RequestBody(of: chosen)
     } else if request.method != next.method, ["GET", "HEAD"].contains(request.method) {
-      // An upload's body belongs to the method that was to carry it.
+      // The upload's body was meant for the original method.
       request.body = RequestBody()
     }
     return request
@@ -110,11 +121,12 @@ package final class EngineClient: Sendable {
     }
   }
 
-  /// Lets the engine go, when no further request will come: whoever still has a task of the session's keeps no threads.
+  /// Releases the engine after the last request, so that a task that outlives the session doesn't keep its threads.
   func close() { _ = state.withLock { $0.engine.take() } }
 
-  /// Evaluates the trust of servers by `evaluation`. Returns false if there is one already, or if the engine has started
-  /// without one.
+  /// Sets the trust evaluation of servers.
+  ///
+  /// - Returns: False, without any effect, if an evaluation is already set or the engine has already started.
   package func evaluateTrust(by evaluation: @escaping ServerTrustEvaluation) -> Bool {
     state.withLock { state in
       guard state.engine == nil, state.evaluation == nil else { return false }
@@ -123,7 +135,7 @@ package final class EngineClient: Sendable {
     }
   }
 
-  /// Hands a request to the engine. Throws a `URLError` if the engine can't be started.
+  /// Submits a request to the engine, which starts first if necessary. Throws a `URLError` if it can't be started.
   func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int
   ) throws(URLError) -> ExchangeHandle {
@@ -155,9 +167,9 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension Duration {
-  /// Seconds as Foundation counts them; what isn't a finite number above zero is no limit.
+  /// Converts a timeout in seconds. Nil, for no limit, unless it is finite and above 0.
   fileprivate init?(timeout seconds: TimeInterval) {
-    // A hundred years keeps far away from the clock's end.
+    // 100 years, to stay far below the clock's maximum.
     guard seconds > 0, seconds.isFinite else { return nil }
     self = .seconds(min(seconds, 100 * 365 * 24 * 60 * 60))
   }

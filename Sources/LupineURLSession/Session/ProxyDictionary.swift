@@ -1,9 +1,9 @@
-// Proxies as Foundation's configurations name them, and what they are to the engine.
+// ProxyDictionary: converts Foundation's `connectionProxyDictionary` to the engine's proxy settings.
 
 import Foundation
 import LupineEngine
 
-/// The keys of `connectionProxyDictionary` that are understood, with their values.
+/// The supported entries of a `connectionProxyDictionary`.
 struct ProxyDictionary: Sendable {
   private enum Key: String, CaseIterable {
     case httpEnable = "HTTPEnable"
@@ -20,13 +20,13 @@ struct ProxyDictionary: Sendable {
     case password = "kCFProxyPasswordKey"
   }
 
-  /// A value of a type that some key has.
+  /// A value of one of the types that the keys have.
   fileprivate enum Value: Sendable {
     case number(Int)
     case text(String)
     case list([String])
 
-    // A Bool becomes a number, as it does for the Foundation of Apple's systems.
+    // A Bool becomes a number, as in Apple's Foundation.
     init?(_ value: Any) {
       switch value {
       case let text as String: self = .text(text)
@@ -48,7 +48,7 @@ struct ProxyDictionary: Sendable {
   }
 
   private var entries: [Key: Value] = [:]
-  /// What it means to the engine.
+  /// The equivalent settings of the engine.
   let settings: ProxySettings
 
   init(_ values: [AnyHashable: Any]) {
@@ -59,7 +59,7 @@ struct ProxyDictionary: Sendable {
     settings = Self.settings(entries)
   }
 
-  /// The dictionary again, without the keys that aren't understood.
+  /// The dictionary with the supported keys only.
   var values: [AnyHashable: Any] {
     Dictionary(uniqueKeysWithValues: entries.map { (AnyHashable($0.key.rawValue), $0.value.any) })
   }
@@ -72,14 +72,14 @@ struct ProxyDictionary: Sendable {
     return .perScheme(http: http, https: https, bypass: bypass(entries))
   }
 
-  /// Nil if it isn't enabled.
+  /// Returns the proxy of a scheme, or the error in its settings. Nil if the proxy isn't enabled.
   private static func proxy(
     _ scheme: Proxy.Scheme, _ keys: (isEnabled: Key, host: Key, port: Key), defaultPort: Int, _ entries: [Key: Value]
   ) -> Result<Proxy, ProxyError>? {
     guard let isEnabled = entries[keys.isEnabled]?.number, isEnabled != 0 else { return nil }
     let port = entries[keys.port].map { $0.number ?? 0 } ?? defaultPort
     return Result { () throws(ProxyError) in
-      // An empty host, and port 0, are refused there with a reason.
+      // `Proxy` refuses an empty host and port 0, and its error states the reason.
       try Proxy(
         scheme, host: entries[keys.host]?.text ?? "", port: UInt16(exactly: port) ?? 0, user: entries[.user]?.text,
         password: entries[.password]?.text ?? "")
@@ -93,7 +93,7 @@ struct ProxyDictionary: Sendable {
 }
 
 extension ProxyDictionary.Value {
-  /// The number, or the one that a text spells.
+  /// The number itself, or the text parsed as a number.
   fileprivate var number: Int? {
     switch self {
     case .number(let number): number

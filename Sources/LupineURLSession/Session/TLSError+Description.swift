@@ -1,9 +1,9 @@
-// What Foundation shows of a TLS error: its own sentence.
+// TLSError+Description: makes `localizedDescription` return a TLS error's message.
 
 public import Foundation
 public import LupineEngine
 
 extension TLSError: LocalizedError {
-  /// The message.
+  /// The error's message.
   public var errorDescription: String? { message }
 }

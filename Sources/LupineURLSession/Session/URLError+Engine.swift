@@ -1,15 +1,16 @@
-// The one table from the engine's errors to Foundation's.
+// URLError+Engine: the table that maps the engine's errors to Foundation's codes.
 
 import Foundation
 import LupineEngine
 
 extension URLError {
-  /// What Foundation calls an engine's error; the error itself is kept as the underlying one, its text as the description.
+  /// Creates the equivalent of an engine's error, with that error as the underlying error and its text as the
+  /// description.
   init(_ error: EngineError, url: URL?) {
     self.init(Self.code(error), description: error.description, underlying: error, url: url)
   }
 
-  /// A URL that no request can be sent to.
+  /// Creates the error for a URL to which no request can be sent.
   init(_ error: URIError, url: URL) {
     let code: Code =
       switch error {
@@ -21,7 +22,7 @@ extension URLError {
     self.init(code, description: "\(ReadableText.url(url)): \(error)", underlying: error, url: url)
   }
 
-  /// The engine couldn't be started.
+  /// Creates the error for an engine that can't be started.
   init(_ error: SystemError) {
     let remedy = "Raise the descriptor and thread limits (ulimit -n, ulimit -u)."
     self.init(
@@ -57,7 +58,7 @@ extension URLError {
   }
 
   private static func bodyCode(_ cause: EngineError.Cause?) -> Code {
-    // A stream that was read before, or that nobody has given.
+    // The error of a stream: it has already been read, or the delegate provided none.
     if case .producer(let error as URLError) = cause { error.code } else { .cannotOpenFile }
   }
 

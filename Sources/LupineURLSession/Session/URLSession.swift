@@ -1,29 +1,50 @@
-// What tasks have in common: a configuration, an engine, a delegate and the queue on which it is called.
+// URLSession: creates tasks that share a configuration, an engine, a delegate and its queue.
 
 public import Foundation
 import Synchronization
 
-// Unchecked since the class is open: all state is constant or in the Mutex.
-/// Makes tasks and tells its delegate of them.
+// Unchecked because the class is open. All state is constant or in the Mutex.
+/// Creates tasks, each of which performs one request, and reports their progress to a delegate.
 ///
-/// A session keeps its delegate until it has been invalidated and its last task has ended.
+/// The tasks of a session share its configuration, its connections and its delegate. All responses are delivered to the
+/// delegate; there are no completion handlers. A task does nothing until it is resumed:
+///
+/// ```swift
+/// final class Printer: NSObject, URLSessionDataDelegate {
+///   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+///     print("\(data.count) bytes of \(dataTask.currentRequest?.url?.path ?? "")")
+///   }
+///
+///   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+///     print(error.map { "failed: \($0)" } ?? "done")
+///   }
+/// }
+///
+/// let session = URLSession(configuration: .default, delegate: Printer(), delegateQueue: nil)
+/// session.dataTask(with: URLRequest(url: URL(string: "https://example.com/")!)).resume()
+/// session.finishTasksAndInvalidate()
+/// ```
+///
+/// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a
+/// delegate
+/// must be invalidated after use. Methods and properties may be used on any thread.
 open class URLSession: NSObject, @unchecked Sendable {
-  /// What is to become of a response's body.
+  /// The delegate's decision about a response's body.
   public enum ResponseDisposition: Int, Sendable {
-    /// It isn't wanted: the task ends as if it were cancelled.
+    /// Discards the body. The task completes with `URLError.cancelled`.
     case cancel = 0
-    /// It is handed over as it comes.
+    /// Delivers the body to the delegate as it is received.
     case allow = 1
   }
 
   private enum Life {
     case valid
-    /// No more tasks are made; when the last one has ended, the delegate is told.
+    /// No more tasks can be created. The session becomes invalid when the last one has ended.
     case invalidating
     case invalid
   }
 
-  /// The delegate by what it wants to hear of; asked once, since a cast at each call costs more than the call.
+  /// The delegate, cast once to each protocol it may conform to, because a cast per call costs more than the call.
   final class Delegates: Sendable {
     let session: any URLSessionDelegate
     let task: (any URLSessionTaskDelegate)?
@@ -43,39 +64,44 @@ open class URLSession: NSObject, @unchecked Sendable {
   private struct MutableState {
     var life = Life.valid
     var delegates: Delegates?
-    /// The tasks that haven't ended.
+    /// The tasks that haven't completed.
     var tasks = Registry<URLSessionTask>()
     var taskCount = 0
     var sessionDescription: String?
     var fileDelivery: DeliveryQueue?
   }
 
-  /// A session with the default configuration and without a delegate, shared by the whole program.
+  /// The session that the whole program shares, with the default configuration and without a delegate.
+  ///
+  /// Without a delegate, response bodies are discarded and redirects are followed.
   open class var shared: URLSession { sharedSession }
 
-  /// The queue on which the delegate is called.
+  /// The queue on which the delegate's methods are called, one call at a time.
   public let delegateQueue: OperationQueue
 
   package let client: EngineClient
-  /// Hands over what came on the engine's loops.
+  /// Transfers events from the engine's loops to the delegate queue.
   package let delivery: DeliveryQueue
   private let settings: URLSessionConfiguration
   private let mutableState: Mutex<MutableState>
 
   private static let sharedSession = URLSession(configuration: .default)
 
-  /// Makes a session without a delegate.
+  /// Creates a session without a delegate.
+  ///
+  /// - Parameter configuration: The settings. The session copies them, so later changes have no effect on it.
   public convenience init(configuration: URLSessionConfiguration) {
     self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
   }
 
-  /// Makes a session.
+  /// Creates a session.
   ///
   /// - Parameters:
-  ///   - configuration: copied, so that later changes have no effect.
-  ///   - delegate: kept until the session has become invalid.
-  ///   - queue: where the delegate is called, one call at a time; a serial queue of its own if nil. If it runs one
-  ///     operation at a time, a queue of the program's own beneath it has to be serial, too.
+  ///   - configuration: The settings. The session copies them, so later changes have no effect on it.
+  ///   - delegate: The delegate, or nil. It is retained until the session has become invalid.
+  ///   - queue: The queue on which the delegate's methods are called, one call at a time; nil for a dedicated serial
+  ///     queue.
+  ///     If its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
@@ -86,23 +112,23 @@ open class URLSession: NSObject, @unchecked Sendable {
     mutableState = Mutex(MutableState(delegates: delegate.map(Delegates.init)))
   }
 
-  /// The configuration; changing it has no effect on the session.
+  /// A copy of the session's configuration. Changes to it have no effect on the session.
   open var configuration: URLSessionConfiguration {
     settings.copy() as? URLSessionConfiguration ?? settings
   }
 
-  /// Who is told of the tasks; nil once the session has become invalid.
+  /// The delegate, or nil if there is none or the session has become invalid.
   open var delegate: (any URLSessionDelegate)? { delegates?.session }
 
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
-  /// A text of the caller's own.
+  /// A text for the caller's use; nil by default. It appears in ``description``.
   open var sessionDescription: String? {
     get { mutableState.withLock { $0.sessionDescription } }
     set { mutableState.withLock { $0.sessionDescription = newValue } }
   }
 
-  /// How many tasks haven't ended, and whether others can be made.
+  /// The session's description, the number of tasks that haven't completed, and whether the session is valid.
   open override var description: String {
     let name = sessionDescription.map { "\($0), " } ?? ""
     let state = isValid ? "valid" : "invalidated"
@@ -111,46 +137,85 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Tasks
 
-  /// Makes a task, suspended, whose body is handed over as it comes.
+  /// Creates a suspended task whose response body is delivered to the delegate as it is received.
+  ///
+  /// Call ``URLSessionTask/resume()`` to send the request. The ``delegate`` then receives the response, the body in
+  /// parts,
+  /// and the completion:
+  ///
+  /// ```swift
+  /// var request = URLRequest(url: URL(string: "https://example.com/items")!)
+  /// request.setValue("application/json", forHTTPHeaderField: "Accept")
+  /// let task = session.dataTask(with: request)
+  /// task.resume()
+  /// ```
+  ///
+  /// - Parameter request: The request. It is copied, including its body.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func dataTask(with request: URLRequest) -> URLSessionDataTask {
     add(URLSessionDataTask(self, request, identifier: nextTaskIdentifier()))
   }
 
-  /// Makes a task, suspended, that sends bytes; the request's own body isn't sent.
+  /// Creates a suspended task that uploads bytes from memory.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body isn't sent.
+  ///   - bodyData: The body to send.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
     add(URLSessionUploadTask(self, request, .data(bodyData), identifier: nextTaskIdentifier()))
   }
 
-  /// Makes a task, suspended, that sends a file as it is when the task starts; the request's own body isn't sent.
+  /// Creates a suspended task that uploads a file.
   ///
-  /// The task completes with a `URLError` if there is no such file, or if it becomes shorter while it is sent.
+  /// The file is opened when the task starts, which also determines the body's length. The task completes with a
+  /// `URLError`
+  /// if the file doesn't exist, or if it becomes shorter while it is being sent.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body isn't sent.
+  ///   - fileURL: The URL of a file on this machine.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
     add(URLSessionUploadTask(self, request, .file(fileURL), identifier: nextTaskIdentifier()))
   }
 
-  /// Makes a task, suspended, that sends a stream, for which the delegate is asked each time that it is to be read from its
-  /// start; the request's own body isn't sent.
+  /// Creates a suspended task that uploads a stream, which the delegate provides.
   ///
-  /// A Content-Length field says how many bytes it has, and it is an error then if there are more or fewer; without one they
-  /// are sent chunked.
+  /// The task calls ``URLSessionTaskDelegate/urlSession(_:task:needNewBodyStream:)`` each time it has to send the body
+  /// from
+  /// its start. A Content-Length field of the request declares the number of bytes, and the task fails if the stream
+  /// has
+  /// more or fewer; without that field, the body is sent with chunked transfer coding.
+  ///
+  /// - Parameter request: The request. Its body isn't sent.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
     add(URLSessionUploadTask(self, request, .stream, identifier: nextTaskIdentifier()))
   }
 
-  /// Makes a task, suspended, whose body is written into a file.
+  /// Creates a suspended task that writes the response's body to a temporary file.
+  ///
+  /// - Parameter request: The request. It is copied, including its body.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
     add(URLSessionDownloadTask(self, request: request, identifier: nextTaskIdentifier()))
   }
 
-  /// Makes a task, suspended, that goes on where an earlier one was stopped, with what that has left behind.
+  /// Creates a suspended task that continues a download that has failed or was cancelled.
   ///
-  /// It completes with `URLError.cannotOpenFile` if the data can't be read. If its file is gone or the resource has
-  /// changed, everything is asked for anew.
+  /// The task completes with `URLError.cannotOpenFile` if the data can't be read. It downloads the entire resource
+  /// again if
+  /// the partial file no longer exists or the resource has changed.
+  ///
+  /// - Parameter resumeData: The data from ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or the value of
+  ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
+  /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   open func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
     add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// Where downloads are written: one after the other, and nobody but them waits for a slow disk.
+  /// The serial queue on which downloads are written to disk, so that a slow disk delays no other tasks.
   var fileDelivery: DeliveryQueue {
     mutableState.withLock { state in
       if let delivery = state.fileDelivery { return delivery }
@@ -160,7 +225,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Adds a task that was just made. One that is made of an invalid session fails when it is resumed.
+  /// Registers a new task. If the session is invalid, the task isn't registered, and fails when it is resumed.
   func add<Task: URLSessionTask>(_ task: Task) -> Task {
     mutableState.withLock { state in
       guard state.life == .valid else { return }
@@ -169,7 +234,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     return task
   }
 
-  /// A number that no other task of the session has; the first is 1.
+  /// Returns a number that is unique among the session's tasks, starting at 1.
   func nextTaskIdentifier() -> Int {
     mutableState.withLock { state in
       state.taskCount += 1
@@ -177,10 +242,10 @@ open class URLSession: NSObject, @unchecked Sendable {
     }
   }
 
-  /// Whether the task may be run.
+  /// Whether the task is registered, and so may run.
   package func owns(_ task: URLSessionTask) -> Bool { mutableState.withLock { $0.tasks.contains(task) } }
 
-  /// A task has ended and its delegate was told.
+  /// Unregisters a task after its delegate has been notified of the completion.
   func remove(_ task: URLSessionTask) {
     let isLast = mutableState.withLock { state in
       state.tasks.remove(task) && state.life == .invalidating && state.tasks.members.isEmpty
@@ -188,13 +253,19 @@ open class URLSession: NSObject, @unchecked Sendable {
     if isLast { becomeInvalid() }
   }
 
-  /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended.
+  /// Calls a handler on the delegate queue with all tasks that haven't completed, oldest first.
+  ///
+  /// - Parameter completionHandler: Called once, also if there are no tasks.
   @preconcurrency
   open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
     delivery.perform { completionHandler(self.tasks) }
   }
 
-  /// Calls `completionHandler` on the delegate queue with the tasks that haven't ended, by kind.
+  /// Calls a handler on the delegate queue with all tasks that haven't completed, by kind, each oldest first.
+  ///
+  /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. An upload
+  ///   task
+  ///   isn't among the data tasks.
   @preconcurrency
   open func getTasksWithCompletionHandler(
     _ completionHandler:
@@ -216,13 +287,19 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   // MARK: Invalidation
 
-  /// Whether tasks can be made.
+  /// Whether new tasks can run.
   package var isValid: Bool { mutableState.withLock { $0.life == .valid } }
 
-  /// Makes no more tasks; when those that there are have ended, the delegate is told and let go of.
+  /// Invalidates the session, but lets its tasks finish.
+  ///
+  /// Tasks created afterward fail. After the last task has completed, the delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
   open func finishTasksAndInvalidate() { invalidate(cancelling: false) }
 
-  /// Makes no more tasks and cancels those that there are; then the delegate is told and let go of.
+  /// Invalidates the session and cancels its tasks, which complete with `URLError.cancelled`.
+  ///
+  /// Tasks created afterward fail. After the last task has completed, the delegate's
+  /// ``URLSessionDelegate/urlSession(_:didBecomeInvalidWithError:)`` is called and the delegate is released.
   open func invalidateAndCancel() { invalidate(cancelling: true) }
 
   private func invalidate(cancelling: Bool) {

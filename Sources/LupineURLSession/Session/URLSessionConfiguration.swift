@@ -1,45 +1,57 @@
-// What a session is made with: timeouts, header fields for every request, and connections for each host.
+// URLSessionConfiguration: a session's settings, such as timeouts, additional fields, cookies and proxies.
 
 public import Foundation
 public import LupineEngine
 import Synchronization
 
-// Unchecked since the class is open: all state is in the Mutex.
-/// The settings of a session, which takes a copy when it is made, so that later changes do not reach it.
+// Unchecked because the class is open. All state is in the Mutex.
+/// The settings of a session: timeouts, fields, cookies, credentials, proxies and the engine's own settings.
+///
+/// A session copies its configuration when it is created, so change the settings before that:
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.ephemeral
+/// configuration.timeoutIntervalForRequest = 10
+/// configuration.httpAdditionalHeaders = ["Accept-Language": "en"]
+/// configuration.engine.tls.trustRoots = [.file("ca.pem")]
+/// let session = URLSession(configuration: configuration)
+/// ```
+///
+/// Properties may be used on any thread.
 open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
-  /// The values at one moment, which a session and its engine work with.
+  /// An immutable copy of the settings, which a session and its engine use.
   struct Snapshot: Sendable {
-    /// Seconds to wait for the peer where a request sets no timeout of its own; 60 as in Foundation.
+    /// The timeout, in seconds, of requests that don't set one; 60, as in Foundation.
     var timeoutIntervalForRequest: TimeInterval = URLRequest.timeoutIntervalDefault
-    /// Seconds for a whole transfer; 7 days as in Foundation.
+    /// The time limit of a transfer, in seconds; 7 days, as in Foundation.
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
-    /// How caches are used where a request doesn't say it.
+    /// The cache policy of requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Fields for every request that does not set them itself; nil if none were ever set.
+    /// The fields that requests get unless they set them; nil if never set.
     var additionalFields: Fields?
-    /// Where cookies are kept; nil if they aren't.
+    /// The store of cookies; nil if cookies are off.
     var cookieStorage: HTTPCookieStorage? = .shared
     /// Whether requests get cookies from the storage.
     var setsCookies = true
-    /// Whose cookies the storage gets.
+    /// The policy by which the storage accepts cookies.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// Where credentials are looked for; nil if they aren't.
+    /// The store of credentials; nil for none.
     var credentialStorage: URLCredentialStorage? = .shared
-    /// The dictionary that the engine's proxy settings were made of, if they were.
+    /// The dictionary from which the engine's proxy settings were made; nil if they weren't made from one.
     var proxyDictionary: ProxyDictionary?
-    /// The engine's own settings.
+    /// The engine's settings.
     var engine: EngineConfiguration
 
     init() {
       engine = EngineConfiguration()
-      // As in Foundation on Apple's systems.
+      // The value of Foundation on Apple's systems.
       engine.pool.connectionsPerOriginMax = 6
     }
   }
 
   private let state: Mutex<Snapshot>
 
-  /// A configuration with the default values, the same as ``default``.
+  /// Creates a configuration with the default values, the same as ``default``.
   public override init() {
     state = Mutex(Snapshot())
     super.init()
@@ -50,13 +62,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     super.init()
   }
 
-  /// A new configuration with the default values.
+  /// A new configuration with the default values. Changes to it don't affect other configurations.
   public class var `default`: URLSessionConfiguration {
     URLSessionConfiguration()
   }
 
-  /// A new configuration for sessions that share nothing with others: as ``default``, with cookies and credentials of
-  /// its own.
+  /// A new configuration with the default values, but with separate cookies and credentials that only live in memory as
+  /// long as they are used.
   public class var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration()
     configuration.httpCookieStorage = HTTPCookieStorage()
@@ -68,79 +80,100 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     state.withLock { $0 }
   }
 
-  /// Seconds for each phase of a request, such as connecting or a pause of the response, unless the request sets a timeout
-  /// of its own; 60 by default. 0, less and infinity are no limit.
+  /// The time limit of each phase of a request, in seconds; 60 by default.
+  ///
+  /// It limits each of these separately: waiting for a connection, the host lookup, connecting, the TLS handshake,
+  /// sending
+  /// without progress, waiting for the response's first byte, and each pause of the response. A value that is not
+  /// positive
+  /// and finite means no limit. A request's own ``URLRequest/timeoutInterval`` replaces it. A task that exceeds it
+  /// completes
+  /// with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// How caches are used, unless the request says it; by the protocol's rules by default.
+  /// The cache policy of requests that don't set one; `useProtocolCachePolicy` by default.
   open var requestCachePolicy: URLRequest.CachePolicy {
     get { snapshot.cachePolicy }
     set { state.withLock { $0.cachePolicy = newValue } }
   }
 
-  /// Seconds for a whole transfer from its start to its last byte, redirects included; 604800, or 7 days, by default. 0,
-  /// less and infinity are no limit.
+  /// The time limit of an entire transfer, in seconds, from its start to its last byte, including redirects; 604,800,
+  /// or
+  /// 7 days, by default.
+  ///
+  /// A value that is not positive and finite means no limit. A task that exceeds it completes with `URLError.timedOut`.
   open var timeoutIntervalForResource: TimeInterval {
     get { snapshot.timeoutIntervalForResource }
     set { state.withLock { $0.timeoutIntervalForResource = newValue } }
   }
 
-  /// Connections at once to one host and port; 6 by default, and less than 1 is taken as 1. With more than one of
-  /// `engine.loopsPerOrigin`, as many on each loop.
+  /// The maximum number of simultaneous connections to one host and port; 6 by default. A value below 1 is set to 1.
+  ///
+  /// Further requests wait in order of arrival. If `engine.loopsPerOrigin` is above 1, the limit applies to each loop.
   open var httpMaximumConnectionsPerHost: Int {
     get { snapshot.engine.pool.connectionsPerOriginMax }
     set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
   }
 
-  /// Where cookies are kept; ``HTTPCookieStorage/shared`` by default, one of its own in an ``ephemeral`` configuration.
+  /// The store of cookies; ``HTTPCookieStorage/shared`` by default, a separate one in an ``ephemeral`` configuration.
   ///
-  /// Nil turns cookies off: none are kept, and none are sent but in a Cookie field of the request's own. A copy of the
-  /// configuration, and so a session, has the same storage.
+  /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field set by the request is sent. Copies
+  /// of
+  /// the configuration, and so sessions, use the same storage object.
   open var httpCookieStorage: HTTPCookieStorage? {
     get { snapshot.cookieStorage }
     set { state.withLock { $0.cookieStorage = newValue } }
   }
 
-  /// Whether requests get the storage's cookies; true by default. Responses' cookies are kept in either case.
+  /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
   ///
-  /// Each request of a chain of redirects gets those for its own URL. A Cookie field of the request's own is kept: the
-  /// storage's cookies of other names follow behind it. Turn this off to send that field alone.
+  /// Each request of a redirect chain gets the cookies of its own URL. If a request sets a Cookie field, it is kept,
+  /// and
+  /// cookies with other names from the storage are appended to it. Set this to false to send that field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
   }
 
-  /// Whose cookies are kept; `onlyFromMainDocumentDomain` by default, which is everybody's for requests without a
-  /// `mainDocumentURL`. The storage's own policy is asked as well.
+  /// The policy by which received cookies are stored; `onlyFromMainDocumentDomain` by default, which accepts all
+  /// cookies if the request has no `mainDocumentURL`. The storage's own policy applies in addition.
   open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { snapshot.cookieAcceptPolicy }
     set { state.withLock { $0.cookieAcceptPolicy = newValue } }
   }
 
-  /// Where credentials for servers that ask for them are looked for, if a request has none of its own;
-  /// ``URLCredentialStorage/shared`` by default, one of its own in an ``ephemeral`` configuration.
+  /// The store of credentials for challenges; ``URLCredentialStorage/shared`` by default, a separate one in an
+  /// ``ephemeral`` configuration.
   ///
-  /// Nil: only a request's own is shown. A copy of the configuration, and so a session, has the same storage.
+  /// It is used if a request has no credentials of its own. Nil for none. Copies of the configuration, and so sessions,
+  /// use
+  /// the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
   }
 
-  /// Which proxies requests go through; nil, the default, for what the environment says (`http_proxy`, `https_proxy`,
-  /// `all_proxy`, `no_proxy`), and an empty dictionary for none.
+  /// The proxies that requests go through; nil, the default, for those of the environment variables `http_proxy`,
+  /// `https_proxy`, `all_proxy` and `no_proxy`; an empty dictionary for none.
   ///
-  /// Requests by http go through `HTTPProxy` and `HTTPPort` if `HTTPEnable` is 1, those by https through `HTTPSProxy`
-  /// and `HTTPSPort` if `HTTPSEnable` is 1, and those for which that isn't so through `SOCKSProxy` and `SOCKSPort` if
-  /// `SOCKSEnable` is 1; SOCKS means version 5, and that the proxy looks hosts up. A port that is left out is 80, 443 or
-  /// 1080. `kCFProxyUsernameKey` and `kCFProxyPasswordKey` hold credentials for all of them. The hosts of
-  /// `ExceptionsList` are reached directly: a name stands for the hosts below it as well, with `*.` in front or without.
-  /// Other keys, those of automatic configuration among them, mean nothing here and aren't kept. A proxy that can't be
-  /// one, or that is enabled without a host, fails the requests that would go through it, rather than let them go directly.
+  /// The supported keys are:
+  /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1; port 80 by default.
+  /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1; port 443 by default.
+  /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if
+  ///   `SOCKSEnable`
+  ///   is 1; port 1080 by default. The proxy looks up the hosts.
+  /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of them.
+  /// - `ExceptionsList`: an array of hosts that are connected to directly. A name, with or without a leading `*.`, also
+  ///   matches its subdomains.
   ///
-  /// This sets `engine.proxy`; when that is set later, this is nil.
+  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host
+  /// or is
+  /// otherwise invalid, the requests that would use it fail; they are never sent directly instead.
+  ///
+  /// Setting this also sets `engine.proxy`. If that is changed afterward, this is nil.
   open var connectionProxyDictionary: [AnyHashable: Any]? {
     get {
       let snapshot = snapshot
@@ -156,25 +189,28 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
-  /// Always nil, which says that the configuration isn't one of a session in the background: such a session would go on
-  /// when its process has ended, and there is no system service here to do that.
+  /// The identifier of a background session: always nil. Background sessions, which continue after the process has
+  /// ended, aren't supported, because Linux has no system service for them.
   public var identifier: String? { nil }
 
-  /// Always nil: sessions speak http and https themselves, and there are no classes to speak other protocols.
+  /// The classes that handle additional protocols: always nil. They aren't supported; sessions handle http and https
+  /// themselves.
   public var protocolClasses: [AnyClass]? { nil }
 
-  /// The engine's settings, which Foundation has no names for: trust in certificates, proxies, limits, the pool, threads.
+  /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
   ///
-  /// `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority in place of the system's. A new
-  /// `EngineConfiguration()` in its place has the engine's defaults, also for ``httpMaximumConnectionsPerHost``.
+  /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority instead of the
+  /// system's.
+  /// Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
+  /// ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }
   }
 
-  /// Header fields for every request that does not set them itself; names and values are kept as strings.
+  /// The fields that each request gets unless it sets them; nil by default.
   ///
-  /// A dictionary has no order, so the fields are sent sorted by name.
+  /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
     get { snapshot.additionalFields.map(\.dictionary) }
     set {
@@ -189,7 +225,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.additionalFields = newValue } }
   }
 
-  /// The values that most programs set. Of the additional fields the names alone, as their values may be credentials.
+  /// The most common settings as text. It omits the values of additional fields, which may be credentials.
   open override var description: String {
     let snapshot = snapshot
     return [
@@ -201,7 +237,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     ].joined(separator: ", ")
   }
 
-  /// A configuration of its own with the same values.
+  /// Returns a separate configuration with the same values. Only the cookie and credential storages are shared.
   open func copy(with zone: NSZone? = nil) -> Any {
     URLSessionConfiguration(snapshot)
   }

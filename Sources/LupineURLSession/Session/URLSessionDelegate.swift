@@ -1,133 +1,224 @@
-// Who hears of a URLSession's tasks, call by call, on its delegate queue.
+// URLSessionDelegate: the protocols by which a session reports its tasks, on its delegate queue.
 
 public import Foundation
 
-/// Hears of the session itself.
+/// The methods that a session calls about itself, on its delegate queue.
 @preconcurrency
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
-  /// The session was invalidated and its last task has ended; it lets go of its delegate now.
+  /// Called once, after the session was invalidated and its last task has completed. The session releases its delegate
+  /// afterward.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - error: Always nil: a session becomes invalid only on request.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 }
 
-/// Hears of tasks of every kind.
+/// The methods that a session calls about tasks of all kinds, on its delegate queue, one at a time.
 @preconcurrency
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
-  /// The server redirects; `completionHandler` is to be called with the request to send, or nil to take the response.
+  /// Called when a response redirects.
+  ///
+  /// The task waits until `completionHandler` is called, on any thread. By default, the redirect is followed.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - response: The redirecting response.
+  ///   - request: The request to send next, by the rules of HTTP.
+  ///   - completionHandler: Takes the request to send, changed if necessary, or nil to deliver the redirecting response
+  ///     itself.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
-  /// The server asks for a credential. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered
-  /// with one; for Digest, NTLM and Negotiate the 401 is the response, unless the challenge is cancelled.
+  /// Called when the server asks for a credential.
+  ///
+  /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used
+  /// once,
+  /// if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
+  /// credential. For Digest, NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - challenge: The challenge, with a proposed credential if one was found.
+  ///   - completionHandler: Takes the decision, and the credential for `useCredential`.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
-  /// A body is to be read from its start, for the first time or again behind a redirect, a challenge or a connection that
-  /// turned out to be closed; `completionHandler` is to be called with a stream that wasn't opened, or nil to fail the task.
+  /// Called when a body has to be sent from its start: for the first time, or again after a redirect, after a challenge
+  /// or
+  /// on a new connection.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - completionHandler: Takes a stream that hasn't been opened, or nil, the default, to fail the task with
+  ///     `URLError.requestBodyStreamExhausted`. May be called on any thread.
   @preconcurrency
   func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
-  /// A part of the request's body was sent. The counts are in bytes; the expected one is -1 if it isn't known. The total
-  /// never goes back: a body that is sent again counts again only beyond what was counted.
+  /// Called after a part of the request's body was sent.
+  ///
+  /// The total never decreases: if a body is sent again, only bytes beyond the earlier total count.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - bytesSent: The number of bytes sent since the previous call.
+  ///   - totalBytesSent: The number of bytes sent so far.
+  ///   - totalBytesExpectedToSend: The body's length in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
-  /// The task was measured; called once, before its completion.
+  /// Called once per task, before its completion, with its metrics.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - metrics: The times and properties of all of the task's requests.
   func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
-  /// The task has ended; nothing more is said of it.
+  /// Called as the last method for each task, when it has completed.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task, with its final ``URLSessionTask/response``.
+  ///   - error: A `URLError`, or nil if the response was received completely. A status code of 400 or above is no
+  ///     error.
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
 }
 
-/// Hears of tasks whose body is handed over as it comes.
+/// The methods that a session calls about tasks that deliver the response's body in parts, on its delegate queue.
 @preconcurrency
 public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
-  /// The response's head came; its body waits until `completionHandler` has said what is to become of it.
+  /// Called when the response's head has been received.
+  ///
+  /// The body is held back until `completionHandler` is called, on any thread. By default, the body is delivered.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - dataTask: The task.
+  ///   - response: The response's head, after redirects and challenges.
+  ///   - completionHandler: Takes the decision about the body.
   @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
-  /// A piece of the body came.
+  /// Called with each part of the body, in order and decoded. By default, the part is discarded.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - dataTask: The task.
+  ///   - data: The next part, at least 1 byte.
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
-  /// The response is complete and might be stored; `completionHandler` is to be called with what is to be stored, or nil.
+  /// Called when a response that a cache may store has been received completely.
+  ///
+  /// The task completes after `completionHandler` is called, on any thread. There is no cache yet, so nothing is
+  /// stored.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - dataTask: The task.
+  ///   - proposedResponse: The response with its body.
+  ///   - completionHandler: Takes the response to store, by default the proposed one, or nil to store none.
   @preconcurrency
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
-/// Hears of tasks whose body is written into a file.
+/// The methods that a session calls about tasks that write the response's body to a file, on its delegate queue.
 @preconcurrency
 public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
-  /// The body is complete in the file at `location`, which is removed when this returns, unless it was moved away.
+  /// Called when the entire body has been written. Move the file before you return: afterward it is removed.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - downloadTask: The task. Its status code may be an error's.
+  ///   - location: The URL of a temporary file.
   func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
-  /// A part of the body was written. The counts are in bytes; the expected one is -1 if it isn't known.
+  /// Called after a part of the body was written. By default, does nothing.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - downloadTask: The task.
+  ///   - bytesWritten: The number of bytes written since the previous call.
+  ///   - totalBytesWritten: The number of bytes in the file, including those of the earlier download.
+  ///   - totalBytesExpectedToWrite: The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
-  /// The server goes on where an earlier download had stopped. The counts are in bytes.
+  /// Called when the server continues an earlier download, before any bytes are written. By default, does nothing.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - downloadTask: The task.
+  ///   - fileOffset: The number of bytes that the file already has.
+  ///   - expectedTotalBytes: The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
 }
 
-// What happens without an answer of the delegate's own: as Foundation does it where a method isn't implemented.
+// The behavior if a delegate doesn't implement a method, the same as Foundation's.
 
 extension URLSessionDelegate {
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 }
 
 extension URLSessionTaskDelegate {
-  /// The redirect is followed.
+  /// Follows the redirect unchanged.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) { completionHandler(request) }
 
-  /// The proposed credential is offered once, if there is one.
+  /// Uses the proposed credential once, if there is one.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) { completionHandler(.performDefaultHandling, nil) }
 
-  /// There is no other stream.
+  /// Provides no stream, which fails the task with `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
   ) { completionHandler(nil) }
 
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
   ) {}
 
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
   ) {}
 
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
 }
 
 extension URLSessionDataDelegate {
-  /// The body is wanted.
+  /// Accepts the body.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
   ) { completionHandler(.allow) }
 
-  /// Nothing is done.
+  /// Does nothing; the part is discarded.
   public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
 
-  /// The response may be stored as it is.
+  /// Permits storing the proposed response.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
@@ -136,13 +227,13 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSessionDownloadDelegate {
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
     totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
   ) {}
 
-  /// Nothing is done.
+  /// Does nothing.
   public func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64

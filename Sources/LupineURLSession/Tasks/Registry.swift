@@ -1,28 +1,28 @@
-// Those that are under way: a session's requests, an engine session's tasks.
+// Registry: a set of objects without hashing, such as the tasks of a session that haven't completed.
 
 package import Synchronization
 
-/// What can be in a registry, in one at a time.
+/// An object that can be in a registry, and in only one at a time.
 package protocol RegistryMember: AnyObject, Sendable {
   var place: RegistryPlace { get }
 }
 
-/// Where a member stands in its registry, which alone sets it.
+/// A member's index in its registry. Only the registry changes it.
 package struct RegistryPlace: ~Copyable, Sendable {
   @usableFromInline let atomic = Atomic(-1)
 
   package init() {}
 
-  /// An index of `members`, or -1.
+  /// The index in `members`, or -1 for a member of no registry.
   @inlinable var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
 }
 
-/// Objects that come and go. Each knows its place, so that nobody is hashed or looked for.
+/// A set of objects. Each member stores its index, so that insertion and removal take constant time without hashing.
 package struct Registry<Member: RegistryMember>: Sendable {
-  /// In no particular order.
+  /// The members, in no particular order.
   @usableFromInline package private(set) var members: [Member] = []
 
   package init() {}
@@ -31,14 +31,14 @@ package struct Registry<Member: RegistryMember>: Sendable {
     members.indices.contains(member.place.index) && members[member.place.index] === member
   }
 
-  /// Does nothing if it is there already.
+  /// Adds a member. Does nothing if it is already in the registry.
   @inlinable package mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
     member.place.index = members.count
     members.append(member)
   }
 
-  /// Returns whether it was there.
+  /// Removes a member. Returns false if it isn't in the registry.
   @inlinable package mutating func remove(_ member: Member) -> Bool {
     guard contains(member), let last = members.popLast() else { return false }
     if last !== member {

@@ -1,21 +1,24 @@
-// Tasks whose body is handed over as it comes, with or without a body of their own to send.
+// URLSessionDataTask: a task that delivers the response's body in parts.
 
 import Foundation
 import Synchronization
 
-// Unchecked for the same reason as its superclass: all state is in the Mutex.
-/// A task whose response's body is handed over as it comes.
+// Unchecked for the same reason as its superclass: all state is in a Mutex.
+/// A task that delivers the response's body to the session's delegate as it is received.
+///
+/// Create one with ``URLSession/dataTask(with:)``. The delegate's methods are those of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
-  /// The body as it would be stored; kept only if nobody else keeps it.
+  /// The body for the caching decision. Empty if the task's owner keeps the body.
   private let body = Mutex(Data())
   private let conclusion = Mutex<Conclusion?>(nil)
 
-  /// Completes the task once the delegate has said what is to be stored, or nobody waits for that any more.
+  /// The handler that completes the task, called when the delegate has made its caching decision or the task is
+  /// cancelled.
   private struct Conclusion {
     let finish: @Sendable ((any Error)?) -> Void
   }
 
-  /// Ends the task; it completes with `URLError.cancelled`.
+  /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open override func cancel() {
     super.cancel()
     settle(URLError(.cancelled))
@@ -46,12 +49,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     guard error == nil, let httpResponse, delegates.selective?.needsCachingDecision(for: self) ?? true else {
       return finish(error)
     }
-    // Only now, since it looks at the fields.
+    // Checked last, because it parses fields.
     guard httpResponse.isStorable else { return finish(nil) }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     let proposed = CachedURLResponse(response: httpResponse, data: data)
     conclusion.withLock { $0 = Conclusion(finish: finish) }
-    // There is no cache to store it in; the task completes once the delegate has made up its mind.
+    // There is no cache, so the decision is ignored. The task completes once the delegate has made it.
     delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in self.settle(nil) }
     if state == .canceling { settle(URLError(.cancelled)) }
   }

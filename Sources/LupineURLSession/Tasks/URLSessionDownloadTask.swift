@@ -1,44 +1,50 @@
-// Tasks whose body is written into a file.
+// URLSessionDownloadTask: a task that writes the response's body to a temporary file.
 
 public import Foundation
 import Synchronization
 
 // Unchecked for the same reason as its superclass: all state is constant or in a Mutex.
-/// A task whose response's body is written into a file.
+/// A task that writes the response's body to a temporary file.
 ///
-/// The file is in the temporary directory, that of the environment variable `TMPDIR` or `/tmp`. It is removed when the
-/// task ends, unless the delegate has moved it away, or there is resume data.
+/// Create one with ``URLSession/downloadTask(with:)`` or ``URLSession/downloadTask(withResumeData:)``. The file is in
+/// the
+/// directory of the environment variable `TMPDIR`, or in `/tmp`. It is removed when the task ends, unless the delegate
+/// has
+/// moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has
+/// produced
+/// resume data. If the task fails and can be resumed, its error has the resume data in its `userInfo`, with the key
+/// ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
-  /// What is known on other threads than that of the files.
+  /// The state that is used outside the file queue too.
   private struct MutableState {
-    /// Bytes in the file, those of an earlier download included.
+    /// The number of bytes in the file, including those of an earlier download.
     var writtenByteCount: Int64 = 0
-    /// How many of them the delegate knows of.
+    /// The number of those bytes that the delegate has been notified of.
     var reportedByteCount: Int64 = 0
     var expectedByteCount: Int64?
-    /// Whether a report is on its way to the delegate.
+    /// Whether a notification of the delegate is pending.
     var isReporting = false
-    /// Whether the file stays if the task is cancelled; the first wish counts. Nil before it is cancelled.
+    /// Whether a cancelled task keeps its file, as the first call to cancel decides. Nil before that.
     var keepsFile: Bool?
     var hasEnded = false
     var resumeDataHandlers: [ResumeDataHandler] = []
-    /// Why the task was cancelled from within.
+    /// The error of the file, for which the task cancelled itself.
     var failure: URLError?
-    /// Why resume data can't be read.
+    /// The reason why the resume data can't be read.
     var resumeDataError: URLError?
-    /// What this task or an earlier one has left behind.
+    /// The resume data of this task, set when it has failed.
     var resumeData: Data?
   }
 
-  /// Whether there is a file to be opened before anything is sent.
+  /// Whether a partial file must be opened before the request is sent.
   private let isResuming: Bool
-  /// Used on the session's file queue alone.
+  /// Used on the session's file queue only.
   private let writer: Mutex<DownloadWriter>
   private let progress = Mutex(MutableState())
 
-  /// A task that begins at the start.
+  /// Creates a task that downloads from the start.
   init(_ session: URLSession, request: URLRequest, identifier: Int) {
     isResuming = false
     writer = Mutex(DownloadWriter())
@@ -46,7 +52,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     windowBytes = session.client.windowBytes
   }
 
-  /// A task that goes on where an earlier one was stopped; it fails when it is resumed if the data can't be read.
+  /// Creates a task that continues an earlier one. If the data can't be read, the task fails when it is resumed.
   init(_ session: URLSession, resumeData data: Data, identifier: Int) {
     isResuming = true
     do throws(URLError) {
@@ -63,13 +69,21 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: Control
 
-  /// Ends the task; it completes with `URLError.cancelled`, and what was received is removed.
+  /// Cancels the task, which completes with `URLError.cancelled`, and removes the partial file.
+  ///
+  /// Does nothing if the task has already completed.
   open override func cancel() { cancel(keepingFile: false) }
 
-  /// Ends the task and keeps what was received, if it can be gone on with: if the server serves ranges and said how to
-  /// tell that the resource is still the same. `completionHandler` is called on the delegate queue, before the delegate
-  /// hears of the end, with what `URLSession.downloadTask(withResumeData:)` takes, or with nil; at once if the task has
-  /// ended.
+  /// Cancels the task, and keeps the partial file if the download can be resumed.
+  ///
+  /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date,
+  /// by
+  /// which a change of the resource is detected. The task completes with `URLError.cancelled`.
+  ///
+  /// - Parameter completionHandler: Takes the data for ``URLSession/downloadTask(withResumeData:)``, or nil if the
+  ///   download
+  ///   can't be resumed. Called on the delegate queue before the task's completion, or at once if the task has already
+  ///   completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = progress.withLock { state in
@@ -87,10 +101,10 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: What is known of it
 
-  /// Bytes in the file, those of an earlier download that is gone on with included.
+  /// The number of bytes in the file, including those of the earlier download that this task continues.
   open override var countOfBytesReceived: Int64 { progress.withLock { $0.writtenByteCount } }
 
-  /// The length of the whole file as far as it is known, otherwise `NSURLSessionTransferSizeUnknown`.
+  /// The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   open override var countOfBytesExpectedToReceive: Int64 {
     progress.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
   }
@@ -156,7 +170,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         defer { state.isReporting = true }
         return !state.isReporting
       }
-      // What is written until the delegate's turn comes is reported at once.
+      // Bytes written before the delegate is called are included in the same notification.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
     } catch {
       progress.withLock { $0.failure = $0.failure ?? error }
@@ -167,7 +181,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
     guard let session else { return finish(error) }
-    // It was the delegate queue if nothing was sent.
+    // This runs on the delegate queue, not the file queue, if no request was sent.
     delivery(of: session).performHere {
       switch self.close(after: error) {
       case .success(let file): session.delivery.perform { self.didFinish(file, session, finish) }
@@ -176,7 +190,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     }
   }
 
-  /// Ends the writer: with the complete file, or with the error that the task completes with.
+  /// Closes the file. Returns its URL if it is complete, otherwise the error with which the task completes.
   private func close(after error: URLError?) -> Result<URL, URLError> {
     let (failure, keepsFile) = progress.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
@@ -191,7 +205,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
 
-  /// Removes the file of a stopped download that won't be resumed. Does nothing if `resumeData` can't be read.
+  /// Removes the partial file of a download that won't be resumed. Does nothing if `resumeData` can't be read.
   package static func removeFile(ofResumeData resumeData: Data) {
     guard let resumeData = try? ResumeData(resumeData) else { return }
     (try? DownloadFile.reopen(resumeData))?.abandon()
@@ -244,7 +258,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 }
 
 extension URLError {
-  /// The same error with what the download can be gone on with.
+  /// Returns the same error with resume data.
   fileprivate func adding(resumeData: Data) -> URLError {
     var info = userInfo
     info[NSURLSessionDownloadTaskResumeData] = resumeData

@@ -1,9 +1,11 @@
-// The key under which the error of a failed download keeps what it can be resumed from.
+// URLSessionDownloadTaskResumeData: the key of resume data in the error of a failed download.
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The key of the resume data, a `Data`, in the user info of the `URLError` that a download failed with.
+/// The key of the resume data, a `Data`, in the `userInfo` of the `URLError` with which a download has failed.
+///
+/// The value is absent if the download can't be resumed.
 public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The same key as ``NSURLSessionDownloadTaskResumeData``, by its name on Linux.
+/// The same key as ``NSURLSessionDownloadTaskResumeData``, by the name that Foundation gives it on Linux.
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData

@@ -1,11 +1,15 @@
-// A task's body: an upload's, or the request's own. A stream is the request's own first, then whatever the delegate gives.
+// URLSessionTask+Body: the body that a task sends. Of a stream, the request's comes first; repetitions need one from
+// the
+// delegate.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// The body to send, or nil if it is the request's own and in memory. Throws a `URLError` for a file that can't be sent.
+  /// Returns the body to send, or nil if the request's body is to be sent from memory. Throws a `URLError` if a file
+  /// can't be
+  /// sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -20,7 +24,7 @@ extension URLSessionTask {
     }
   }
 
-  /// How long the body will be, as far as that is known before the task starts.
+  /// The body's length in bytes before the task has started, or `NSURLSessionTransferSizeUnknown`.
   var bodyByteCountExpected: Int64 {
     switch (content, originalRequest?.body) {
     case (.data(let data), _), (nil, .data(let data)): Int64(data.count)
@@ -39,8 +43,11 @@ extension URLSessionTask {
     }
   }
 
-  /// Asks the delegate, on its queue. Throws `URLError.requestBodyStreamExhausted` if it has no stream, and
-  /// `CancellationError` if the task ends first.
+  /// Asks the delegate for a stream, on the delegate queue.
+  ///
+  /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task
+  /// ends
+  /// first.
   private func newBodyStream() async throws -> BodyStream {
     let answer = BodyStreamAnswer()
     await withTaskCancellationHandler {
@@ -70,7 +77,7 @@ extension URLSessionTask {
   }
 }
 
-/// What the delegate answers; the first answer counts.
+/// The delegate's answer to a request for a stream. Only the first answer counts.
 private final class BodyStreamAnswer: Sendable {
   private enum State {
     case open
@@ -80,8 +87,8 @@ private final class BodyStreamAnswer: Sendable {
 
   private let state = Mutex(State.open)
 
-  /// The answer. Looked at here, and not handed over by the continuation: ThreadSanitizer doesn't see what happens before a
-  /// continuation that is resumed before it is awaited.
+  /// The answer, which must have been given. The continuation doesn't carry it, because ThreadSanitizer misses the
+  /// happens-before edge of a continuation that is resumed before it is awaited.
   var value: Result<BodyStream, any Error> {
     state.withLock { state in
       guard case .given(let answer) = state else { preconditionFailure("the delegate hasn't answered yet") }

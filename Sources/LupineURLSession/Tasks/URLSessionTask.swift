@@ -1,31 +1,35 @@
-// A task as Foundation knows it: one request with its redirects, from its start to its completion.
+// URLSessionTask: performs one request with its redirects and challenges, from `resume` to completion.
 
 public import Foundation
 import LupineEngine
 import Synchronization
 
-// Unchecked since the class has subclasses: all state is constant or in the Mutex.
-/// One request under way. It is made suspended, and runs once it is resumed.
+// Unchecked because the class is open. All state is constant or in a Mutex.
+/// A task of a session: one request, including its redirects and challenges, and its response.
+///
+/// Sessions create tasks, suspended; call ``resume()`` to start one. Its events are delivered to the session's delegate
+/// on
+/// the delegate queue. Methods and properties may be used on any thread.
 open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
-  /// Where a task stands.
+  /// The state of a task, as the caller controls it.
   public enum State: Int, Sendable {
-    /// It runs.
+    /// The task is in progress.
     case running = 0
-    /// It is stopped, or was never started.
+    /// The task hasn't been started, or is suspended.
     case suspended = 1
-    /// It was cancelled and will complete with an error.
+    /// The task was cancelled and will complete with `URLError.cancelled`.
     case canceling = 2
-    /// It has completed, with a response or an error.
+    /// The task has completed, with a response or an error.
     case completed = 3
   }
 
-  /// How far the work on it has come, apart from what its user wants.
+  /// The request's progress through its life cycle, independent of the caller's `State`.
   private enum Stage {
     case unstarted
-    /// The request is being converted.
+    /// The request is being prepared.
     case starting
     case transferring(any TaskTransfer)
-    /// It couldn't be started, and is about to complete.
+    /// The request couldn't be sent. The task is about to complete.
     case failed
   }
 
@@ -38,7 +42,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
-    /// Whether it has ended, and its delegate is told.
+    /// Whether the transfer has ended. The delegate's last calls are in progress.
     var isConcluding = false
 
     var transfer: (any TaskTransfer)? {
@@ -46,9 +50,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// A number that no other task of the session has.
+  /// The task's number, unique within its session, starting at 1.
   public let taskIdentifier: Int
-  /// The request that the task was made with.
+  /// The request with which the task was created. Nil for a download task with unreadable resume data.
   public let originalRequest: URLRequest?
 
   private let client: EngineClient
@@ -62,32 +66,37 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     mutableState = Mutex(MutableState(session: session))
   }
 
-  // MARK: What a subclass does
+  // MARK: Overridden by subclasses
 
-  /// What is sent in place of the request's own body.
+  /// The body that is sent instead of the request's own, or nil for the request's own.
   var content: UploadContent? { nil }
 
-  /// Calls `begin`, at once or later, with the request to send.
+  /// Calls `begin` with the request to send, at once or later.
   func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
-  /// Where what comes is dealt with: on the delegate queue, as a rule.
+  /// The queue on which the transfer's events are processed: the delegate queue by default.
   func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
 
-  /// Whether `receive` is to be called with the response's head.
+  /// Whether `receive(_:answer:)` must be called with the response's head.
   var decidesOnResponse: Bool { false }
 
-  /// The response's head came.
+  /// Called with the final response's head; `answer` takes whether its body is accepted.
   func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) { answer(true) }
 
-  /// A piece of the body came.
+  /// Called with each part of the body.
   func receive(_ body: Data) {}
 
-  /// The transfer has ended: `finish` is to be called, at once or later, with the error that the task completes with.
+  /// Called when the transfer has ended; calls `finish`, at once or later, with the error with which the task
+  /// completes.
   func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) { finish(error) }
 
   // MARK: Control
 
-  /// Starts the task, or goes on with it.
+  /// Starts the task, or continues a suspended one.
+  ///
+  /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
+  /// task
+  /// was created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case begin(URLSession), steer(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
@@ -108,7 +117,12 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Stops the task: nothing more is read, and the timeouts stand still, but for those of opening a connection.
+  /// Suspends the task until ``resume()`` is called.
+  ///
+  /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
+  /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
+  /// already
+  /// been received may still be delivered. Does nothing if the task isn't in progress.
   open func suspend() {
     let transfer = mutableState.withLock { state -> (any TaskTransfer)? in
       guard state.state == .running else { return nil }
@@ -118,7 +132,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     if let transfer { steer(transfer) }
   }
 
-  /// Ends the task; it completes with `URLError.cancelled`.
+  /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open func cancel() {
     enum Action { case complete(URLSession), cancel(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
@@ -134,7 +148,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Sends the request, or fails for what was in its way.
+  /// Sends the request, or completes the task with the error that prevents that.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
       guard let request = try request.get() else { throw URLError(.badURL) }
@@ -158,7 +172,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     } catch {
       let error = error as? URLError ?? URLError(.unknown)
       let isFirst = mutableState.withLock { state in
-        // Whoever has cancelled the task meanwhile completes it.
+        // If the task has been cancelled, `cancel` completes it.
         guard state.state != .canceling else { return false }
         state.stage = .failed
         return true
@@ -167,8 +181,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Over HTTP, or from this machine for what the engine refuses and ``LocalContent`` serves. In that order, so that a
-  /// request over HTTP pays nothing for it.
+  /// Creates the transfer: over HTTP, or for a local resource if the engine refuses the URL and ``LocalContent`` serves
+  /// it. HTTP is tried first, so that its requests don't pay for the check.
   private func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     let body = try makeBody()
     do throws(URLError) {
@@ -184,7 +198,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Brings the transfer to where the task stands. Another thread may move the task meanwhile, so it is asked again.
+  /// Pauses or continues the transfer as the task's state requires. Checks again afterward, because another thread may
+  /// have changed the state.
   private func steer(_ transfer: any TaskTransfer) {
     var isPaused: Bool
     repeat {
@@ -193,72 +208,75 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     } while (state == .suspended) != isPaused
   }
 
-  // MARK: What is known of it
+  // MARK: Properties
 
-  /// Where the task stands.
+  /// The task's current state.
   open var state: State { mutableState.withLock { $0.state } }
-  /// The request as redirects have left it.
+  /// The latest request, after redirects; the same as ``originalRequest`` before the first one.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? originalRequest }
-  /// The response's head, once it came.
+  /// The final response's head; nil before it has been received.
   open var response: URLResponse? { transfer?.response }
-  /// Why the task failed, once it has completed.
+  /// The error with which the task has completed, a `URLError`; nil before completion or after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
-  /// Bytes of the body that came, decoded.
+  /// The number of bytes of the body received so far, after decoding.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
-  /// The length of the body as far as it is known, otherwise `NSURLSessionTransferSizeUnknown`.
+  /// The length of the body in bytes, or ``NSURLSessionTransferSizeUnknown``.
   open var countOfBytesExpectedToReceive: Int64 {
     transfer?.response?.expectedContentLength ?? NSURLSessionTransferSizeUnknown
   }
-  /// Bytes of the request's body that were sent. It never goes back: a body that is sent again, because of a redirect, a
-  /// challenge or a connection that was found closed, counts again only beyond what was counted.
+  /// The number of bytes of the request's body sent so far.
+  ///
+  /// It never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
+  /// bytes
+  /// beyond the earlier count are added.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
-  /// The length of the request's body, 0 without one, or `NSURLSessionTransferSizeUnknown`.
+  /// The length of the request's body in bytes, 0 without a body, or ``NSURLSessionTransferSizeUnknown``.
   open var countOfBytesExpectedToSend: Int64 {
     transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
       ?? bodyByteCountExpected
   }
-  /// A text of the caller's own.
+  /// A text for the caller's use; nil by default. It appears in ``description``.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
   }
 
-  /// What was measured, for when the transfer has ended.
+  /// The task's metrics. Complete only after the transfer has ended.
   var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
-  /// The response with its HTTP parts; nil for a `file:` or `data:` URL.
+  /// The final response's head if it is an HTTP response; nil for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
-  /// The object of the layer above for which the task works, such as Alamofire's request. The task keeps it until it has
+  /// The object of the layer above that uses the task, such as Alamofire's request. The task retains it until it has
   /// completed.
   package var owner: (any AnyObject & Sendable)? {
     get { mutableState.withLock { $0.owner } }
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// How many bytes of the body may come before some were granted again; without a limit if nil. To be set before the
-  /// task is resumed.
+  /// The maximum number of body bytes that are received before `grant` permits more; nil for no limit. Must be set
+  /// before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }
   }
 
-  /// Lets that many more bytes of the body come.
+  /// Permits that many more bytes of the body to be received.
   package func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
-  /// Reads no more of the body; the task completes as if all of it had come.
+  /// Discards the rest of the body. The task completes as if all of it had been received.
   func discardBody() { exchanges?.discardBody() }
 
-  /// Reads no more of the body, and sends another request; its response is then the task's.
+  /// Discards the rest of the body and sends another request, whose response becomes the task's.
   func sendInstead(_ request: URLRequest) throws(URLError) {
     try exchanges?.sendInstead(request)
   }
 
   var session: URLSession? { mutableState.withLock { $0.session } }
   private var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
-  /// The transfer if it is one over HTTP.
+  /// The transfer, if it is over HTTP.
   private var exchanges: Transfer? { transfer as? Transfer }
 
-  /// The task's number, its request, its state, and the response or the error if there is one already.
+  /// The task's number, request and state, and the status code or the error if it has one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
     var parts = ["\(taskIdentifier)", request, "\(state)"]
@@ -268,7 +286,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     return "\(type(of: self))(\(parts.joined(separator: ", ")))"
   }
 
-  // MARK: What the transfer says
+  // MARK: TransferObserver
 
   func transfer(
     isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
@@ -311,14 +329,14 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   func transferDidComplete(_ error: URLError?) {
-    // A task may be cancelled at the moment when it turns out that its request can't be sent.
+    // The task may be cancelled at the moment when its request fails to be sent. Only the first end counts.
     let isNew = mutableState.withLock { state in
       defer { state.isConcluding = true }
       return !state.isConcluding
     }
     guard isNew else { return }
     conclude(error) { error in
-      // As `tellDelegate` does it, but by hand, since a closure would be allocated for every request.
+      // This repeats `tellDelegate`, which would allocate a closure for each request.
       guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
       if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
       session.delivery.perform { self.complete(error, in: session, telling: delegate) }
@@ -337,7 +355,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     complete(error)
   }
 
-  /// Whether what comes is dealt with where the delegate is called.
+  /// Whether the transfer's events are processed on the delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
   private func tellDelegate(
@@ -349,19 +367,19 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   private func complete(_ error: (any Error)?) {
-    // Let go of those who hold the task, outside the lock: what goes with the request may ask the task for something.
+    // Releases the session and the owner.
     let (session, owner) = mutableState.withLock { state in
       state.state = .completed
       state.error = error
       return (state.session.take(), state.owner.take())
     }
     session?.remove(self)
-    // Perhaps the last reference, and what goes with a request is its user's: not under the lock.
+    // Released outside the lock: it may be the last reference, and the owner's deinitializer may use this task.
     _ = owner
   }
 }
 
 extension URLSessionTask: RegistryMember {}
 
-/// What counts of bytes say if they are not known: -1.
+/// The value of a byte count that is unknown: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1

@@ -1,12 +1,14 @@
-// Tasks that send a body of bytes, of a file or of a stream.
+// URLSessionUploadTask: a task that sends bytes, a file or a stream as its body.
 
 import Foundation
 
 // Unchecked for the same reason as its superclass.
-/// A data task that sends a body, whatever body its request has.
+/// A data task that sends a body of its own instead of its request's body.
 ///
-/// Behind a redirect that keeps the body, behind a challenge, and where a connection turned out to be closed, the body is sent
-/// again from its start.
+/// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
+/// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
+/// the
+/// method, after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent
 
@@ -18,11 +20,11 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   override var content: UploadContent? { ownContent }
 }
 
-/// What an upload task sends.
+/// The body of an upload task.
 enum UploadContent: Sendable {
   case data(Data)
-  /// Its length is that which it has when the task starts.
+  /// A file, whose length is determined when the task starts.
   case file(URL)
-  /// Streams that the delegate gives.
+  /// A stream, which the delegate provides.
   case stream
 }
