@@ -30,9 +30,10 @@ extension ThrowawayAuthority {
     for identity: Identity, _ status: OCSPStatus = .good, thisUpdate: Int = -60, nextUpdate: Int? = 3600,
     responder: Identity? = nil, hashIsSHA256: Bool = false
   ) throws(TLSError) -> [UInt8] {
-    let leaf = try identity.material().leaf
-    let issuer = try self.identity.material().leaf
-    let signer = try (responder ?? self.identity).material()
+    let leaf = try identity.certificate()
+    let issuer = try self.identity.certificate()
+    let signer = try (responder ?? self.identity).certificate()
+    let signersKey = try PEM.privateKey(in: (responder ?? self.identity).privateKeyPEM)
     ERR_clear_error()
     guard let basic = Owned(OCSP_BASICRESP_new(), freeing: OCSP_BASICRESP_free),
       let name = Owned(
@@ -47,7 +48,7 @@ extension ThrowawayAuthority {
     }
     // SAFETY: the response copies the identifier and the times, and retains the signer's certificate.
     guard OCSP_basic_add1_status(basic.pointer, name.pointer, status.number, 0, revoked, start, end) != nil,
-      OCSP_basic_sign(basic.pointer, signer.leaf.pointer, signer.key, EVP_sha256(), nil, 0) == 1
+      OCSP_basic_sign(basic.pointer, signer.pointer, signersKey.pointer, EVP_sha256(), nil, 0) == 1
     else { throw .configurationFromQueue("A throwaway OCSP response can't be made.") }
     return Self.encode(OCSP_RESPONSE_STATUS_SUCCESSFUL, basic.pointer)
   }
@@ -66,7 +67,16 @@ private func time(adding seconds: Int) -> UnsafeMutablePointer<ASN1_GENERALIZEDT
 }
 
 extension ThrowawayAuthority.Identity {
-  fileprivate func material() throws(TLSError) -> KeyMaterial {
-    try TLSIdentity(certificatePEM: certificatePEM, privateKeyPEM: privateKeyPEM).material
+  /// The certificate itself, which comes first in its text.
+  fileprivate func certificate() throws(TLSError) -> Owned {
+    var first: OpaquePointer?
+    _ = try PEM.forEachCertificate(in: certificatePEM) { certificate throws(TLSError) in
+      guard first == nil else { return }
+      // SAFETY: the reference taken here outlives the closure; the result releases it.
+      X509_up_ref(certificate)
+      first = certificate
+    }
+    guard let certificate = Owned(first, freeing: X509_free) else { throw .outOfMemory("a certificate") }
+    return certificate
   }
 }

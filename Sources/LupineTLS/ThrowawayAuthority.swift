@@ -1,5 +1,4 @@
-// ThrowawayAuthority: an in-memory certificate authority for tests and the demo. It is in this module because all code
-// that calls OpenSSL is.
+// ThrowawayAuthority: an in-memory certificate authority for tests and the demo.
 
 import CLupineOpenSSL
 
@@ -145,8 +144,8 @@ private func certify(
   let certificatePointer = certificate.pointer
   let keyPointer = key.pointer
   return ThrowawayAuthority.Identity(
-    certificatePEM: try PEM.text { PEM_write_bio_X509($0, certificatePointer) == 1 },
-    privateKeyPEM: try PEM.text { PEM_write_bio_PrivateKey($0, keyPointer, nil, nil, 0, nil, nil) == 1 })
+    certificatePEM: try pem { PEM_write_bio_X509($0, certificatePointer) == 1 },
+    privateKeyPEM: try pem { PEM_write_bio_PrivateKey($0, keyPointer, nil, nil, 0, nil, nil) == 1 })
 }
 
 /// Sets all parts of a certificate except the issuer, the extensions and the signature.
@@ -184,4 +183,12 @@ private func sign(
   guard X509_sign(certificate, key, EVP_sha256()) > 0 else {
     throw .configurationFromQueue("A throwaway certificate can't be signed.")
   }
+}
+
+/// Returns the text that `write` writes to a memory BIO.
+private func pem(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
+  guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
+    throw .configurationFromQueue("PEM text can't be written.")
+  }
+  return drain(bio.pointer)
 }
