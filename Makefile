@@ -21,7 +21,7 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak lint \
-  format tsan asan fuzz linkage bench counts micro example docs clean
+  cycles format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -74,6 +74,9 @@ replay: deps ## run one simulated schedule, SEED=…, and print its events
 
 lint: ## check the format and the style
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
+
+cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
+	@.ci/cycles $(CYCLES)
 
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)
