@@ -42,11 +42,18 @@ let package = Package(
     // The same under the name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
-    // Programs, and the origin server that the demo and the tests talk to.
+    // For the demo and the tests, and in no library: the server's side of sockets and TLS, and on top of it the origin
+    // server that they talk to.
+    .target(name: "CLupineLoopback"),
+    .target(
+      name: "LupineLoopback", dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
     .target(
       name: "LupineOrigin",
-      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback"],
       swiftSettings: strict),
+
+    // Programs.
     .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine", "CLupineLinux"], swiftSettings: strict),
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
@@ -73,22 +80,27 @@ let package = Package(
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
-    .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineTestSupport"], swiftSettings: strict),
+      name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineLoopback", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineOriginTests",
-      dependencies: ["LupineOrigin", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: ["LupineOrigin", "LupineLoopback", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
-      dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue", "LupineFaults"],
+      dependencies: [
+        "Lupine", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport", "LupineMainQueue",
+        "LupineFaults",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],

@@ -1,5 +1,6 @@
 // Line: blocking reads and writes on a connection, with or without TLS.
 
+internal import LupineLoopback
 internal import LupineReactor
 internal import LupineTLS
 

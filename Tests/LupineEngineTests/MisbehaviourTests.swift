@@ -4,6 +4,7 @@
 import Dispatch
 import Glibc
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
 import LupineReactor
 import LupineTLS

@@ -1,5 +1,6 @@
 // HostilePeerTests: peers that speak another protocol, an old version or nonsense cause errors, and never a trap.
 
+import LupineLoopback
 import LupineTLS
 import Testing
 

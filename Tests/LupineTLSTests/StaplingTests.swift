@@ -1,5 +1,6 @@
 // StaplingTests: verification of stapled OCSP responses, and the error for each refused response.
 
+import LupineLoopback
 import LupineTLS
 import LupineTestSupport
 import Testing

@@ -12,7 +12,10 @@ import Testing
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
     "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
-    "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
+    "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
+    "LupineOrigin": [
+      "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
+    ],
     "LupineCommand": ["LupineEngine", "CLupineLinux", "Glibc", "Synchronization"],
     "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
@@ -110,7 +113,7 @@ import Testing
     let uses = words.flatMap(file.lineNumbers(of:))
     guard !uses.isEmpty else { return }
     let isFenced =
-      ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
+      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback"].contains(file.target)
       || file.path == "Sources/LupineWire/ByteScan.swift"
       // InputStream declares methods with pointers.
       || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"

@@ -1,6 +1,7 @@
 // BarrierServer: a server that responds only after it has read all requests, so that all are concurrent.
 
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
 
 /// Accepts a number of connections, reads a request from each, and then responds to each with its own path.

@@ -1,7 +1,8 @@
 // Socket+Listening: sockets that listen, and blocking sockets that they accept.
 
-internal import CLupineLinux
+internal import CLupineLoopback
 internal import Glibc
+package import LupineReactor
 
 extension Socket {
   /// Listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it accepts are

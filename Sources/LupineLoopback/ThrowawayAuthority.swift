@@ -1,6 +1,7 @@
 // ThrowawayAuthority: an in-memory certificate authority for tests and the demo.
 
-import CLupineOpenSSL
+internal import CLupineOpenSSL
+package import LupineTLS
 
 /// Issues short-lived certificates. Only for tests and the demo, because the authority's key is in unprotected memory.
 package struct ThrowawayAuthority: Sendable {

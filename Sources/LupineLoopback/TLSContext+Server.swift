@@ -1,6 +1,7 @@
 // TLSContext+Server: the context of a server, and what OpenSSL calls for it during a handshake.
 
-import CLupineOpenSSL
+internal import CLupineOpenSSL
+package import LupineTLS
 
 extension TLSContext {
   /// Creates the context of a server.

@@ -1,6 +1,7 @@
 // TLSSession+Server: a server's side of a session, and messages that it sends after the handshake to try clients.
 
-import CLupineOpenSSL
+internal import CLupineOpenSSL
+package import LupineTLS
 
 extension TLSSession {
   /// Starts a server's session. Throws only if memory runs out.

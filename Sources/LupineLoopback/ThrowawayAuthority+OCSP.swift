@@ -1,7 +1,8 @@
 // ThrowawayAuthority+OCSP: valid and invalid OCSP responses for tests.
 
-import CLupineOpenSSL
-import Glibc
+internal import CLupineOpenSSL
+internal import Glibc
+package import LupineTLS
 
 extension ThrowawayAuthority {
   /// The status of a certificate in a response (RFC 6960 §2.2).

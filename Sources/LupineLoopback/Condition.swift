@@ -1,6 +1,7 @@
 // Condition: a value for whose changes threads can wait. It is for blocking servers; event loops never block.
 
 internal import Glibc
+package import LupineReactor
 
 /// A value protected by a lock. Each change wakes all waiting threads.
 package final class Condition<State: Sendable>: Sendable {
