@@ -28,6 +28,7 @@ let package = Package(
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
     // The leaves, which do not know each other.
+    .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
@@ -54,7 +55,8 @@ let package = Package(
       swiftSettings: strict),
 
     // Programs.
-    .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine", "CLupineLinux"], swiftSettings: strict),
+    .executableTarget(
+      name: "LupineCommand", dependencies: ["LupineEngine", "LupineRandom", "CLupineLinux"], swiftSettings: strict),
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
@@ -76,10 +78,12 @@ let package = Package(
       path: "Tests/LupineSoak", swiftSettings: strict),
 
     // What tests of several targets need.
-    .target(name: "LupineTestSupport", path: "Tests/LupineTestSupport", swiftSettings: strict),
+    .target(
+      name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
-    .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
@@ -87,10 +91,14 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineOriginTests",
-      dependencies: ["LupineOrigin", "LupineLoopback", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: [
+        "LupineOrigin", "LupineLoopback", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor",
+        "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      name: "LupineEngineTests",
+      dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
@@ -103,9 +111,24 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineCommandTests",
+      dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The simulated world, in which the tests run the engine, and the pool's model. It sees their internals by @testable
+// import, which a release build doesn't allow, so it is a target for tests. Fuzz/run, whose builds allow it, sets this
+// variable to get it as a library.
+let simulation: [Target.Dependency] = ["LupineEngine", "LupineRandom"]
+if Context.environment["LUPINE_FUZZ"] == nil {
+  package.targets.append(
+    .testTarget(
+      name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
+} else {
+  package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
+  package.targets.append(
+    .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
+}

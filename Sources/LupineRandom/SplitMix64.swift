@@ -1,18 +1,13 @@
-// SplitMix64: a random number generator determined by its seed (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+// SplitMix64: reproducible random numbers, for the command `lupine fuzz` and the tests. Steele, Lea and Flood, "Fast
+// splittable pseudorandom number generators" (OOPSLA 2014).
 
-/// The source of all random choices for mutated requests.
-struct SplitMix64: RandomNumberGenerator {
+/// A random number generator whose sequence depends only on its seed.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  init(seed: UInt64) { state = seed }
+  package init(seed: UInt64) { state = seed }
 
-  /// Creates a generator for one request of a run, so that each request can be created without its predecessors.
-  init(seed: UInt64, request number: Int) {
-    var first = SplitMix64(seed: seed)
-    state = first.next() ^ (UInt64(number) &* 0xD6E8_FEB8_6659_FD93)
-  }
-
-  mutating func next() -> UInt64 {
+  package mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
@@ -20,9 +15,12 @@ struct SplitMix64: RandomNumberGenerator {
     return mixed ^ (mixed >> 31)
   }
 
-  mutating func number(_ range: ClosedRange<Int>) -> Int {
+  /// Returns a separate generator, so that parts of a program don't depend on the order of each other's draws.
+  package mutating func fork() -> SplitMix64 { SplitMix64(seed: next()) }
+
+  package mutating func number(_ range: ClosedRange<Int>) -> Int {
     range.lowerBound + Int(next() % UInt64(range.upperBound - range.lowerBound + 1))
   }
 
-  mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
+  package mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(0...elements.count - 1)] }
 }

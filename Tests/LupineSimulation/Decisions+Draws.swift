@@ -1,6 +1,6 @@
-// SplitMix64+Draws: random choices, sizes and durations for the simulated world.
+// Decisions+Draws: random choices, sizes and durations for the simulated world.
 
-extension SplitMix64 {
+extension Decisions {
   /// Returns true with a probability of `percent` percent.
   mutating func chance(_ percent: Int) -> Bool { percent > 0 && number(1...100) <= percent }
 

@@ -1,44 +1,46 @@
-// The source of all decisions in a simulated run: first the fuzzer's input, then numbers derived from a seed.
-//
-// Replaces the generator of the same name in the tests, whose other files are linked into this folder.
+// Decisions: the source of all decisions in a simulated run or a history of the pool: a fuzzer's input, if there is one,
+// and numbers derived from a seed.
 
+import LupineRandom
 import Synchronization
 
-/// The unused rest of the input. All generators share it, in the order of their calls.
-enum DecisionTape {
-  private static let bytes = Mutex<ArraySlice<UInt8>>([])
+/// The unused rest of a fuzzer's input, one byte for each decision. All generators of a run share it, in the order of
+/// their calls.
+final class DecisionTape: Sendable {
+  private let bytes: Mutex<ArraySlice<UInt8>>
 
-  static func load(_ input: [UInt8]) { bytes.withLock { $0 = input[...] } }
+  init(_ input: ArraySlice<UInt8>) { bytes = Mutex(input) }
 
-  static func next() -> UInt8? { bytes.withLock { $0.popFirst() } }
+  func next() -> UInt8? { bytes.withLock { $0.popFirst() } }
+
+  /// Drops the rest, so that only the seed decides.
+  func end() { bytes.withLock { $0 = [] } }
 }
 
-/// The generator of decisions in simulated runs and histories of the pool.
-struct SplitMix64: RandomNumberGenerator {
-  private var state: UInt64
+/// The generator of decisions.
+struct Decisions: RandomNumberGenerator, Sendable {
+  private var random: SplitMix64
+  private let tape: DecisionTape?
 
-  init(seed: UInt64) {
-    state = seed
+  init(seed: UInt64, tape: DecisionTape? = nil) { self.init(SplitMix64(seed: seed), tape) }
+
+  private init(_ random: SplitMix64, _ tape: DecisionTape?) {
+    self.random = random
+    self.tape = tape
   }
 
   mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    mixed ^= mixed >> 31
+    let number = random.next()
     // The byte is placed in the upper bits, which the standard library uses to choose from a range.
-    guard let byte = DecisionTape.next() else { return mixed }
-    return UInt64(byte) << 56 | mixed >> 8
+    guard let byte = tape?.next() else { return number }
+    return UInt64(byte) << 56 | number >> 8
   }
 
-  mutating func fork() -> SplitMix64 {
-    // The new generator has a separate seed, which doesn't consume bytes of the input.
-    state &+= 0x9E37_79B9_7F4A_7C15
-    return SplitMix64(seed: state &* 0xBF58_476D_1CE4_E5B9)
-  }
+  /// Returns a separate generator for one part of the world, so that the parts don't depend on the order of each
+  /// other's draws. It takes no byte of the tape.
+  mutating func fork() -> Decisions { Decisions(random.fork(), tape) }
 
   mutating func number(_ range: ClosedRange<Int>) -> Int {
-    Int.random(in: range, using: &self)
+    tape == nil ? random.number(range) : Int.random(in: range, using: &self)
   }
 }

@@ -1,5 +1,7 @@
 // PlannedRequest: one request of a schedule, and what its caller does while it runs.
 
+import LupineRandom
+
 @testable import LupineEngine
 @testable import LupineReactor
 @testable import LupineWire
@@ -16,7 +18,7 @@ struct PlannedRequest: Sendable {
     let byteCount: Int
     let isLengthDeclared: Bool
     let isReplayable: Bool
-    let random: SplitMix64
+    let random: Decisions
     /// The number of bytes after which the producer throws, or nil if it doesn't.
     let failsAt: Int?
   }
@@ -47,7 +49,7 @@ struct PlannedRequest: Sendable {
   /// The caller's actions, with their times since the schedule's start.
   let acts: [(time: Duration, act: Act)]
 
-  init(number: Int, originCount: Int, isBenign: Bool, _ random: inout SplitMix64) {
+  init(number: Int, originCount: Int, isBenign: Bool, _ random: inout Decisions) {
     self.number = number
     origin = random.number(0...originCount - 1)
     method = random.pick(["GET", "GET", "GET", "HEAD", "POST", "POST", "PUT"])
@@ -68,7 +70,7 @@ struct PlannedRequest: Sendable {
     acts = isBenign ? Self.harmlessActs(start, &random) : Self.acts(start, &random)
   }
 
-  private static func content(isBenign: Bool, _ random: inout SplitMix64) -> Content {
+  private static func content(isBenign: Bool, _ random: inout Decisions) -> Content {
     let byteCount = random.byteCount()
     guard random.chance(40) else { return .bytes(byteCount) }
     return .produced(
@@ -84,7 +86,7 @@ struct PlannedRequest: Sendable {
     return timeouts
   }
 
-  private static func timeouts(_ random: inout SplitMix64) -> Timeouts {
+  private static func timeouts(_ random: inout Decisions) -> Timeouts {
     func limit(_ nilPercent: Int = 10) -> Duration? {
       random.chance(nilPercent)
         ? nil
@@ -97,7 +99,7 @@ struct PlannedRequest: Sendable {
     return timeouts
   }
 
-  private static func acts(_ start: Duration, _ random: inout SplitMix64) -> [(time: Duration, act: Act)] {
+  private static func acts(_ start: Duration, _ random: inout Decisions) -> [(time: Duration, act: Act)] {
     guard random.chance(40) else { return [] }
     return (0..<random.number(1...4)).map { _ in
       let act: Act =
@@ -113,7 +115,7 @@ struct PlannedRequest: Sendable {
   }
 
   /// Returns a pause followed by a resume.
-  private static func harmlessActs(_ start: Duration, _ random: inout SplitMix64) -> [(time: Duration, act: Act)] {
+  private static func harmlessActs(_ start: Duration, _ random: inout Decisions) -> [(time: Duration, act: Act)] {
     guard random.chance(30) else { return [] }
     let pause = start + random.duration(500)
     return [(pause, .pause), (pause + random.duration(2_000), .resume)]

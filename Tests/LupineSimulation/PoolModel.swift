@@ -43,7 +43,7 @@ struct PoolModel {
   let seed: UInt64
   let limits: PoolLimits
   let keys: [PoolKey]
-  var random: SplitMix64
+  var random: Decisions
   var pool: PoolState
   var now = Instant(nanoseconds: 0)
   var model: [Key]
@@ -56,9 +56,9 @@ struct PoolModel {
   var eventCount = 0
   var event = ""
 
-  init(seed: UInt64) {
+  init(seed: UInt64, tape: DecisionTape? = nil) {
     self.seed = seed
-    random = SplitMix64(seed: seed)
+    random = Decisions(seed: seed, tape: tape)
     var limits = PoolLimits()
     limits.connectionsPerOriginMax = Int.random(in: 1...5, using: &random)
     limits.connectionsMax = Int.random(in: 2...14, using: &random)

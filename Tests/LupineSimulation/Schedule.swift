@@ -15,14 +15,14 @@ struct Schedule {
   /// The time at which the engine is shut down while requests may be in flight, or nil.
   let shutDownTime: Duration?
   /// The generator for the world's random decisions.
-  let random: SplitMix64
+  let random: Decisions
 
   static let proxyHost = "proxy.test"
   static let proxyUser = "user"
   static let proxyPassword = "secret"
 
-  init(seed: UInt64) {
-    var random = SplitMix64(seed: seed)
+  init(seed: UInt64, tape: DecisionTape? = nil) {
+    var random = Decisions(seed: seed, tape: tape)
     self.seed = seed
     let isBenign = random.chance(15)
     faults = isBenign ? Faults() : Faults(&random)
@@ -41,7 +41,7 @@ struct Schedule {
   /// Whether the schedule has no faults, so that every request has to succeed.
   var isBenign: Bool { faults == Faults() }
 
-  private static func proxy(_ random: inout SplitMix64) -> Proxy? {
+  private static func proxy(_ random: inout Decisions) -> Proxy? {
     guard random.chance(40) else { return nil }
     let scheme = random.pick([Proxy.Scheme.http, .http, .socks5, .socks5h])
     let hasCredentials = random.chance(50)
@@ -54,7 +54,7 @@ struct Schedule {
     }
   }
 
-  private static func configuration(_ proxy: Proxy?, _ random: inout SplitMix64) -> EngineConfiguration {
+  private static func configuration(_ proxy: Proxy?, _ random: inout Decisions) -> EngineConfiguration {
     var configuration = EngineConfiguration()
     configuration.pool.connectionsPerOriginMax = random.number(1...3)
     configuration.pool.idlePerOriginMax = random.number(0...3)
@@ -105,7 +105,7 @@ struct Faults: Equatable {
   init() {}
 
   /// Draws a few faults for the schedule, so that most other operations succeed.
-  init(_ random: inout SplitMix64) {
+  init(_ random: inout Decisions) {
     func draw(_ percents: [Int]) -> Int { random.chance(35) ? random.pick(percents) : 0 }
     lookUpFails = draw([5, 40])
     lookUpNeverEnds = draw([5, 20])
@@ -136,7 +136,7 @@ struct SimulatedOrigin {
   /// Returns the name of an origin's host.
   static func host(_ index: Int) -> String { "h\(index).test" }
 
-  init(_ index: Int, _ random: inout SplitMix64) {
+  init(_ index: Int, _ random: inout Decisions) {
     let addresses = (0..<random.number(1...3)).map {
       random.chance(30) ? "fd00::\(index + 1):\($0 + 1)" : "10.0.\(index).\($0)"
     }

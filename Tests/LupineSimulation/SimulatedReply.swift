@@ -43,7 +43,7 @@ struct SimulatedReply {
 
   /// Draws a reply to a request.
   init(
-    to request: SimulatedRequest, attempt: Int, status: Int, _ world: World, _ random: inout SplitMix64
+    to request: SimulatedRequest, attempt: Int, status: Int, _ world: World, _ random: inout Decisions
   ) {
     self.status = status
     framing = Self.framing(of: status, request.method, &random)
@@ -107,20 +107,20 @@ struct SimulatedReply {
     surplus = hasSurplus ? Array("surplus that is no response\r\n\r\n".utf8.prefix(random.number(1...31))) : []
   }
 
-  private static func framing(of status: Int, _ method: String, _ random: inout SplitMix64) -> Framing {
+  private static func framing(of status: Int, _ method: String, _ random: inout Decisions) -> Framing {
     if status == 101 { return .switched }
     if method == "HEAD" || status == 204 || status == 304 { return .none }
     return random.pick([.length, .length, .length, .chunked, .chunked, .untilClose, .ambiguous, .old])
   }
 
-  private static func persistence(_ framing: Framing, _ random: inout SplitMix64) -> String? {
+  private static func persistence(_ framing: Framing, _ random: inout Decisions) -> String? {
     if framing == .old { return random.chance(50) ? "keep-alive" : nil }
     if framing == .switched { return nil }
     return random.chance(15) ? "close" : nil
   }
 
   private static func chunks(
-    _ content: ArraySlice<UInt8>, isMalformed: Bool, _ random: inout SplitMix64
+    _ content: ArraySlice<UInt8>, isMalformed: Bool, _ random: inout Decisions
   ) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = content

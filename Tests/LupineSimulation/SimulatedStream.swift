@@ -15,7 +15,7 @@ final class SimulatedStream {
   let localPort: UInt16
   let remote: SocketAddress
   unowned let world: World
-  var random: SplitMix64
+  var random: Decisions
   var state = State.connecting
   /// The server at the other end, once connected.
   var server: SimulatedServer?

@@ -31,9 +31,11 @@ final class Simulation {
   /// The number of consecutive iterations that may have no effect. Spurious events occur with a probability of 3 %.
   private let idleTurnsMax: Int
 
-  init(seed: UInt64, idleTurnsMax: Int = 40, trace: ((String) -> Void)? = nil) {
+  init(
+    seed: UInt64, tape: DecisionTape? = nil, idleTurnsMax: Int = 40, trace: ((String) -> Void)? = nil
+  ) {
     self.idleTurnsMax = idleTurnsMax
-    let schedule = Schedule(seed: seed)
+    let schedule = Schedule(seed: seed, tape: tape)
     world = World(schedule, trace: trace)
     network = SimulatedNetwork(world)
     let configuration = schedule.configuration

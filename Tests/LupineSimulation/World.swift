@@ -8,7 +8,7 @@ final class World {
   let schedule: Schedule
   let agenda = Agenda()
   let executor = SimulatedExecutor()
-  var random: SplitMix64
+  var random: Decisions
   var ledger = Ledger()
   /// Whether all faults are off, whatever the schedule says.
   var isCalm = false
@@ -24,7 +24,7 @@ final class World {
   }
 
   /// Draws whether a fault occurs now, with the schedule's probability.
-  func strikes(_ fault: KeyPath<Faults, Int>, _ random: inout SplitMix64) -> Bool {
+  func strikes(_ fault: KeyPath<Faults, Int>, _ random: inout Decisions) -> Bool {
     !isCalm && random.chance(schedule.faults[keyPath: fault])
   }
 

@@ -8,6 +8,7 @@ import Testing
   /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
@@ -16,7 +17,7 @@ import Testing
     "LupineOrigin": [
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
-    "LupineCommand": ["LupineEngine", "CLupineLinux", "Glibc", "Synchronization"],
+    "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
     "Lupine": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
