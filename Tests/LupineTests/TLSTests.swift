@@ -4,6 +4,7 @@ import Foundation
 import LupineEngine
 import LupineLoopback
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine
