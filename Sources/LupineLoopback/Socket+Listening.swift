@@ -18,12 +18,35 @@ extension Socket {
     return result
   }
 
+  /// Listens on a port of 127.0.0.1 that the kernel chooses.
+  package static func listenOnLoopback(backlog: Int) throws(SystemError) -> Socket {
+    guard let address = SocketAddress(numeric: "127.0.0.1", port: 0) else { preconditionFailure("a numeric address") }
+    return try listen(on: address, backlog: backlog)
+  }
+
   /// Waits for a connection and returns its socket.
   package func accept() throws(SystemError) -> Socket {
     let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
     let result = Socket(FileDescriptor(owning: number))
     result.set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     return result
+  }
+
+  /// Sends all bytes on a blocking socket.
+  package func sendAll(_ bytes: [UInt8]) throws(SystemError) {
+    var sent = 0
+    while sent < bytes.count {
+      guard let count = try send(bytes, from: sent) else { preconditionFailure("an accepted socket blocks") }
+      sent += count
+    }
+  }
+
+  /// Receives bytes on a blocking socket. Returns an empty array at the end of the data.
+  package func receive() throws(SystemError) -> [UInt8] {
+    var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+    guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket blocks") }
+    buffer.removeLast(buffer.count - count)
+    return buffer
   }
 
   /// Closes both directions. Threads blocked in `accept` or `receive` on this socket return.
