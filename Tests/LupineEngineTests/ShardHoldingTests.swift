@@ -45,6 +45,18 @@ struct ShardHoldingTests {
     return (id, sink, socket)
   }
 
+  /// Expects that a response has ended whole, that the bytes behind it have closed its connection, and that the waiting
+  /// request has another connection.
+  private func expectSurplusRefused(
+    _ stage: ShardStage, behind sink: RecordingSink, _ waiting: RecordingSink
+  ) async throws {
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
+    #expect(stage.network.sockets.count == 2)
+  }
+
   @Test(
     "bytes that arrive with the rest of a response that is held back are no response of the next request",
     arguments: Hold.allCases)
@@ -55,11 +67,7 @@ struct ShardHoldingTests {
     hold.end(id, stage)
     stage.turn(socket)
     stage.turn(socket)
-    try #require(sink.finished.isOpen)
-    let outcome = await sink.outcome
-    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
-    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
-    #expect(stage.network.sockets.count == 2)
+    try await expectSurplusRefused(stage, behind: sink, waiting)
   }
 
   @Test("bytes that arrive after a response was read and held back are no response of the next request")
@@ -77,11 +85,7 @@ struct ShardHoldingTests {
     stage.inbox.send(.grant(id, 100))
     stage.turn(socket)
     stage.turn(socket)
-    try #require(sink.finished.isOpen)
-    let outcome = await sink.outcome
-    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
-    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
-    #expect(stage.network.sockets.count == 2)
+    try await expectSurplusRefused(stage, behind: sink, waiting)
   }
 
   @Test("a request is canceled at once while its response is held back", arguments: Hold.allCases)

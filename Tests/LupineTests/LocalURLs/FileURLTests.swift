@@ -11,9 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
   @Test("a request for a file has its content and passes validation, without an HTTP response")
   func request() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.json")
-      try Data("{\"a\":1}".utf8).write(to: file)
+    try await withLocalFile("a.json", Data("{\"a\":1}".utf8)) { file in
       try await withSession { session in
         let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
         let response = await request.serializingDecodable([String: Int].self).response
@@ -79,9 +77,8 @@ import Testing
 
   @Test("a download copies the file, which stays, to its default destination, as there is no HTTP response")
   func download() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(600_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+      let folder = file.deletingLastPathComponent()
       try await withSession { session in
         let asked = Atomic(false)
         let request = session.download(
@@ -106,9 +103,8 @@ import Testing
 
   @Test("a download that is cancelled leaves neither a file nor resume data, and the file stays")
   func cancelledDownload() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(600_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+      let folder = file.deletingLastPathComponent()
       let delegate = TaskDelegate()
       let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
       defer { session.invalidateAndCancel() }
@@ -129,9 +125,7 @@ import Testing
 
   @Test("a stream has the pieces in order, and handlers that are slow hold the reading back")
   func stream() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(2_000_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(2_000_000)) { file in
       try await withSession {
         $0.engine.windowBytes = 100_000
       } _: { session in
@@ -150,9 +144,7 @@ import Testing
 
   @Test("a suspended task hands over no more until it is resumed")
   func suspend() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(1_000_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(1_000_000)) { file in
       let delegate = TaskDelegate()
       let queue = DispatchQueue(label: "delegate")
       let session = URLSession(
@@ -185,9 +177,7 @@ import Testing
 
   @Test("a data task's delegate sees response, data, metrics and completion, in that order")
   func delegate() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let delegate = TaskDelegate()
       let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
       defer { session.invalidateAndCancel() }
@@ -200,9 +190,7 @@ import Testing
 
   @Test("a request's events are those of one over HTTP, but that no response could be stored")
   func events() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let recorder = EventRecorder()
       try await withMonitoredSession([recorder]) { session in
         let overHTTP: [EventName] = [.requestDidResume] + EventPart.built + EventPart.run
@@ -213,9 +201,7 @@ import Testing
 
   @Test("the metrics have one transaction of an unknown source, without a connection")
   func metrics() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       try await withSession { session in
         let metrics = try #require(await session.request(file).outcome().metrics)
         let transaction = try #require(metrics.transactionMetrics.first)
