@@ -20,8 +20,8 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak tables \
-  lint   format tsan asan fuzz linkage bench counts micro example docs clean
+.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak tables lint \
+  cycles format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,9 @@ tables: deps ## write the generated table of Errors.md from the errors in the co
 
 lint: ## check the format and the style
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
+
+cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
+	@.ci/cycles $(CYCLES)
 
 format: ## format the sources in place
 	$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(FORMATTED)

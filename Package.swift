@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
     // The leaves, which do not know each other.
+    .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
@@ -46,12 +47,20 @@ let package = Package(
     // The same under the name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
-    // Programs, and the origin server that the demo and the tests talk to.
+    // For the demo and the tests, and in no library: the server's side of sockets and TLS, and on top of it the origin
+    // server that they talk to.
+    .target(name: "CLupineLoopback"),
+    .target(
+      name: "LupineLoopback", dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor"],
+      swiftSettings: strict),
     .target(
       name: "LupineOrigin",
-      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback"],
       swiftSettings: strict),
-    .executableTarget(name: "LupineCommand", dependencies: ["LupineEngine", "CLupineLinux"], swiftSettings: strict),
+
+    // Programs.
+    .executableTarget(
+      name: "LupineCommand", dependencies: ["LupineEngine", "LupineRandom", "CLupineLinux"], swiftSettings: strict),
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
@@ -73,34 +82,58 @@ let package = Package(
       path: "Tests/LupineSoak", swiftSettings: strict),
 
     // What tests of several targets need.
-    .target(name: "LupineTestSupport", path: "Tests/LupineTestSupport", swiftSettings: strict),
+    .target(
+      name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
-    .testTarget(name: "LupineCodingTests", dependencies: ["LupineCoding"], swiftSettings: strict),
-    .testTarget(name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineTestSupport"], swiftSettings: strict),
+      name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineLoopback", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineOriginTests",
-      dependencies: ["LupineOrigin", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
+      dependencies: [
+        "LupineOrigin", "LupineLoopback", "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor",
+        "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineEngineTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineEngineTests",
+      dependencies: ["LupineEngine", "LupineSimulation", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineTestSupport", "LupineMainQueue",
+        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineMainQueue",
         "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "LupineCommandTests", dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
+      name: "LupineCommandTests",
+      dependencies: ["LupineCommand", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// The simulated world, in which the tests run the engine, and the pool's model. It sees their internals by @testable
+// import, which a release build doesn't allow, so it is a target for tests. Fuzz/run, whose builds allow it, sets this
+// variable to get it as a library.
+let simulation: [Target.Dependency] = ["LupineEngine", "LupineRandom"]
+if Context.environment["LUPINE_FUZZ"] == nil {
+  package.targets.append(
+    .testTarget(
+      name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
+} else {
+  package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
+  package.targets.append(
+    .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
+}

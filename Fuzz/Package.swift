@@ -20,6 +20,8 @@ let package = Package(
         "CLibFuzzer",
         .product(name: "Lupine", package: "Lupine"),
         .product(name: "LupineEngine", package: "Lupine"),
+        // Only if the environment has LUPINE_FUZZ, as set by `run`.
+        .product(name: "LupineSimulation", package: "Lupine"),
       ],
       swiftSettings: strict),
   ],

@@ -1,4 +1,5 @@
-// CLupineOpenSSL: OpenSSL 3 for LupineTLS, the only target that calls it, with OpenSSL's macros as inline functions.
+// CLupineOpenSSL: OpenSSL 3 for LupineTLS, the only target of the libraries that calls it, and for LupineLoopback, with
+// OpenSSL's macros as inline functions.
 #pragma once
 #include <openssl/bio.h>
 #include <openssl/buffer.h>

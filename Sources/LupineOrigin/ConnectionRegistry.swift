@@ -1,6 +1,7 @@
 // ConnectionRegistry: the state that a server's threads share: open sockets, running threads and whether the server has
 // stopped.
 
+internal import LupineLoopback
 internal import LupineReactor
 
 /// The sockets and threads of a server. Its `stop` waits here for the threads.

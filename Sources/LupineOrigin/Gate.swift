@@ -1,5 +1,6 @@
 // Gate: a latch with which tests and their server's threads wait for each other without sleeping.
 
+internal import LupineLoopback
 internal import LupineReactor
 internal import Synchronization
 

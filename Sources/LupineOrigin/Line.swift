@@ -1,28 +1,11 @@
 // Line: blocking reads and writes on a connection, with or without TLS.
 
+internal import LupineLoopback
 internal import LupineReactor
 internal import LupineTLS
 
 /// The maximum number of bytes per read: 64 KiB, the largest segment on loopback.
 private let readBytesMax = 64 * 1024
-
-extension Socket {
-  func sendAll(_ bytes: [UInt8]) throws(SystemError) {
-    var sent = 0
-    while sent < bytes.count {
-      guard let count = try send(bytes, from: sent) else { preconditionFailure("an accepted socket must be blocking") }
-      sent += count
-    }
-  }
-
-  /// Receives bytes. Returns an empty array at the end of the data.
-  func receive() throws(SystemError) -> [UInt8] {
-    var buffer = [UInt8](repeating: 0, count: readBytesMax)
-    guard let count = try receive(into: &buffer) else { preconditionFailure("an accepted socket must be blocking") }
-    buffer.removeLast(buffer.count - count)
-    return buffer
-  }
-}
 
 /// The bytes of a connection as its handler reads and writes them. It isn't Sendable; only the connection's thread may
 /// use it.

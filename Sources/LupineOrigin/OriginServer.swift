@@ -1,6 +1,7 @@
 // OriginServer: a small HTTP/1.1 server on loopback for the demo and tests, in the client's process. A blocking thread
 // per connection runs a handler, which may also send what real servers don't.
 
+internal import LupineLoopback
 internal import LupineReactor
 
 /// A server that listens from `init` until `stop` and calls its handler on a separate thread for each connection.

@@ -1,6 +1,7 @@
 // Peer: a client's connection, from the perspective of the server's handler. Peer+Requests.swift reads requests, and
 // Peer+Responses.swift sends well-formed responses.
 
+internal import LupineLoopback
 internal import LupineReactor
 package import LupineTLS
 

@@ -1,5 +1,6 @@
 // ServerIdentity: the certificate of a TLS server, and the authority that its clients must trust.
 
+package import LupineLoopback
 package import LupineTLS
 
 /// A server's certificate, ready for use, with the authority that issued it.

@@ -56,7 +56,7 @@ extension Socket {
   }
 
   /// Sets an option that only affects speed, ignoring failures.
-  func set(_ level: CInt, _ option: CInt, _ value: CInt) {
+  package func set(_ level: CInt, _ option: CInt, _ value: CInt) {
     var value = value
     setsockopt(number, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
   }

@@ -1,13 +1,13 @@
-// Socket: a TCP or Unix stream socket. It is non-blocking unless a blocking server accepted it.
+// Socket: a TCP or Unix stream socket that connects without blocking.
 
-internal import CLupineLinux
 internal import Glibc
 
 /// A stream socket, closed when the last reference to it is released.
 package final class Socket: StreamSocket, Sendable {
   private let descriptor: FileDescriptor
 
-  init(_ descriptor: consuming FileDescriptor) {
+  /// Takes ownership of the descriptor of a stream socket.
+  package init(_ descriptor: consuming FileDescriptor) {
     self.descriptor = descriptor
   }
 
@@ -79,47 +79,8 @@ package final class Socket: StreamSocket, Sendable {
     return sent
   }
 
-  /// Closes the sending side. The peer then reads the end of the data.
-  package func shutdownSending() {
-    _ = shutdown(number, CInt(SHUT_WR))
-  }
-
-  /// Makes close send a reset instead of a FIN and discard unsent data.
-  package func resetOnClose() {
-    var linger = linger(l_onoff: 1, l_linger: 0)
-    setsockopt(number, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
-  }
-
   /// The socket's local address, or nil if it isn't bound.
   package var localAddress: SocketAddress? { SocketAddress { getsockname(number, $0, $1) } }
   /// The peer's address, or nil if the socket isn't connected.
   package var peerAddress: SocketAddress? { SocketAddress { getpeername(number, $0, $1) } }
-}
-
-extension Socket {
-  /// Listens on an address. With port 0, the kernel chooses the port. This socket and the sockets that it accepts are
-  /// blocking.
-  package static func listen(on address: SocketAddress, backlog: Int = 1024) throws(SystemError) -> Socket {
-    let number = try SystemCall.run("socket") {
-      socket(address.family, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    }
-    let result = Socket(FileDescriptor(owning: number))
-    result.set(SOL_SOCKET, SO_REUSEADDR, 1)
-    _ = try SystemCall.run("bind") { address.withPointer { bind(number, $0, $1) } }
-    _ = try SystemCall.run("listen") { Glibc.listen(number, CInt(clamping: backlog)) }
-    return result
-  }
-
-  /// Waits for a connection and returns its socket.
-  package func accept() throws(SystemError) -> Socket {
-    let number = try SystemCall.run("accept") { lupine_accept4(self.number, CInt(SOCK_CLOEXEC.rawValue)) }
-    let result = Socket(FileDescriptor(owning: number))
-    result.set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
-    return result
-  }
-
-  /// Closes both directions. Threads blocked in `accept` or `receive` on this socket return.
-  package func shutdownBoth() {
-    _ = shutdown(number, CInt(SHUT_RDWR))
-  }
 }

@@ -1,7 +1,7 @@
 // SocketAddress: an address to which a socket can be connected or bound.
 
 internal import CLupineLinux
-internal import Glibc
+package import Glibc
 
 /// An IPv4 or IPv6 address with a port, or the name of a Unix domain socket.
 ///
@@ -122,7 +122,7 @@ extension SocketAddress {
   private static let pathOffset = MemoryLayout<sa_family_t>.size
 
   /// The address family: AF_INET, AF_INET6 or AF_UNIX.
-  var family: CInt {
+  package var family: CInt {
     switch content {
     case .ipv4: AF_INET
     case .ipv6: AF_INET6
@@ -172,7 +172,7 @@ extension SocketAddress {
   }
 
   /// Calls `body` with the address in the kernel's representation.
-  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+  package func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
     switch content {
     case .ipv4(let bits, let port):
       var v4 = sockaddr_in()

@@ -2,10 +2,10 @@
 
 internal import Glibc
 
-enum SystemCall {
+package enum SystemCall {
   /// Runs a call that returns -1 on failure. Repeats it if a signal interrupted it.
   @inline(__always)
-  static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
+  package static func run(_ name: StaticString, _ body: () -> CInt) throws(SystemError) -> CInt {
     while true {
       let result = body()
       if result >= 0 { return result }

@@ -89,7 +89,7 @@ extension Certificate: Hashable {
 }
 
 /// Returns the encoding that an `i2d` function of OpenSSL writes.
-func der(
+package func der(
   of object: OpaquePointer, _ encode: (OpaquePointer, UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
 )
   -> [UInt8]

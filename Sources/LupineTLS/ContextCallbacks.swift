@@ -15,19 +15,6 @@ final class ClientSettings: Sendable {
   }
 }
 
-/// The data that a server's callbacks send.
-final class ServerAnswers: Sendable {
-  /// The supported protocols, in ALPN's encoding.
-  let protocols: [UInt8]
-  /// The OCSP response in DER that the server staples to handshakes. Empty for none.
-  let staple: [UInt8]
-
-  init(protocols: [UInt8], staple: [UInt8]) {
-    self.protocols = protocols
-    self.staple = staple
-  }
-}
-
 /// The state of a client's session that the callbacks read and write. The session owns it, and the SSL points to it.
 final class ClientAttachment {
   /// The name that is sent as SNI and verified.
@@ -78,8 +65,6 @@ final class ClientAttachment {
       to: X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx()).map { OpaquePointer($0) })
   }
 }
-
-// MARK: Clients
 
 /// Records why OpenSSL refuses a certificate, and returns OpenSSL's verdict unchanged.
 let recordRejection: SSL_verify_cb = { verdict, store in
@@ -172,43 +157,3 @@ let countMessages:
     }
     if attachment.isEstablished { attachment.messagesSinceData += 1 }
   }
-
-// MARK: Servers
-
-/// Staples the context's OCSP response.
-let serveStaple: lupine_staple_callback = { ssl, argument in
-  guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
-  // SAFETY: the argument is the context's ServerAnswers, and OpenSSL copies the bytes.
-  let staple = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().staple
-  return lupine_ssl_set_staple(ssl, staple, staple.count) == 1 ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
-}
-
-/// Selects the server's most preferred protocol that the client offers. If there is none, sends a
-/// no_application_protocol alert (RFC 7301 §3.2).
-let chooseProtocol: SSL_CTX_alpn_select_cb_func = { _, chosen, chosenCount, offered, offeredCount, argument in
-  guard let chosen, let chosenCount, let offered, let argument else { return SSL_TLSEXT_ERR_ALERT_FATAL }
-  // SAFETY: the argument is the context's ServerAnswers. `offered` has `offeredCount` bytes in the form that OpenSSL
-  // has checked, and lives until OpenSSL has copied the choice.
-  let served = Unmanaged<ServerAnswers>.fromOpaque(argument).takeUnretainedValue().protocols
-  let list = UnsafeBufferPointer(start: offered, count: Int(offeredCount))
-  for choice in alpnNames(served) {
-    let wanted = served[choice]
-    guard let match = alpnNames(list).first(where: { list[$0].elementsEqual(wanted) }) else { continue }
-    chosen.pointee = offered.advanced(by: match.lowerBound)
-    chosenCount.pointee = UInt8(match.count)
-    return SSL_TLSEXT_ERR_OK
-  }
-  return SSL_TLSEXT_ERR_ALERT_FATAL
-}
-
-/// Returns the ranges of the names in a protocol_name_list, up to the first name that exceeds the list.
-private func alpnNames(_ list: some RandomAccessCollection<UInt8>) -> [Range<Int>] {
-  let bytes = Array(list)
-  var ranges: [Range<Int>] = []
-  var index = 0
-  while index < bytes.count, case let end = index + 1 + Int(bytes[index]), end <= bytes.count {
-    ranges.append(index + 1..<end)
-    index = end
-  }
-  return ranges
-}

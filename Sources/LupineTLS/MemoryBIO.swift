@@ -3,7 +3,7 @@
 import CLupineOpenSSL
 
 /// Removes and returns all bytes of a memory BIO.
-func drain(_ bio: OpaquePointer) -> [UInt8] {
+package func drain(_ bio: OpaquePointer) -> [UInt8] {
   var bytes: [UInt8] = []
   drain(bio, into: &bytes)
   return bytes
@@ -41,11 +41,11 @@ func fill(_ bio: OpaquePointer, with bytes: UnsafeRawBufferPointer) -> Bool {
 }
 
 /// An object of OpenSSL that this side must free.
-struct Owned: ~Copyable {
-  let pointer: OpaquePointer
+package struct Owned: ~Copyable {
+  package let pointer: OpaquePointer
   private let free: (OpaquePointer?) -> Void
 
-  init?(_ pointer: OpaquePointer?, freeing free: @escaping (OpaquePointer?) -> Void) {
+  package init?(_ pointer: OpaquePointer?, freeing free: @escaping (OpaquePointer?) -> Void) {
     guard let pointer else { return nil }
     self.pointer = pointer
     self.free = free

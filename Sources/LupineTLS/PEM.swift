@@ -1,10 +1,10 @@
-// PEM: reads certificates and keys from PEM text in memory (RFC 7468), and writes it.
+// PEM: reads certificates and keys from PEM text in memory (RFC 7468).
 
 import CLupineOpenSSL
 
-enum PEM {
+package enum PEM {
   /// Calls `body` with each certificate of the text, and returns their number.
-  static func forEachCertificate(
+  package static func forEachCertificate(
     in text: [UInt8], _ body: (OpaquePointer) throws(TLSError) -> Void
   ) throws(TLSError) -> Int {
     let bio = try open(text)
@@ -26,7 +26,7 @@ enum PEM {
   }
 
   /// Returns the first private key of the text, in PKCS#8, PKCS#1 or SEC1. `password` decrypts an encrypted key.
-  static func privateKey(in text: [UInt8], password: String? = nil) throws(TLSError) -> Owned {
+  package static func privateKey(in text: [UInt8], password: String? = nil) throws(TLSError) -> Owned {
     let bio = try open(text)
     let answer = PasswordAnswer(password)
     ERR_clear_error()
@@ -42,14 +42,6 @@ enum PEM {
       throw .configuration("The private key is encrypted, but no password was given. Pass its password.")
     }
     throw .configurationFromQueue("The password doesn't decrypt the private key. Correct it.")
-  }
-
-  /// Returns the text that `write` writes to a memory BIO.
-  static func text(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> [UInt8] {
-    guard let bio = Owned(BIO_new(BIO_s_mem()), freeing: { BIO_free($0) }), write(bio.pointer) else {
-      throw .configurationFromQueue("The PEM text can't be written.")
-    }
-    return drain(bio.pointer)
   }
 
   private static func open(_ text: [UInt8]) throws(TLSError) -> Owned {

@@ -4,7 +4,8 @@ import CLupineOpenSSL
 import Glibc
 
 extension TLSContext {
-  static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
+  /// Trusts the certificates of the sources, of which there must be at least one.
+  package static func trust(_ sources: [TLSConfiguration.TrustSource], _ context: OpaquePointer) throws(TLSError) {
     guard !sources.isEmpty else {
       throw .configuration(
         "trustRoots is empty, so no certificate could be accepted. Use [.system], or a file.")

@@ -5,16 +5,13 @@ import CLupineOpenSSL
 /// The context of a configuration. It is thread-safe. Loading the trust roots takes milliseconds, so contexts are
 /// reused.
 package final class TLSContext: Sendable {
-  enum Role: Sendable {
-    case client(ClientSettings)
-    /// The argument of the callbacks. It must live as long as the context.
-    case server(ServerAnswers)
-  }
-
   // SAFETY: OpenSSL counts the references of an SSL_CTX atomically and lets several threads create sessions from one
   // that is no longer configured. Only `init` configures it.
   nonisolated(unsafe) let pointer: OpaquePointer
-  let role: Role
+  /// The settings of a client's context, or nil for other contexts.
+  let client: ClientSettings?
+  /// The argument of other contexts' callbacks, which must live as long as the context.
+  private let argument: (any AnyObject & Sendable)?
 
   /// Creates the context of a client, whose sessions can resume those in `sessions`.
   ///
@@ -40,38 +37,17 @@ package final class TLSContext: Sendable {
       SSL_CTX_sess_set_new_cb(context.pointer, keepSession)
     }
     pointer = Self.retained(context.pointer)
-    role = .client(settings)
+    client = settings
+    argument = nil
   }
 
-  /// Creates the context of a server, for the origin server of tests and the demo.
+  /// Creates a context that its caller has configured, such as a server's. It can't be a client's.
   ///
-  /// - Parameters:
-  ///   - serverCertificatePEM: The server's certificate. Further certificates in the text are sent as its chain.
-  ///   - privateKeyPEM: The key of the server's certificate.
-  ///   - applicationProtocols: The protocols that ALPN may select, most preferred first.
-  ///   - versions: The TLS versions allowed.
-  ///   - clientAuthorityPEM: If set, clients must present a certificate of this authority.
-  ///   - stapledResponse: An OCSP response in DER for clients that request one, or empty for none.
-  /// - Throws: `TLSError.Code.configuration` if the certificate and the key can't be used together.
-  package init(
-    serverCertificatePEM: [UInt8],
-    privateKeyPEM: [UInt8],
-    applicationProtocols: [String] = ["http/1.1"],
-    versions: ClosedRange<TLSVersion> = .v1_2 ... .v1_3,
-    clientAuthorityPEM: [UInt8]? = nil,
-    stapledResponse: [UInt8] = []
-  ) throws(TLSError) {
-    let context = try Self.make(TLS_server_method(), from: versions.lowerBound, upTo: versions.upperBound)
-    try Self.use(
-      TLSIdentity(certificatePEM: serverCertificatePEM, privateKeyPEM: privateKeyPEM), context.pointer)
-    if let clientAuthorityPEM { try Self.demandClientCertificate(from: clientAuthorityPEM, context.pointer) }
-    let answers = ServerAnswers(protocols: try Self.encode(applicationProtocols), staple: stapledResponse)
-    // SAFETY: `answers` lives as long as this object, which every session of the context retains.
-    let argument = Unmanaged.passUnretained(answers).toOpaque()
-    if !answers.protocols.isEmpty { SSL_CTX_set_alpn_select_cb(context.pointer, chooseProtocol, argument) }
-    if !answers.staple.isEmpty { lupine_ctx_serve_staple(context.pointer, serveStaple, argument) }
+  /// The context's callbacks may point to `argument`, which it retains.
+  package init(configured context: borrowing Owned, argument: some AnyObject & Sendable) {
     pointer = Self.retained(context.pointer)
-    role = .server(answers)
+    client = nil
+    self.argument = argument
   }
 
   deinit {
@@ -81,7 +57,8 @@ package final class TLSContext: Sendable {
 }
 
 extension TLSContext {
-  private static func make(
+  /// Creates OpenSSL's context with the settings that clients and servers share. The caller configures the rest.
+  package static func make(
     _ method: OpaquePointer?, from minimum: TLSVersion, upTo maximum: TLSVersion?
   ) throws(TLSError) -> Owned {
     if let maximum, maximum < minimum {
@@ -128,7 +105,7 @@ extension TLSContext {
   }
 
   /// Sets the certificate with its chain and its key.
-  private static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
+  package static func use(_ identity: TLSIdentity, _ context: OpaquePointer) throws(TLSError) {
     ERR_clear_error()
     // SAFETY: each of these calls takes another reference.
     let isUsed =
@@ -140,24 +117,8 @@ extension TLSContext {
     }
   }
 
-  private static func demandClientCertificate(
-    from authorityPEM: [UInt8], _ context: OpaquePointer
-  ) throws(TLSError) {
-    try trust([.pem(authorityPEM)], context)
-    _ = try PEM.forEachCertificate(in: authorityPEM) { authority throws(TLSError) in
-      // SAFETY: OpenSSL copies the name.
-      guard SSL_CTX_add_client_CA(context, authority) == 1 else {
-        throw .configurationFromQueue("The authority of client certificates can't be set.")
-      }
-    }
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
-    // OpenSSL resumes sessions with client certificates only if the context has a session ID context.
-    let name = Array("lupine".utf8)
-    SSL_CTX_set_session_id_context(context, name, UInt32(name.count))
-  }
-
   /// Encodes a protocol_name_list: each name is preceded by one byte with its length (RFC 7301 §3.1).
-  private static func encode(_ protocols: [String]) throws(TLSError) -> [UInt8] {
+  package static func encode(_ protocols: [String]) throws(TLSError) -> [UInt8] {
     var encoded: [UInt8] = []
     for name in protocols {
       guard let count = UInt8(exactly: name.utf8.count), count > 0 else {

@@ -56,12 +56,12 @@ struct FailureContext {
 }
 
 extension TLSError {
-  static func outOfMemory(_ what: String) -> TLSError {
+  package static func outOfMemory(_ what: String) -> TLSError {
     .configuration("OpenSSL couldn't allocate \(what). Free memory.")
   }
 
   /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
-  static func configurationFromQueue(_ message: String) -> TLSError {
+  package static func configurationFromQueue(_ message: String) -> TLSError {
     .configuration("\(message) OpenSSL says: \(QueuedError.take()?.text ?? "nothing").")
   }
 

@@ -52,9 +52,7 @@ package struct TLSSession: ~Copyable {
   ///
   /// - Throws: `TLSError.Code.configuration` for a host that can't be verified, such as an empty name.
   package init(client context: TLSContext, host: String, port: UInt16) throws(TLSError) {
-    guard case .client(let settings) = context.role else {
-      preconditionFailure("a client session needs a client context")
-    }
+    guard let settings = context.client else { preconditionFailure("a client's session needs a client's context") }
     let host = settings.configuration.serverName ?? host
     let name = try PeerName(host: host)
     let attachment = ClientAttachment(host: host, port: port, settings: settings)
@@ -68,14 +66,17 @@ package struct TLSSession: ~Copyable {
     self.attachment = attachment
   }
 
-  /// Starts a server's session. Throws only if memory runs out.
-  package init(server context: TLSContext) throws(TLSError) {
-    guard case .server = context.role else { preconditionFailure("a server session needs a server context") }
+  /// Creates a session of a context that isn't a client's. The caller must choose its side before the handshake. Throws
+  /// only if memory runs out.
+  package init(unsided context: TLSContext) throws(TLSError) {
+    precondition(context.client == nil, "a client's session needs a host")
     handle = try Handle(context)
     self.context = context
     attachment = nil
-    SSL_set_accept_state(handle.ssl)
   }
+
+  /// OpenSSL's session, which this object owns.
+  package var ssl: OpaquePointer { handle.ssl }
 
   /// The negotiated parameters, or empty values before the handshake is complete.
   package var info: TLSInfo {

@@ -1,6 +1,7 @@
 // ContentDecoderTests: decoding in pieces of any size into output of any size, and errors for damaged bodies.
 import Glibc
 import LupineCoding
+import LupineTestSupport
 import Testing
 
 @Suite("Decoding")
@@ -254,13 +255,10 @@ struct ContentDecoderTests {
     }
   }
 
-  /// Returns incompressible bytes, the same each time (a linear congruential generator with Knuth's factor).
+  /// Returns incompressible bytes, the same each time.
   private static func noise(bytes count: Int) -> [UInt8] {
-    var state: UInt64 = 0x9e37_79b9_7f4a_7c15
-    return (0..<count).map { _ in
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return UInt8(truncatingIfNeeded: state >> 56)
-    }
+    var random = SplitMix64(seed: 1)
+    return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next() >> 56) }
   }
 
   /// Returns the second number of /proc/self/statm, in bytes (proc(5)).

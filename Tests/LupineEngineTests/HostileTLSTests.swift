@@ -1,5 +1,6 @@
 // HostileTLSTests: a transport whose TLS peer sends messages that are cheap for the peer and costly for the client.
 
+import LupineLoopback
 import LupineReactor
 import LupineTLS
 import Testing

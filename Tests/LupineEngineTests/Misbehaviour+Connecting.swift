@@ -1,6 +1,7 @@
 // Misbehaviour+Connecting: peers that misbehave before reading a request: after accepting, or in the TLS handshake.
 
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
 import LupineTLS
 import Testing

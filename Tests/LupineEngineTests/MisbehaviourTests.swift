@@ -4,6 +4,7 @@
 import Dispatch
 import Glibc
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
 import LupineReactor
 import LupineTLS
@@ -39,7 +40,7 @@ struct MisbehaviourTests {
 
   @Test("accepts no connection until its backlog is full and connecting times out")
   func fullBacklog() async throws {
-    let listener = try Socket.listen(on: #require(SocketAddress(numeric: "127.0.0.1", port: 0)), backlog: 0)
+    let listener = try Socket.listenOnLoopback(backlog: 0)
     let url = "http://\(try #require(listener.localAddress))"
     var configuration = EngineConfiguration()
     configuration.proxy = .none

@@ -1,5 +1,6 @@
 // PoolKeyTests: each setting that separates connections, so that they are never shared.
 
+import LupineLoopback
 import LupineTLS
 import LupineWire
 import Testing

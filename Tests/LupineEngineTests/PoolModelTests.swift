@@ -6,6 +6,7 @@ import LupineWire
 import Testing
 
 @testable import LupineEngine
+@testable import LupineSimulation
 
 @Suite("PoolModel, random histories")
 struct PoolModelTests {

@@ -4,6 +4,7 @@ import Synchronization
 import Testing
 
 @testable import LupineEngine
+@testable import LupineSimulation
 
 @Suite("Resumptions", .timeLimit(.minutes(10)))
 struct ResumptionsTests {

@@ -47,6 +47,18 @@ struct ShardHoldingTests {
     return (id, sink, socket)
   }
 
+  /// Expects that a response has ended whole, that the bytes behind it have closed its connection, and that the waiting
+  /// request has another connection.
+  private func expectSurplusRefused(
+    _ stage: ShardStage, behind sink: RecordingSink, _ waiting: RecordingSink
+  ) async throws {
+    try #require(sink.finished.isOpen)
+    let outcome = await sink.outcome
+    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
+    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
+    #expect(stage.network.sockets.count == 2)
+  }
+
   @Test(
     "bytes that arrive with the rest of a held back response aren't taken for the next response",
     arguments: Hold.allCases)
@@ -57,11 +69,7 @@ struct ShardHoldingTests {
     hold.end(id, stage)
     stage.turn(socket)
     stage.turn(socket)
-    try #require(sink.finished.isOpen)
-    let outcome = await sink.outcome
-    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
-    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
-    #expect(stage.network.sockets.count == 2)
+    try await expectSurplusRefused(stage, behind: sink, waiting)
   }
 
   @Test("bytes that arrive after a response that was read but held back aren't taken for the next response")
@@ -79,11 +87,7 @@ struct ShardHoldingTests {
     stage.inbox.send(.grant(id, 100))
     stage.turn(socket)
     stage.turn(socket)
-    try #require(sink.finished.isOpen)
-    let outcome = await sink.outcome
-    #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
-    #expect(!waiting.finished.isOpen && waiting.receivedCount == 0)
-    #expect(stage.network.sockets.count == 2)
+    try await expectSurplusRefused(stage, behind: sink, waiting)
   }
 
   @Test("cancelling a request whose response is held back ends it at once", arguments: Hold.allCases)

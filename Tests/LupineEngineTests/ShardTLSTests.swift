@@ -1,5 +1,6 @@
 // ShardTLSTests: a shard whose connections use TLS, which may buffer data that no socket event announces.
 
+import LupineLoopback
 import LupineOrigin
 import LupineReactor
 import LupineTLS

@@ -1,5 +1,6 @@
 // ShardTableTests: a shard's tables, compared with dictionaries.
 
+import LupineTestSupport
 import Testing
 
 @testable import LupineEngine

@@ -1,5 +1,6 @@
 // GarbageTests: malformed requests, which are answered with 400 or dropped without affecting other clients.
 
+import LupineTestSupport
 import Testing
 
 @testable import LupineOrigin
@@ -59,18 +60,11 @@ struct GarbageTests {
 
   @Test("random bytes affect only their own connection", arguments: 0..<64)
   func random(seed: UInt64) throws {
-    // An xorshift generator, so that a failing seed can be repeated.
-    var state = (seed + 1) &* 0x9E37_79B9_7F4A_7C15
-    func next() -> UInt64 {
-      state ^= state << 13
-      state ^= state >> 7
-      state ^= state << 17
-      return state
-    }
+    var random = SplitMix64(seed: seed)
     let lines = ["GET / HTTP/1.1", "Content-Length: 3", "Transfer-Encoding: chunked", "\r\n", "\r\n\r\n", "5\r\n", ":"]
     var bytes: [UInt8] = []
     for _ in 0..<40 {
-      let number = next()
+      let number = random.next()
       if number % 3 == 0 {
         bytes.append(UInt8(truncatingIfNeeded: number >> 8))
       } else {

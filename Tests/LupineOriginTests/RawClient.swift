@@ -1,5 +1,6 @@
 // RawClient: a client that sends given bytes over a socket, in clear or through TLS.
 
+import LupineLoopback
 import LupineReactor
 import LupineTLS
 

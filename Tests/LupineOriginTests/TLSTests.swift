@@ -1,5 +1,6 @@
 // TLSTests: the origin server through TLS, and each way in which a TLS connection ends.
 
+import LupineLoopback
 import LupineReactor
 import LupineTLS
 import Testing

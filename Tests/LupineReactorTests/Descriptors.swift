@@ -1,6 +1,7 @@
 // Descriptors and temporary files for the tests, which are closed and removed automatically.
 
 import Glibc
+import LupineLoopback
 import Testing
 
 @testable import LupineReactor

@@ -1,6 +1,7 @@
 // SendFileTests: sending files with sendfile(2).
 
 import Glibc
+import LupineLoopback
 import LupineTestSupport
 import Testing
 

@@ -1,6 +1,7 @@
 // SocketOptionsTests: the kernel's options of a connected socket.
 
 import Glibc
+import LupineLoopback
 import Testing
 
 @testable import LupineReactor

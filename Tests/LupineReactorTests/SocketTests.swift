@@ -1,6 +1,7 @@
 // SocketTests: TCP sockets on the loopback interface.
 
 import Glibc
+import LupineLoopback
 import Testing
 
 @testable import LupineReactor

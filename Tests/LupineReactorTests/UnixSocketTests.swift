@@ -1,6 +1,7 @@
 // UnixSocketTests: Unix domain sockets with paths and abstract names.
 
 import Glibc
+import LupineLoopback
 import Testing
 
 @testable import LupineReactor

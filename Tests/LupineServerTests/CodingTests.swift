@@ -1,6 +1,7 @@
 // CodingTests: chunked bodies and content codings of real servers.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("Codings of real servers", .timeLimit(.minutes(10)))

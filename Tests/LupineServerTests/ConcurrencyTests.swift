@@ -2,6 +2,7 @@
 
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -11,7 +12,7 @@ struct ConcurrencyTests {
   func mixed() async throws {
     let engine = try Engine.forServers { $0.loopCount = 2 }
     let servers = [Server.nginx, .apache, .caddy, .httpbin]
-    for server in servers { try await server.checkUp() }
+    for server in servers { try server.require() }
     let workerCount = 64
     let metrics = try await withThrowingTaskGroup(of: [ExchangeMetrics].self) { group in
       for worker in 0..<workerCount {
@@ -125,7 +126,7 @@ private final class ShortSink: ResponseSink {
     state.withLock { $0.body.append(copying: bytes, 0..<bytes.count) }
   }
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    state.withLock { ($0.error, $0.connection) = (result.error, metrics.connectionID) }
+    state.withLock { ($0.error, $0.connection) = (result.failure, metrics.connectionID) }
     finished.open()
   }
 }

@@ -15,7 +15,7 @@ struct DownloadTests {
   // This runs in a separate process, because the memory of other tests would count.
   @Test("256 MiB are downloaded in 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
   func constantMemory(port: UInt16) async throws {
-    try await #require(Server(rawValue: port)).checkUp()
+    try #require(Server(rawValue: port)).require()
     await #expect(processExitsWith: .success) { [port] in
       let server = try #require(Server(rawValue: port))
       let engine = try Engine.forServers()
@@ -40,7 +40,7 @@ struct DownloadTests {
 
   @Test("256 MiB are read as a sequence in 4 MiB of memory")
   func constantMemoryOfSequence() async throws {
-    try await Server.nginx.checkUp()
+    try Server.nginx.require()
     await #expect(processExitsWith: .success) {
       let engine = try Engine.forServers()
       _ = try await engine.collect(.nginx, "/small.txt")

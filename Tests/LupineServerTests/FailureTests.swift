@@ -2,6 +2,7 @@
 
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @Suite("Failures of real servers", .timeLimit(.minutes(10)))
@@ -89,7 +90,7 @@ struct FailureTests {
 
   @Test("a reset before the TLS handshake is an error of the connection")
   func resetTLS() async throws {
-    try await Server.slammed.checkUp()
+    try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
     #expect([.connectFailed, .connectionLost].contains(error.code))
     #expect(error.phase == (error.code == .connectFailed ? .connect : .tls))
@@ -162,8 +163,8 @@ struct FailureTests {
 
   @Test("TLS to a plain HTTP port is an error, and plain HTTP to a TLS port has a 400 response")
   func otherProtocols() async throws {
-    try await Server.socks.checkUp()
-    try await Server.nginx.checkUp()
+    try Server.socks.require()
+    try Server.nginx.require()
     let engine = try Engine.forServers()
     let tls = try await engine.failure(EngineRequest(uri: try URI("https://127.0.0.1:28082/")))
     #expect(tls.code == .tlsFailed)

@@ -2,6 +2,7 @@
 
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @Suite("Persistent connections", .timeLimit(.minutes(10)))

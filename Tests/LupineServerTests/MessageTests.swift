@@ -1,6 +1,7 @@
 // MessageTests: methods, status codes, conditional and range requests with real servers.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("Messages to real servers", .timeLimit(.minutes(10)))
@@ -193,7 +194,7 @@ struct MessageTests {
 
   @Test("a request is sent over IPv6", .enabled(if: ProcessStatus.hasIPv6))
   func ipv6() async throws {
-    try await Server.nginx.checkUp()
+    try Server.nginx.require()
     let engine = try Engine.forServers()
     let response = try await engine.collect(EngineRequest(uri: try URI("http://[::1]:28082/small.txt")))
     #expect(response.text == "small\n")

@@ -1,6 +1,7 @@
 // ProxyTests: requests through squid and microsocks: forwarded, tunneled, with credentials, refused and bypassed.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("Real proxies", .timeLimit(.minutes(10)))
@@ -10,7 +11,7 @@ struct ProxyTests {
     _ scheme: Proxy.Scheme, _ server: Server, user: String? = nil, password: String = "pass",
     bypass: ProxyBypass = .none
   ) async throws -> Engine {
-    try await server.checkUp()
+    try server.require()
     let proxy = try Proxy(
       scheme, host: "127.0.0.1", port: server.rawValue, user: user, password: user == nil ? "" : password)
     return try Engine.forServers { $0.proxy = .fixed(proxy, bypass: bypass) }
@@ -221,7 +222,7 @@ struct ProxyTests {
   @Test("a redirect from a proxied host to a bypassed one is sent directly")
   func redirectedAround() async throws {
     let engine = try await engine(.http, .squid, bypass: ProxyBypass("localhost"))
-    try await Server.nginx.checkUp()
+    try Server.nginx.require()
     let response = try await engine.collect(
       .httpbin, "/redirect-to?url=http://localhost:28082/small.txt", redirects: RedirectRule())
     #expect(response.text == "small\n")

@@ -1,6 +1,7 @@
 // RedirectTests: redirects of httpbin: relative, absolute, chains, with bodies, and to other origins.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("Redirects of real servers", .timeLimit(.minutes(10)))
@@ -100,7 +101,7 @@ struct RedirectTests {
   @Test("a redirect from http to https is followed")
   func schemes() async throws {
     let engine = try Engine.forServers()
-    try await Server.nginxTLS.checkUp()
+    try Server.nginxTLS.require()
     let up = try await engine.collect(
       .httpbin, "/redirect-to?url=https://localhost:28443/small.txt", redirects: RedirectRule())
     #expect(up.text == "small\n")

@@ -1,6 +1,7 @@
 // TLSTests: TLS with real servers: trust, versions, and the error for each bad certificate.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 @Suite("TLS with real servers", .timeLimit(.minutes(10)))

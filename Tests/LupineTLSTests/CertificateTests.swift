@@ -1,5 +1,6 @@
 // CertificateTests: verification of server certificates, and the error for each refused certificate.
 
+import LupineLoopback
 import LupineTLS
 import Testing
 

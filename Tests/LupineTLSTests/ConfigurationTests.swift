@@ -1,6 +1,7 @@
 // ConfigurationTests: unusable TLS settings, which are refused early with a remedy.
 
 import Glibc
+import LupineLoopback
 import LupineTLS
 import Testing
 

@@ -1,5 +1,6 @@
 // Endpoint: the two ends of a TLS connection without a network; tests pass the output of one to the other.
 
+import LupineLoopback
 import LupineTLS
 
 /// One end of a connection: a session, and the bytes that it has read.

@@ -1,6 +1,8 @@
 // HostilePeerTests: peers that speak another protocol, an old version or nonsense cause errors, and never a trap.
 
+import LupineLoopback
 import LupineTLS
+import LupineTestSupport
 import Testing
 
 @Suite("TLS with a misbehaving peer")
@@ -78,7 +80,7 @@ struct HostilePeerTests {
 
   @Test("random bytes are always an error", arguments: 0..<200 as Range<UInt64>)
   func randomBytes(seed: UInt64) throws {
-    var generator = SplitMix(state: seed)
+    var generator = SplitMix64(seed: seed)
     var bytes = (0..<300).map { _ in UInt8.random(in: 0...255, using: &generator) }
     // Half of the inputs start like a handshake record; the others start with a byte that no record has.
     let looksLikeTLS = seed % 2 == 0
@@ -91,7 +93,7 @@ struct HostilePeerTests {
   func changedBits(version: TLSVersion) throws {
     let fixture = try Fixture(versions: version...version)
     let context = try TLSContext(client: fixture.trusting)
-    var generator = SplitMix(state: 1)
+    var generator = SplitMix64(seed: 1)
     for _ in 0..<300 {
       let client = try Endpoint(client: context)
       let server = try Endpoint(server: fixture.server)
@@ -208,16 +210,4 @@ private func legacyVersions(_ flight: [UInt8]) -> Set<Int> {
     start += 5 + Int(flight[start + 3]) << 8 + Int(flight[start + 4])
   }
   return positions
-}
-
-/// A random number generator with the same output in every run.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = (state ^ state >> 30) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ mixed >> 31
-  }
 }

@@ -1,6 +1,7 @@
 // IdentityTests: the formats of client certificates and keys, errors for unusable ones, and the server's view of them.
 
 import Glibc
+import LupineLoopback
 import LupineTLS
 import LupineTestSupport
 import Testing

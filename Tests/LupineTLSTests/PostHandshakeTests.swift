@@ -1,6 +1,7 @@
 // PostHandshakeTests: key updates, tickets and renegotiation requests after the handshake, and the memory of idle
 // sessions.
 
+import LupineLoopback
 import LupineTLS
 import Testing
 

@@ -1,6 +1,7 @@
 // ProcessEndTests: OpenSSL remains usable until the process has ended.
 
 import Glibc
+import LupineLoopback
 import LupineTLS
 import Testing
 

@@ -1,5 +1,6 @@
 // ResumptionTests: sessions of one context resume earlier sessions with the same host and settings only.
 
+import LupineLoopback
 import LupineTLS
 import Testing
 

@@ -1,5 +1,6 @@
 // ReverificationTests: repeated verification of evidence, for other hosts and anchors than in the handshake.
 
+import LupineLoopback
 import LupineTLS
 import Synchronization
 import Testing

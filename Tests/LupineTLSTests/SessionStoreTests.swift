@@ -1,6 +1,7 @@
 // SessionStoreTests: the entries of the store of sessions, the contexts that may use them, and the store's limits.
 
 import Glibc
+import LupineLoopback
 import LupineTLS
 import Synchronization
 import Testing

@@ -1,6 +1,7 @@
 // SettingsTests: the effect of ciphers, groups, the server name, several trust roots, and the key log.
 
 import Glibc
+import LupineLoopback
 import LupineTLS
 import LupineTestSupport
 import Testing

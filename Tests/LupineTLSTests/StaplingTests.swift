@@ -1,5 +1,6 @@
 // StaplingTests: verification of stapled OCSP responses, and the error for each refused response.
 
+import LupineLoopback
 import LupineTLS
 import LupineTestSupport
 import Testing
@@ -157,7 +158,7 @@ struct StaplingTests {
   @Test("a response that is truncated, changed or followed by other bytes is never good")
   func damaged() throws {
     let staple = try authority.ocspResponse(for: identity)
-    var generator = SplitMix(state: 7)
+    var generator = SplitMix64(seed: 7)
     for count in stride(from: 1, to: staple.count, by: 3 * testsDivisor) {
       #expect(try visit(Array(staple.prefix(count)), .checked).error?.code == .ocsp(.malformed))
     }

@@ -5,6 +5,7 @@ import Foundation
 import Glibc
 import LupineEngine
 import LupineOrigin
+import Synchronization
 import Testing
 
 @testable import Lupine
@@ -39,13 +40,15 @@ import Testing
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
         let failures = Recorder<Void>()
+        let descriptors = LoopDescriptors()
         let configuration = URLSessionConfiguration.forTests
         configuration.engine.tracer = { event in
+          descriptors.trace(event)
           if case .connectionFailed = event.kind { failures.record(()) }
         }
         let session = Session(configuration: configuration)
         try await Descriptors.start(session, url)
-        let limit = try Descriptors.takeAll()
+        let limit = try descriptors.takeAll()
         let tasks = (0..<20).map { _ in session.request(url).serializingString() }
         _ = await failures.first(3)
         try Descriptors.restore(limit)
@@ -63,9 +66,12 @@ import Testing
       .text("here")
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        let session = Session(configuration: .forTests)
+        let descriptors = LoopDescriptors()
+        let configuration = URLSessionConfiguration.forTests
+        configuration.engine.tracer = descriptors.trace
+        let session = Session(configuration: configuration)
         try await Descriptors.start(session, url)
-        let limit = try Descriptors.takeAll()
+        let limit = try descriptors.takeAll()
         let failed = await session.request(url) { $0.timeoutInterval = 0.3 }.serializingString().response
         let error = try #require(failed.error?.underlyingError as? URLError, "\(failed)")
         try #require([.timedOut, .cannotLoadFromNetwork].contains(error.code), "\(error)")
@@ -187,5 +193,40 @@ private enum Descriptors {
   static func restore(_ limit: rlimit) throws {
     var limit = limit
     try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+  }
+}
+
+/// The descriptors of the loop that opens the next connection.
+///
+/// Only the loop's thread lacks descriptors, for as long as it takes. Without any in the process, Dispatch would end it
+/// on a busy machine: once a second, if work waits for a thread, it opens files in /proc, and traps if it can't.
+private final class LoopDescriptors: Sendable {
+  private let isWanted = Atomic(false)
+
+  /// Lets the loop have no descriptor when it starts to open the next connection. Returns the process's limit as it was,
+  /// for `Descriptors.restore`.
+  func takeAll() throws -> rlimit {
+    var limit = rlimit()
+    try #require(getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+    // A limit that the loop's thread soon reaches, and that leaves the other threads room.
+    let next = dup(STDIN_FILENO)
+    close(next)
+    var low = rlimit(rlim_cur: rlim_t(next) + 64, rlim_max: limit.rlim_max)
+    try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &low) == 0)
+    isWanted.store(true, ordering: .releasing)
+    return limit
+  }
+
+  /// The engine's tracer, which runs on the loop's thread.
+  func trace(_ event: TraceEvent) {
+    guard case .connectionStarted = event.kind, isWanted.exchange(false, ordering: .acquiring) else { return }
+    // The thread gets a table of descriptors of its own (unshare(2)), as a copy, which is filled up.
+    typealias Unshare = @convention(c) (CInt) -> CInt
+    let cloneFiles: CInt = 0x400
+    guard let symbol = dlsym(nil, "unshare"), unsafeBitCast(symbol, to: Unshare.self)(cloneFiles) == 0 else {
+      preconditionFailure("unshare failed with errno \(errno)")
+    }
+    while dup(STDIN_FILENO) >= 0 {}
+    precondition(errno == EMFILE, "dup failed with errno \(errno)")
   }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import LupineEngine
+import LupineLoopback
 import LupineTLS
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -283,8 +284,4 @@ private struct Spy: DataResponseSerializerProtocol {
     if let error { throw error }
     return data
   }
-}
-
-extension Result {
-  fileprivate var success: Success? { try? get() }
 }

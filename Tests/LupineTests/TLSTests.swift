@@ -2,7 +2,9 @@
 
 import Foundation
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
+import LupineTestSupport
 import Testing
 
 @testable import Lupine

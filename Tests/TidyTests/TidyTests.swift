@@ -8,12 +8,16 @@ import Testing
   /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
     "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
-    "LupineOrigin": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Glibc", "Synchronization"],
-    "LupineCommand": ["LupineEngine", "CLupineLinux", "Glibc", "Synchronization"],
+    "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
+    "LupineOrigin": [
+      "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
+    ],
+    "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
     "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
@@ -122,7 +126,7 @@ import Testing
     let uses = words.flatMap(file.lineNumbers(of:))
     guard !uses.isEmpty else { return }
     let isFenced =
-      ["LupineTLS", "LupineReactor", "LupineCoding"].contains(file.target)
+      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback"].contains(file.target)
       || file.path == "Sources/LupineWire/ByteScan.swift"
       // InputStream declares methods with pointers.
       || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"

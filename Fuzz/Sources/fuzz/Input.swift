@@ -1,5 +1,7 @@
 // Input: decodes the choices, numbers and texts of a target from an input's bytes.
 
+@testable import LupineRandom
+
 /// Consumes an input from its front. After the end of the input, all bytes are zero, so that every input is valid.
 struct Input {
   private(set) var rest: ArraySlice<UInt8>
@@ -40,17 +42,14 @@ struct Input {
 
 /// Cuts bytes into pieces. The positions depend on the bytes, so that they differ between inputs.
 struct Cutter {
-  private var state: UInt64
+  private var random: SplitMix64
 
   init(_ bytes: some Sequence<UInt8>) {
     // FNV-1a.
-    state = bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    random = SplitMix64(seed: bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 })
   }
 
-  mutating func number(_ range: ClosedRange<Int>) -> Int {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return range.lowerBound + Int((state >> 33) % UInt64(range.count))
-  }
+  mutating func number(_ range: ClosedRange<Int>) -> Int { random.number(range) }
 
   /// Returns pieces of 0 to `sizeMax` bytes.
   mutating func pieces(_ bytes: [UInt8], sizeMax: Int = 20) -> [[UInt8]] {

@@ -1,5 +1,4 @@
-// CLupineLinux: Linux APIs that `import Glibc` lacks: epoll, eventfd, getopt_long, accept4, thread names, exclusive
-// renames.
+// CLupineLinux: Linux APIs that `import Glibc` lacks: epoll, eventfd, getopt_long, thread names, exclusive renames.
 #pragma once
 #include <getopt.h>
 #include <sys/epoll.h>
@@ -7,6 +6,5 @@
 
 // The system declares these functions only with _GNU_SOURCE, which would also change types that Swift's own module of
 // the C library declares. So only shim.c defines it.
-int lupine_accept4(int fd, int flags);
 int lupine_set_thread_name(const char *name);
 int lupine_rename_exclusively(const char *from, const char *to);

@@ -1,6 +1,8 @@
 // RequestMutator+Framing: mutations of a request's framing (RFC 9112 §6), which two servers in a chain must never
 // interpret differently.
 
+internal import LupineRandom
+
 extension RequestMutator.Mutation {
   static let ofFraming: [Self] = [
     Self(name: "an odd Content-Length") { shape, random in

@@ -1,5 +1,7 @@
 // RequestMutator: creates requests that no well-behaved client sends, each determined by a seed and a number.
 
+internal import LupineRandom
+
 /// Creates mutations of one good request.
 struct RequestMutator {
   /// A mutation of a request.

@@ -1,6 +1,7 @@
 // RequestMutatorTests: mutated requests are reproducible and bounded, and every mutation is used.
 
 @testable import LupineCommand
+import LupineTestSupport
 import Testing
 
 @Suite("Mutated requests")

@@ -8,7 +8,7 @@ import LupineReactor
 import LupineTestSupport
 import Testing
 
-@testable import LupineEngine
+@testable import LupineSimulation
 
 @Suite("The engine in simulated worlds")
 struct SimulationTests {

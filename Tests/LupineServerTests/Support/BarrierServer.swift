@@ -1,7 +1,9 @@
 // BarrierServer: a server that responds only after it has read all requests, so that all are concurrent.
 
 import LupineEngine
+import LupineLoopback
 import LupineOrigin
+import LupineTestSupport
 
 /// Accepts a number of connections, reads a request from each, and then responds to each with its own path.
 ///
@@ -20,10 +22,7 @@ final class BarrierServer: Sendable {
   private let report = Condition(Report())
 
   init(connectionCount: Int) throws {
-    guard let loopback = SocketAddress(numeric: "127.0.0.1", port: 0) else {
-      throw OriginError.notAnAddress("127.0.0.1")
-    }
-    listener = try Socket.listen(on: loopback, backlog: 4096)
+    listener = try Socket.listenOnLoopback(backlog: 4096)
     port = listener.localAddress?.port ?? 0
     try Thread.start(name: "barrier") { [self] in
       serve(connectionCount)

@@ -2,6 +2,7 @@
 
 import Glibc
 import LupineEngine
+import LupineTestSupport
 
 /// One end of an IPv4 connection on loopback that isn't closed, from /proc/net/tcp (proc(5)).
 struct KernelConnection {

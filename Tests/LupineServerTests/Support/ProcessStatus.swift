@@ -5,8 +5,6 @@ import LupineEngine
 import Testing
 
 enum ProcessStatus {
-  static var userID: UInt32 { getuid() }
-
   /// Whether the system has [::1]. Without it, the servers don't listen there.
   static var hasIPv6: Bool {
     let interfaces = try? text(of: "/proc/net/if_inet6").split(separator: "\n")

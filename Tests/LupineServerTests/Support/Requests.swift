@@ -1,6 +1,7 @@
 // Requests: functions that send a request to a test server and return the response or the error.
 
 import LupineEngine
+import LupineTestSupport
 import Testing
 
 extension Engine {
@@ -35,14 +36,7 @@ extension Engine {
     } catch {
       result = .failure(error)
     }
-    return try #require(result.error, "\(request.uri) responded instead of failing", sourceLocation: sourceLocation)
-  }
-}
-
-extension Result {
-  /// The error, or nil if the result is a success.
-  var error: Failure? {
-    if case .failure(let error) = self { error } else { nil }
+    return try #require(result.failure, "\(request.uri) responded instead of failing", sourceLocation: sourceLocation)
   }
 }
 

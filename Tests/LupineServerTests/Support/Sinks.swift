@@ -3,6 +3,7 @@
 import Glibc
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 
 /// Counts the bytes of a body, and compares them with the expected ones.
@@ -72,7 +73,7 @@ final class CountingSink: ResponseSink {
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
     end.withLock { end in
-      end.error = result.error
+      end.error = result.failure
       end.metrics = metrics
     }
     finished.open()

@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -272,11 +273,6 @@ import Testing
       withExtendedLifetime(session) {}
     }
   }
-}
-
-extension Result {
-  fileprivate var success: Success? { try? get() }
-  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
 /// Allows a call of deprecated functions without a warning.

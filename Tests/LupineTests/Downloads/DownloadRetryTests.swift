@@ -3,6 +3,7 @@
 import Foundation
 import LupineEngine
 import LupineOrigin
+import LupineTestSupport
 import Synchronization
 import Testing
 
@@ -203,11 +204,6 @@ import Testing
       }
     }
   }
-}
-
-extension Result {
-  fileprivate var success: Success? { try? get() }
-  fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }
 
 extension Peer {

@@ -12,9 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
   @Test("a request for a file has its content and passes validation, without an HTTP response")
   func request() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.json")
-      try Data("{\"a\":1}".utf8).write(to: file)
+    try await withLocalFile("a.json", Data("{\"a\":1}".utf8)) { file in
       try await withSession { session in
         let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
         let response = await request.serializingDecodable([String: Int].self).response
@@ -80,9 +78,8 @@ import Testing
 
   @Test("a download copies the file to the default destination, because there is no HTTP response")
   func download() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(600_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+      let folder = file.deletingLastPathComponent()
       try await withSession { session in
         let asked = Atomic(false)
         let request = session.download(
@@ -107,9 +104,8 @@ import Testing
 
   @Test("a canceled download leaves neither a file nor resume data, and the source stays")
   func cancelledDownload() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(600_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+      let folder = file.deletingLastPathComponent()
       let delegate = TaskDelegate()
       let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
       defer { session.invalidateAndCancel() }
@@ -130,9 +126,7 @@ import Testing
 
   @Test("a stream delivers the pieces in order, and a slow loop holds reading back")
   func stream() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(2_000_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(2_000_000)) { file in
       try await withSession {
         $0.engine.windowBytes = 100_000
       } _: { session in
@@ -151,9 +145,7 @@ import Testing
 
   @Test("a suspended task delivers nothing more until it is resumed")
   func suspend() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(1_000_000).write(to: file)
+    try await withLocalFile("file.bin", Pattern.data(1_000_000)) { file in
       let delegate = TaskDelegate()
       let queue = DispatchQueue(label: "delegate")
       let session = URLSession(
@@ -186,9 +178,7 @@ import Testing
 
   @Test("a data task's delegate gets response, data, metrics and completion, in this order")
   func delegate() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let delegate = TaskDelegate()
       let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
       defer { session.invalidateAndCancel() }
@@ -201,9 +191,7 @@ import Testing
 
   @Test("a request for a file has the events of one over HTTP, except that no response can be cached")
   func events() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       let recorder = EventRecorder()
       try await withMonitoredSession([recorder]) { session in
         let overHTTP: [EventName] = [.requestDidResume] + EventPart.built + EventPart.run
@@ -214,9 +202,7 @@ import Testing
 
   @Test("the metrics have one transaction of an unknown source, without a connection")
   func metrics() async throws {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "a.txt")
-      try Data("text".utf8).write(to: file)
+    try await withLocalFile("a.txt", Data("text".utf8)) { file in
       try await withSession { session in
         let metrics = try #require(await session.request(file).outcome().metrics)
         let transaction = try #require(metrics.transactionMetrics.first)

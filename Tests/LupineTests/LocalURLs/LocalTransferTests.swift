@@ -86,11 +86,7 @@ import Testing
   private let byteCount = 1_000_000
 
   private func withFile<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
-    try await withDownloadFolder { folder in
-      let file = folder.appending(path: "file.bin")
-      try Pattern.data(byteCount).write(to: file)
-      return try await body(file)
-    }
+    try await withLocalFile("file.bin", Pattern.data(byteCount), body)
   }
 
   @Test("no more than the window is delivered before half of it was granted again")

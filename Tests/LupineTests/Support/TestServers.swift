@@ -1,68 +1,43 @@
-// The servers for integration tests: httpbin and nginx on loopback, started by `make servers-up`.
+// The test servers that these tests talk to; the properties throw if the server isn't up.
 
-import Foundation
-import Lupine
-import LupineEngine
+import LupineTestSupport
 
-/// The addresses of Tests/Servers/servers. Reading one throws `Down` if its server isn't running.
+/// The addresses of `TestServer`. Asking for one throws if nobody listens there.
 enum TestServers {
-  /// No server listens at the address.
-  struct Down: Error, CustomStringConvertible {
-    let url: String
-    var description: String { "\(url) doesn't answer; start the test servers: make servers-install servers-up" }
-  }
+  typealias TLS = TestServer
 
-  /// The URL of httpbin over plain HTTP, without a trailing slash.
-  static var httpbin: String { get async throws { try await httpbinIsUp.value } }
-  /// The URL of nginx over plain HTTP.
-  static var nginx: String { get async throws { try await nginxIsUp.value } }
-  /// The URL of nginx over plain HTTP and IPv6.
-  static var nginx6: String { get async throws { try await nginx6IsUp.value } }
-
-  /// The ports at which nginx speaks TLS, one for each kind of certificate.
-  enum TLS: Int {
-    case good = 28443
-    case expired = 28444
-    case wrongHost = 28445
-    case selfSigned = 28446
-    case oldVersions = 28447
-    /// Answers 400 to clients without a certificate.
-    case clientCertificate = 28448
-
-    var url: String {
-      get async throws {
-        _ = try await TestServers.nginx
-        return "https://localhost:\(rawValue)"
-      }
+  /// Plain httpbin, without a slash at the end.
+  static var httpbin: String { get async throws { try await TestServer.httpbin.url } }
+  /// Plain nginx.
+  static var nginx: String { get async throws { try await TestServer.nginx.url } }
+  /// Plain nginx over IPv6.
+  static var nginx6: String {
+    get async throws {
+      try TestServer.nginx.require()
+      return "http://[::1]:\(TestServer.nginx.rawValue)"
     }
   }
 
-  /// The path of the certificate of the authority that signed the certificates of `TLS`.
-  static var authority: String { "\(folder)/pki/ca.crt" }
-
-  /// The paths of a client certificate signed by that authority, and of its key.
-  static var client: (certificate: String, key: String) { ("\(folder)/pki/client.crt", "\(folder)/pki/client.key") }
+  static var authority: String { TestServer.authorityFile }
+  static var client: (certificate: String, key: String) { (TestServer.clientCertificateFile, TestServer.clientKeyFile) }
 
   /// The path of the Unix socket on which nginx also listens.
   static var nginxSocket: String {
     get async throws {
-      _ = try await nginx
-      return "\(folder)/nginx.sock"
+      try TestServer.nginx.require()
+      return TestServer.nginxSocket
     }
   }
+}
 
-  private static let folder =
-    ProcessInfo.processInfo.environment["LUPINE_SERVERS"] ?? "/tmp/lupine-servers-\(getuid())"
+extension TestServer {
+  static var good: TestServer { .nginxTLS }
 
-  private static let httpbinIsUp = probe("http://127.0.0.1:28080", path: "/status/200")
-  private static let nginxIsUp = probe("http://127.0.0.1:28082", path: "/small.txt")
-  private static let nginx6IsUp = probe("http://[::1]:28082", path: "/small.txt")
-
-  private static func probe(_ url: String, path: String) -> Task<String, any Error> {
-    Task {
-      let error = await AF.request(url + path).serializingData(emptyResponseCodes: [200]).response.error
-      if (error?.underlyingError as? URLError)?.code == .cannotConnectToHost { throw Down(url: url) }
-      return url
+  /// The server's URL, without a slash at the end.
+  var url: String {
+    get async throws {
+      try require()
+      return origin
     }
   }
 }

@@ -1,1 +1,0 @@
-../../../../Tests/LupineEngineTests/PoolModel+Rules.swift

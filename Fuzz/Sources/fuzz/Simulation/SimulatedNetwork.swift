@@ -1,1 +1,0 @@
-../../../../Tests/LupineEngineTests/Simulation/SimulatedNetwork.swift

@@ -1,1 +1,0 @@
-../../../../Tests/LupineEngineTests/Simulation/SimulatedSink.swift

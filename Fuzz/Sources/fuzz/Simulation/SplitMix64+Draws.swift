@@ -1,1 +1,0 @@
-../../../../Tests/LupineEngineTests/Simulation/SplitMix64+Draws.swift

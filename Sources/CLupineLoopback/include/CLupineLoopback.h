@@ -1,0 +1,5 @@
+// CLupineLoopback: what LupineLoopback needs of Linux and `import Glibc` lacks.
+#pragma once
+
+// The system declares accept4 only with _GNU_SOURCE, as described in CLupineLinux.h.
+int lupine_accept4(int fd, int flags);

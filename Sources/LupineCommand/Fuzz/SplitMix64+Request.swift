@@ -1,0 +1,11 @@
+// SplitMix64+Request: the generator of one request of a run.
+
+internal import LupineRandom
+
+extension SplitMix64 {
+  /// Creates a generator for one request of a run, so that each request can be created without its predecessors.
+  init(seed: UInt64, request number: Int) {
+    var first = SplitMix64(seed: seed)
+    self.init(seed: first.next() ^ (UInt64(number) &* 0xD6E8_FEB8_6659_FD93))
+  }
+}

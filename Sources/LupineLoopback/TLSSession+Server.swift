@@ -1,0 +1,32 @@
+// TLSSession+Server: a server's side of a session, and messages that it sends after the handshake to try clients.
+
+internal import CLupineOpenSSL
+package import LupineTLS
+
+extension TLSSession {
+  /// Starts a server's session. Throws only if memory runs out.
+  package init(server context: TLSContext) throws(TLSError) {
+    try self.init(unsided: context)
+    SSL_set_accept_state(ssl)
+  }
+
+  /// Queues a KeyUpdate that requests one in return (RFC 8446 §4.6.3). Returns false if the session can't send it.
+  package mutating func requestKeyUpdate() -> Bool {
+    defer { ERR_clear_error() }
+    return SSL_key_update(ssl, SSL_KEY_UPDATE_REQUESTED) == 1 && SSL_do_handshake(ssl) == 1
+  }
+
+  /// Queues another session ticket (RFC 8446 §4.6.1). Returns false if the session can't send it.
+  package mutating func sendTicket() -> Bool {
+    defer { ERR_clear_error() }
+    return SSL_new_session_ticket(ssl) == 1 && SSL_do_handshake(ssl) == 1
+  }
+
+  /// Queues a HelloRequest, which requests a new handshake (RFC 5246 §7.4.1.1). Returns false if the session can't send
+  /// it.
+  package mutating func requestRenegotiation() -> Bool {
+    defer { ERR_clear_error() }
+    lupine_ssl_allow_renegotiation(ssl)
+    return SSL_renegotiate(ssl) == 1 && SSL_do_handshake(ssl) == 1
+  }
+}

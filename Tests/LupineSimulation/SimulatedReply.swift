@@ -1,0 +1,180 @@
+// SimulatedReply: a simulated server's response as bytes, and the faults applied to it.
+
+/// One response in serialized form, and what its server does at or before its end.
+struct SimulatedReply {
+  enum Framing: CaseIterable {
+    case none, length, chunked, untilClose
+    /// Both Content-Length and chunked; chunked takes precedence.
+    case ambiguous
+    /// HTTP/1.0 with a length.
+    case old
+    /// 101: the bytes that follow belong to another protocol.
+    case switched
+
+    /// Whether the end of the connection ends the content.
+    var endsByClosing: Bool { self == .untilClose || self == .switched }
+  }
+
+  enum Ending: Equatable {
+    /// The connection stays open.
+    case keep
+    case close
+    case reset
+    /// Sends nothing more, without closing.
+    case stall
+  }
+
+  let status: Int
+  let framing: Framing
+  /// The content's length; for HEAD, the length that the response to a GET would have.
+  let bodyCount: Int
+  let isMalformed: Bool
+  let hasTrailer: Bool
+  let bytes: [UInt8]
+  /// The offset after the final head.
+  let headEnd: Int
+  /// Bytes sent after the response that belong to no response.
+  let surplus: [UInt8]
+  /// How many of the bytes are sent before the ending takes effect.
+  let sentCount: Int
+  let ending: Ending
+  /// Why the connection may carry no further request, or nil if it may.
+  let finality: String?
+
+  /// Draws a reply to a request.
+  init(
+    to request: SimulatedRequest, attempt: Int, status: Int, _ world: World, _ random: inout Decisions
+  ) {
+    self.status = status
+    framing = Self.framing(of: status, request.method, &random)
+    bodyCount = framing == .none && request.method != "HEAD" ? 0 : random.byteCount()
+    hasTrailer = framing == .chunked && random.chance(30)
+    isMalformed = world.strikes(\.isMalformed, &random)
+
+    var text = ""
+    for _ in 0..<(random.chance(15) ? random.number(1...3) : 0) {
+      text += "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n"
+    }
+    let hasFlawInHead = isMalformed && framing != .chunked
+    var flaw = isMalformed ? random.number(0...3) : -1
+    // A client that has offered an upgrade accepts the 101 as its reply.
+    if flaw == 1, request.offersUpgrade { flaw = 0 }
+    if hasFlawInHead, flaw == 0 { text += "HTTQ/1.1 200 OK\r\n\r\n" }
+    if hasFlawInHead, flaw == 1 { text += "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" }
+    if hasFlawInHead, flaw == 2 { text += String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 17) }
+    let says = Self.persistence(framing, &random)
+    text +=
+      "HTTP/1.\(framing == .old ? 0 : 1) \(status) Whatever\r\nRequest: \(request.number)\r\nAttempt: \(attempt)\r\n"
+    if hasFlawInHead, flaw == 3 { text += "Malformed : x\r\n" }
+    if framing == .length || framing == .old || framing == .ambiguous || request.method == "HEAD" {
+      text += "Content-Length: \(bodyCount)\r\n"
+    }
+    if framing == .switched { text += "Connection: Upgrade\r\nUpgrade: other\r\n" }
+    if framing == .chunked || framing == .ambiguous { text += "Transfer-Encoding: chunked\r\n" }
+    if let says { text += "Connection: \(says)\r\n" }
+    text += "\r\n"
+    var bytes = Array(text.utf8)
+    headEnd = bytes.count
+    let content = SimulatedBytes.response(request.number, attempt, framing == .none ? 0 : bodyCount)
+    switch framing {
+    case .none: break
+    case .length, .untilClose, .old, .switched: bytes += content
+    case .chunked, .ambiguous:
+      bytes += Self.chunks(content, isMalformed: isMalformed && !hasFlawInHead, &random)
+      bytes += Array("0\r\n\(hasTrailer ? "Sum: \(request.number)\r\n" : "")\r\n".utf8)
+    }
+    self.bytes = bytes
+
+    finality =
+      if says == "close" { "its response declared close" } else if framing == .switched {
+        "it switched protocols"
+      } else if framing == .untilClose || framing == .ambiguous {
+        "its response had no reliable end"
+      } else if framing == .old, says == nil { "its response was HTTP/1.0" } else if request.asksForClose {
+        "its request declared close"
+      } else { nil }
+    if world.strikes(\.isCut, &random) {
+      sentCount = random.number(0...bytes.count - 1)
+      ending = random.chance(50) ? .close : .reset
+    } else if world.strikes(\.stalls, &random) {
+      sentCount = random.number(0...bytes.count - 1)
+      ending = .stall
+    } else {
+      sentCount = bytes.count
+      ending = framing.endsByClosing ? .close : finality != nil && random.chance(70) ? .close : .keep
+    }
+    let hasSurplus = sentCount == bytes.count && !framing.endsByClosing && world.strikes(\.hasSurplus, &random)
+    surplus = hasSurplus ? Array("surplus that is no response\r\n\r\n".utf8.prefix(random.number(1...31))) : []
+  }
+
+  private static func framing(of status: Int, _ method: String, _ random: inout Decisions) -> Framing {
+    if status == 101 { return .switched }
+    if method == "HEAD" || status == 204 || status == 304 { return .none }
+    return random.pick([.length, .length, .length, .chunked, .chunked, .untilClose, .ambiguous, .old])
+  }
+
+  private static func persistence(_ framing: Framing, _ random: inout Decisions) -> String? {
+    if framing == .old { return random.chance(50) ? "keep-alive" : nil }
+    if framing == .switched { return nil }
+    return random.chance(15) ? "close" : nil
+  }
+
+  private static func chunks(
+    _ content: ArraySlice<UInt8>, isMalformed: Bool, _ random: inout Decisions
+  ) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = content
+    while !rest.isEmpty {
+      let chunk = rest.prefix(random.number(1...max(rest.count / 3, 10)))
+      rest = rest.dropFirst(chunk.count)
+      bytes += Array("\(String(chunk.count, radix: 16))\(random.chance(10) ? ";note=x" : "")\r\n".utf8)
+      bytes += chunk
+      bytes += [13, 10]
+    }
+    return isMalformed ? bytes + Array("zz\r\n".utf8) : bytes
+  }
+}
+
+/// A request as parsed by a server.
+struct SimulatedRequest {
+  let number: Int
+  let method: String
+  let isExpecting: Bool
+  let offersUpgrade: Bool
+  let asksForClose: Bool
+}
+
+/// A request that has reached a server, with the server's reply.
+final class Attempt {
+  let request: SimulatedRequest
+  let index: Int
+  unowned let stream: SimulatedStream
+  /// Whether this was the first request on its connection.
+  let isFirst: Bool
+  /// How many bytes the client had read when the request arrived.
+  let readCount: Int
+  /// Whether the server has received the complete request.
+  var isRead = false
+  var reply: SimulatedReply?
+  /// How many of the reply's bytes have arrived; a connection may end earlier for another reason.
+  var arrivedCount = 0
+
+  init(_ request: SimulatedRequest, index: Int, _ stream: SimulatedStream, isFirst: Bool) {
+    self.request = request
+    self.index = index
+    self.stream = stream
+    self.isFirst = isFirst
+    readCount = stream.readCount
+  }
+
+  /// The number of content bytes in the response if the client can regard it as complete, otherwise nil.
+  var contentCount: Int? {
+    guard let reply else { return nil }
+    switch reply.framing {
+    case .untilClose, .switched:
+      return arrivedCount >= reply.headEnd && stream.isAtEnd ? arrivedCount - reply.headEnd : nil
+    case .none: return arrivedCount == reply.bytes.count ? 0 : nil
+    case .length, .chunked, .ambiguous, .old: return arrivedCount == reply.bytes.count ? reply.bodyCount : nil
+    }
+  }
+}

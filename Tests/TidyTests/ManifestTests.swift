@@ -1,0 +1,52 @@
+// ManifestTests: the products for users contain no code that is only for tests and the demo.
+
+import Foundation
+import Testing
+
+@Suite struct ManifestTests {
+  /// The targets that Package.swift declares, with their dependencies, and its products, with their targets.
+  private struct Manifest {
+    var dependencies: [String: [String]] = [:]
+    var products: [String: [String]] = [:]
+
+    init() throws {
+      let text = try String(contentsOf: SourceTree.root.appending(path: "Package.swift"), encoding: .utf8)
+      let declaration = /\.(?:library|executable)\(\s*name: "([^"]+)",\s*targets: \[([^\]]*)\]/
+      for match in text.matches(of: declaration) { products[String(match.1)] = Self.names(in: match.2) }
+      let target =
+        /\.(?:target|executableTarget|systemLibrary|testTarget)\(\s*name: "([^"]+)"(?:,\s*dependencies: \[([^\]]*)\])?/
+      for match in text.matches(of: target) {
+        dependencies[String(match.1)] = match.2.map(Self.names(in:)) ?? []
+      }
+    }
+
+    private static func names(in list: Substring) -> [String] {
+      list.matches(of: /"([^"]+)"/).map { String($0.1) }
+    }
+
+    /// Returns the targets that a product consists of, in all layers.
+    func targets(of product: String) -> Set<String> {
+      var found: Set<String> = []
+      var rest = products[product] ?? []
+      while let target = rest.popLast() {
+        if found.insert(target).inserted { rest += dependencies[target] ?? [] }
+      }
+      return found
+    }
+  }
+
+  @Test("products, except for the demo, contain neither servers nor code of the tests")
+  func products() throws {
+    let manifest = try Manifest()
+    #expect(manifest.products.count >= 5)
+    let onlyForTests = Set(["CLupineLoopback", "LupineLoopback", "LupineOrigin"])
+      .union(SourceTree.tests.map(\.target))
+    #expect(manifest.targets(of: "lupine-demo").isSuperset(of: ["LupineLoopback", "LupineOrigin", "CLupineOpenSSL"]))
+    // The simulation is a product only for Fuzz/.
+    for product in manifest.products.keys where !["lupine-demo", "LupineSimulation"].contains(product) {
+      let targets = manifest.targets(of: product)
+      #expect(targets.contains("LupineWire"), "\(product) consists of \(targets.sorted())")
+      #expect(targets.isDisjoint(with: onlyForTests), "\(product) ships \(targets.intersection(onlyForTests).sorted())")
+    }
+  }
+}
