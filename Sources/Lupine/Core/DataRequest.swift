@@ -122,7 +122,7 @@ public class DataRequest: Request, @unchecked Sendable {
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
       monitors?.request(self, didParseResponse: response)
       // Nothing was serialised, so nothing was serialised in vain.
-      return SerializedResponse(error: nil) { [self] _ in handOver(response, on: queue, to: completionHandler) }
+      return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
@@ -167,7 +167,7 @@ public class DataRequest: Request, @unchecked Sendable {
       let response = serialize(with: serializer)
       monitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
-        handOver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+        deliver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
       }
     }
     return self

@@ -81,7 +81,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
       state.error = error
       return state.runningTask
     }
-    if let task { delivery.performHere { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
+    if let task { root.perform(.atOnce) { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
     cancel()
   }
 

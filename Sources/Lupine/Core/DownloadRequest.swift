@@ -117,7 +117,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         if isRunning { state.resumeDataHandlers.append(completionHandler) }
       }
       // There is nothing to wait for.
-      if !isRunning { underlyingQueue.async { completionHandler(self.resumeData) } }
+      if !isRunning { root.perform { completionHandler(self.resumeData) } }
     }
     return self
   }

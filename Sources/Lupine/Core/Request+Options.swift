@@ -97,7 +97,7 @@ extension Request {
   public func onURLSessionTaskCreation(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
   ) -> Self {
-    let handler: @Sendable (URLSessionTask) -> Void = { task in queue.async { handler(task) } }
+    let handler: TaskHandler = { task in queue.async { handler(task) } }
     let existing = mutableState.withLock { state in
       state.taskHandlers.append(handler)
       state.endsInLine = true
@@ -109,13 +109,13 @@ extension Request {
 
   /// Calls `handler` on the underlying queue with each request when it is built, or couldn't be, and with the latest if
   /// that was before.
-  func onCreation(_ handler: @escaping @Sendable (Result<URLRequest, BuildFailure>) -> Void) {
+  func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
       state.endsInLine = true
       if let request = state.requests.last { return .success(request) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }
-    if let latest { underlyingQueue.async { handler(latest) } }
+    if let latest { root.perform { handler(latest) } }
   }
 }

@@ -7,7 +7,7 @@ extension Session {
   /// Calls `action` on the root queue with every request that is under way.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-    rootQueue.async { action(Set(self.activeRequests.withLock { $0.members })) }
+    root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
   }
 
   /// Cancels every request that is under way, then calls `completion` on `queue`.
@@ -25,7 +25,7 @@ extension Session {
   func abandonRequests() {
     for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
-      request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
+      request.root.perform { request.end(with: .sessionDeinitialized) }
     }
   }
 

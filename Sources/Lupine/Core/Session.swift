@@ -53,9 +53,8 @@ open class Session: @unchecked Sendable {
   @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
   public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
 
-  /// ``eventMonitor``, unless nobody would hear.
-  var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
-
+  /// The one way onto the root queue: its `perform` says in which order work runs there.
+  let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
   /// Creates a session on a `URLSession`.
@@ -100,6 +99,7 @@ open class Session: @unchecked Sendable {
     self.session = session
     self.delegate = delegate
     self.rootQueue = rootQueue
+    root = session.delivery.isBased(on: rootQueue) ? session.delivery : SerialQueue(rootQueue)
     self.startRequestsImmediately = startRequestsImmediately
     self.requestSetup = requestSetup
     self.requestQueue = requestQueue ?? rootQueue

@@ -65,7 +65,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       // One call for each piece, if need be with nothing.
       let data = aligner.withLock { $0?.align(piece.data) } ?? piece.data
       let result = serialize(data)
-      request.delivery.performHere { self.handOver(result, piece) }
+      request.root.perform(.atOnce) { self.handOver(result, piece) }
     }
   }
 
@@ -74,7 +74,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       let rest = aligner.withLock { $0?.takeRest() } ?? Data()
       if rest.isEmpty { return request.handlersAtWork.leave() }
       let result = serialize(rest)
-      request.delivery.performHere { self.handOver(result, nil) }
+      request.root.perform(.atOnce) { self.handOver(result, nil) }
     }
   }
 

@@ -64,10 +64,10 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     do {
       let uploadable = try upload.createUploadable()
       use(uploadable)
-      delivery.performHere { [self] in monitors?.request(self, didCreateUploadable: uploadable) }
+      root.perform(.atOnce) { [self] in monitors?.request(self, didCreateUploadable: uploadable) }
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      delivery.performHere { [self] in monitors?.request(self, didFailToCreateUploadableWithError: error) }
+      root.perform(.atOnce) { [self] in monitors?.request(self, didFailToCreateUploadableWithError: error) }
       throw error
     }
   }

@@ -70,8 +70,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Calls `begin`, at once or later, with the request to send.
   func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
-  /// Where what comes is dealt with: on the delegate queue, as a rule.
-  func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
+  /// The transfers among which the task's transfer delivers: on the delegate queue, unless a subclass uses another.
+  func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
+
+  /// The queue on which the task's transfer delivers.
+  final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
   /// Whether `receive` is to be called with the response's head.
   var decidesOnResponse: Bool { false }
@@ -171,14 +174,15 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     let body = try makeBody()
     do throws(URLError) {
       return Transfer(
-        try client.convert(request, body: body), from: request, client: client, delivery: delivery(of: session),
-        windowBytes: windowBytes, observer: self)
+        try client.convert(request, body: body), from: request, client: client,
+        delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
     } catch {
       guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
         throw error
       }
       return LocalTransfer(
-        request, files: session.fileDelivery, delivery: delivery(of: session), windowBytes: windowBytes, observer: self)
+        request, files: session.fileTransfers.queue, delivery: delivery(of: session), windowBytes: windowBytes,
+        observer: self)
     }
   }
 
