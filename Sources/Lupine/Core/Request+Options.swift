@@ -8,7 +8,7 @@ extension Request {
   /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
-    mutableState.withLock { $0.interceptors.append(interceptor) }
+    mutableState.withLock { $0.append(interceptor) }
     return self
   }
 
@@ -70,7 +70,7 @@ extension Request {
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
       let monitors = CompositeEventMonitor(
-        queue: underlyingQueue, monitors: (state.eventMonitor?.monitors ?? []) + [monitor])
+        queue: underlyingQueue, monitors: ((state.eventMonitor as? CompositeEventMonitor)?.monitors ?? []) + [monitor])
       state.eventMonitor = monitors
       if monitors.hasListeners { state.endsInLine = true }
     }

@@ -4,13 +4,6 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A question to retriers, and how the request goes on from their answer.
-final class RetryQuestion: Sendable {
-  let proceed: @Sendable (RetryResult) -> Void
-
-  init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }
-}
-
 // All of it on the underlying queue, but for the questions about responses, which come from the serialization queue.
 extension Request {
   func retryOrFinish() {

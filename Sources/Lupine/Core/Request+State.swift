@@ -91,3 +91,10 @@ extension Request.MutableState {
     }
   }
 }
+
+/// A question to retriers, and how the request goes on from their answer.
+final class RetryQuestion: Sendable {
+  let proceed: @Sendable (RetryResult) -> Void
+
+  init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }
+}

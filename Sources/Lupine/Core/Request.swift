@@ -20,6 +20,12 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
+  /// The `URLRequest` of an attempt could not be created or adapted.
+  struct BuildFailure: Error {
+    /// The request that the adapters got; nil if there was none.
+    let initialRequest: URLRequest?
+  }
+
   typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
   typealias TaskHandler = @Sendable (URLSessionTask) -> Void
 
@@ -32,12 +38,12 @@ public class Request: @unchecked Sendable {
     let work: Work?
 
     /// `build` keeps the session until the request is set up: what a session has begun, it finishes.
-    enum Work { case build(Session?), stopWaiting }
+    enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
   /// What is looked at and changed by several threads.
   struct MutableState {
-    weak var session: Session?
+    weak var session: (any RequestSession)?
     var id: UUID?
     /// What the caller wants; never `finished`, which the stage says.
     var intent = State.initialized
@@ -55,9 +61,9 @@ public class Request: @unchecked Sendable {
     var responses = ResponseHandlers()
     /// Whether the first response handler was added.
     var hasHadHandler = false
-    /// In the order in which they are asked, behind the session's.
-    var interceptors: [any RequestInterceptor] = []
-    var eventMonitor: CompositeEventMonitor?
+    /// The request's interceptors, which only the session looks at; see `InterceptorList`.
+    var interceptors: (any Sendable)?
+    var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
     var cachedResponseHandler: (any CachedResponseHandler)?
     var credential: URLCredential?
@@ -84,15 +90,14 @@ public class Request: @unchecked Sendable {
   let mutableState: Mutex<MutableState>
   package let place = RegistryPlace()
 
-  init(session: Session, interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?) {
+  init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
     serializationQueue = session.serializationQueue
     root = session.root
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
+    let monitor = session.requestMonitor
     mutableState = Mutex(
-      MutableState(
-        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor,
-        endsInLine: session.eventMonitor.hasListeners))
+      MutableState(session: session, eventMonitor: monitor, endsInLine: monitor?.hasListeners ?? false))
   }
 
   // MARK: What a subclass does
@@ -137,7 +142,7 @@ public class Request: @unchecked Sendable {
   // MARK: Control
 
   /// Begins the first attempt at once, for a session that is eager. The session lives until the request is set up.
-  func prepareEagerly(in session: Session) {
+  func prepareEagerly(in session: any RequestSession) {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
       state.stage = .building
@@ -235,6 +240,15 @@ public class Request: @unchecked Sendable {
     case .stopWaiting: stopWaiting()
     case nil: break
     }
+  }
+
+  /// Begins an attempt, unless the request has meanwhile left the stage for that; on the root queue.
+  func build(in session: (any RequestSession)?) {
+    let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
+    guard let attempt else { return }
+    guard let session else { return finish(error: .sessionDeinitialized) }
+    session.keep(self)
+    session.build(self, attempt: attempt)
   }
 
   /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.

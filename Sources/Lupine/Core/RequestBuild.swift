@@ -4,12 +4,6 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// The `URLRequest` of an attempt could not be created or adapted.
-struct BuildFailure: Error {
-  /// The request that the adapters got; nil if there was none.
-  let initialRequest: URLRequest?
-}
-
 /// One attempt to build a request's task.
 ///
 /// Its steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order: the body is made on the
@@ -24,7 +18,6 @@ struct RequestBuild: Sendable {
 
   /// Starts with the first step, or with the last one if the request has a task ready; on the root queue.
   func start() {
-    session.keep(request)
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
   }
@@ -104,7 +97,7 @@ struct RequestBuild: Sendable {
   private func begin(_ task: URLSessionTask) {
     // A session that was invalidated meanwhile doesn't own the task, and would notify nobody of its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
-    typealias Known = (Request.State, ShortList<Request.Transition>, CompositeEventMonitor?, [Request.TaskHandler])
+    typealias Known = (Request.State, ShortList<Request.Transition>, (any RequestMonitor)?, [Request.TaskHandler])
     let known = request.mutableState.withLock { state -> Known? in
       guard state.isBuilding(attempt) else { return nil }
       state.tasks.append(task)
@@ -141,18 +134,18 @@ struct RequestBuild: Sendable {
 
   /// Ends the attempt for want of a `URLRequest`: notifies the monitors by `event`, then the creation handlers.
   private func fail(
-    with error: AFError, initialRequest: URLRequest?, event: (CompositeEventMonitor) -> Void
+    with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
   ) {
     let observers = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else {
-        return nil as (CompositeEventMonitor?, [Request.CreationHandler])?
+        return nil as ((any RequestMonitor)?, [Request.CreationHandler])?
       }
       state.hasFailedToBuild = true
       return (state.listeningMonitors, state.creationHandlers)
     }
     guard let (monitors, handlers) = observers else { return }
     if let monitors { event(monitors) }
-    for handler in handlers { handler(.failure(BuildFailure(initialRequest: initialRequest))) }
+    for handler in handlers { handler(.failure(Request.BuildFailure(initialRequest: initialRequest))) }
     fail(with: error)
   }
 
@@ -181,19 +174,9 @@ struct RequestBuild: Sendable {
   }
 
   /// Notifies the request's monitors on the root queue, in the order of the calls.
-  private func notify(_ event: @escaping @Sendable (CompositeEventMonitor) -> Void) {
+  private func notify(_ event: @escaping @Sendable (any RequestMonitor) -> Void) {
     guard let monitors = request.monitors else { return }
     session.root.perform(.atOnce) { if isCurrent { event(monitors) } }
-  }
-}
-
-extension Request {
-  /// Begins an attempt, unless the request has meanwhile left the stage for that; on the root queue.
-  func build(in session: Session?) {
-    let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
-    guard let attempt else { return }
-    guard let session else { return finish(error: .sessionDeinitialized) }
-    RequestBuild(request: self, session: session, attempt: attempt).start()
   }
 }
 

@@ -1,6 +1,7 @@
 // The requests that are under way: kept from their first round on until their response handlers have run.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 extension Session {
@@ -37,5 +38,12 @@ extension Session {
   /// A request is made ready from now on: it lives until it has finished.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
+  }
+
+  /// Gives a new request its interceptor, and builds it at once if the session is eager.
+  func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
+    if let interceptor { request.interceptor(interceptor) }
+    if requestSetup == .eager { request.prepareEagerly(in: self) }
+    return request
   }
 }

@@ -36,16 +36,17 @@ extension Session: RequestDelegate {
   }
 }
 
-extension Session {
-  /// ``eventMonitor``, unless it has no monitors.
-  var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
+extension Session: RequestSession {
+  var requestMonitor: (any RequestMonitor)? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
 
-  /// Whether there is somebody to ask about a failure; nobody is asked when no further task could be made.
+  func build(_ request: Request, attempt: Int) {
+    RequestBuild(request: request, session: self, attempt: attempt).start()
+  }
+
   func hasRetrier(for request: Request) -> Bool {
     (interceptor != nil || !request.interceptors.isEmpty) && session.isValid
   }
 
-  /// Asks the retriers about a failure. They call `completion` wherever they decide.
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
   {
     guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }

@@ -176,8 +176,7 @@ open class Session: @unchecked Sendable {
     shouldAutomaticallyResume: Bool? = nil
   ) -> DataRequest {
     made(
-      DataRequest(
-        convertible, session: self, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+      DataRequest(convertible, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume), interceptor)
   }
 
   // MARK: Uploads
@@ -201,7 +200,8 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.data(data), self, interceptor, shouldAutomaticallyResume, fileManager))
+        convertible, UploadRequest.Uploadable.data(data), self, shouldAutomaticallyResume, fileManager),
+      interceptor)
   }
 
   /// Makes an upload of a file, whose length is what it is when the upload starts.
@@ -223,8 +223,9 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, interceptor,
-        shouldAutomaticallyResume, fileManager))
+        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, shouldAutomaticallyResume,
+        fileManager),
+      interceptor)
   }
 
   /// Makes an upload of a stream, which is to be left alone from now on.
@@ -245,8 +246,8 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.stream(stream), self, interceptor, shouldAutomaticallyResume, fileManager)
-    )
+        convertible, UploadRequest.Uploadable.stream(stream), self, shouldAutomaticallyResume, fileManager),
+      interceptor)
   }
 
   /// Makes an upload of a form, which `multipartFormData` fills at once; see the one of a `MultipartFormData`.
@@ -299,7 +300,7 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     let form = MultipartUpload(
       multipartFormData, with: request, memoryThreshold: encodingMemoryThreshold, fileManager: fileManager)
-    return made(UploadRequest(form, form, self, interceptor, shouldAutomaticallyResume, fileManager))
+    return made(UploadRequest(form, form, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
   // MARK: Downloads
@@ -336,8 +337,8 @@ open class Session: @unchecked Sendable {
   ) -> DownloadRequest {
     made(
       DownloadRequest(
-        .request(convertible), destination, session: self, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume))
+        .request(convertible), destination, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 
   /// Makes a download that goes on where an earlier one was stopped, with the earlier one's request, which isn't adapted
@@ -348,8 +349,8 @@ open class Session: @unchecked Sendable {
   ) -> DownloadRequest {
     made(
       DownloadRequest(
-        .resumeData(data), destination, session: self, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume))
+        .resumeData(data), destination, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 
   // MARK: Stream requests
@@ -388,12 +389,7 @@ open class Session: @unchecked Sendable {
     made(
       DataStreamRequest(
         convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, session: self,
-        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
-  }
-
-  /// A request of this session, made ready if the session is eager.
-  func made<Made: Request>(_ request: Made) -> Made {
-    if requestSetup == .eager { request.prepareEagerly(in: self) }
-    return request
+        shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 }

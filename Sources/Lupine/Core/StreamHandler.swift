@@ -88,7 +88,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   private func handOver(_ result: Result<Success, Failure>, _ piece: StreamPiece?) {
     let request = request
-    if isSerialized, let monitors = request.monitors {
+    if isSerialized, let monitors = request.streamMonitors {
       monitors.request(
         request,
         didParseStream: result.mapError { error in
