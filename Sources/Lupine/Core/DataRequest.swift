@@ -21,12 +21,10 @@ public class DataRequest: Request, @unchecked Sendable {
   private let received = Mutex(Received())
 
   init(
-    _ convertible: any URLRequestConvertible, session: Session, interceptor: (any RequestInterceptor)?,
-    shouldAutomaticallyResume: Bool?
+    _ convertible: any URLRequestConvertible, session: any RequestSession, shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
-    super.init(
-      session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// The body as far as it came; nil if there is none.
@@ -99,7 +97,7 @@ public class DataRequest: Request, @unchecked Sendable {
   override func validate(_ response: HTTPURLResponse) -> AFError? {
     let validations = received.withLock { $0.validations }
     guard !validations.isEmpty else { return nil }
-    let (request, data, monitors) = (request, data, monitors)
+    let (request, data, monitors) = (request, data, dataMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, data)
       monitors?.request(self, didValidateRequest: request, response: response, data: data, withResult: result)
@@ -120,9 +118,9 @@ public class DataRequest: Request, @unchecked Sendable {
       let result: AFResult<Data?> = error.map { .failure($0) } ?? .success(data)
       let response = DataResponse(
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
-      monitors?.request(self, didParseResponse: response)
+      dataMonitors?.request(self, didParseResponse: response)
       // Nothing was serialised, so nothing was serialised in vain.
-      return SerializedResponse(error: nil) { [self] _ in handOver(response, on: queue, to: completionHandler) }
+      return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
@@ -165,9 +163,9 @@ public class DataRequest: Request, @unchecked Sendable {
   ) -> Self {
     append { [unowned self] in
       let response = serialize(with: serializer)
-      monitors?.request(self, didParseResponse: response)
+      dataMonitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
-        handOver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+        deliver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
       }
     }
     return self
@@ -240,4 +238,17 @@ public class DataRequest: Request, @unchecked Sendable {
         emptyRequestMethods: emptyRequestMethods),
       completionHandler: completionHandler)
   }
+}
+
+/// Receives the events of data requests alone.
+protocol DataRequestMonitor: RequestMonitor {
+  func request(
+    _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,
+    withResult result: Request.ValidationResult)
+  func request(_ request: DataRequest, didParseResponse response: DataResponse<Data?, AFError>)
+  func request<Value: Sendable>(_ request: DataRequest, didParseResponse response: DataResponse<Value, AFError>)
+}
+
+extension DataRequest {
+  private var dataMonitors: (any DataRequestMonitor)? { monitors.flatMap { $0 as? any DataRequestMonitor } }
 }

@@ -32,13 +32,12 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   private let streaming = Mutex(Streaming())
 
   init(
-    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: Session,
-    interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?
+    _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool, session: any RequestSession,
+    shouldAutomaticallyResume: Bool?
   ) {
     self.convertible = convertible
     self.automaticallyCancelOnStreamError = automaticallyCancelOnStreamError
-    super.init(
-      session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   override func makeURLRequest() throws -> URLRequest { try convertible.asURLRequest() }
@@ -82,7 +81,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
       state.error = error
       return state.runningTask
     }
-    if let task { delivery.performHere { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
+    if let task { root.perform(.atOnce) { self.monitors?.request(self, didFailTask: task, earlyWithError: error) } }
     cancel()
   }
 
@@ -130,11 +129,23 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   override func validate(_ response: HTTPURLResponse) -> AFError? {
     let validations = streaming.withLock { $0.validations }
     guard !validations.isEmpty else { return nil }
-    let (request, monitors) = (request, monitors)
+    let (request, monitors) = (request, streamMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response)
       monitors?.request(self, didValidateRequest: request, response: response, withResult: result)
       return result
     }
   }
+}
+
+/// Receives the events of streams alone.
+protocol DataStreamRequestMonitor: RequestMonitor {
+  func request(
+    _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,
+    withResult result: Request.ValidationResult)
+  func request<Value: Sendable>(_ request: DataStreamRequest, didParseStream result: Result<Value, AFError>)
+}
+
+extension DataStreamRequest {
+  var streamMonitors: (any DataStreamRequestMonitor)? { monitors.flatMap { $0 as? any DataStreamRequestMonitor } }
 }

@@ -50,7 +50,7 @@ extension DownloadRequest {
       if let destination, let response { destination(location, response) } else {
         (Self.defaultDestinationURL(location), [] as Options)
       }
-    monitors?.request(self, didCreateDestinationURL: url)
+    downloadMonitors?.request(self, didCreateDestinationURL: url)
     let result = Result {
       try DownloadDestination(
         url: url, createsIntermediateDirectories: options.contains(.createIntermediateDirectories),
@@ -62,7 +62,7 @@ extension DownloadRequest {
     case .success(let url): downloaded.withLock { $0.fileURL = url }
     case .failure(let error): mutableState.withLock { $0.error = $0.error ?? error }
     }
-    monitors?.request(self, didFinishDownloadingUsing: task, with: result)
+    downloadMonitors?.request(self, didFinishDownloadingUsing: task, with: result)
   }
 }
 

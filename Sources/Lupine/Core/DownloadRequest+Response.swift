@@ -12,9 +12,9 @@ extension DownloadRequest {
     append { [unowned self] in
       let fileURL = fileURL
       let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
-      monitors?.request(self, didParseResponse: response)
+      downloadMonitors?.request(self, didParseResponse: response)
       // Nothing was serialised, so nothing was serialised in vain.
-      return SerializedResponse(error: nil) { [self] _ in handOver(response, on: queue, to: completionHandler) }
+      return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
@@ -57,9 +57,9 @@ extension DownloadRequest {
   ) -> Self {
     append { [unowned self] in
       let response = serialize(with: serializer)
-      monitors?.request(self, didParseResponse: response)
+      downloadMonitors?.request(self, didParseResponse: response)
       return SerializedResponse(error: response.error) { [self] replacement in
-        handOver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
+        deliver(replacement.map { response.failing(with: $0) } ?? response, on: queue, to: completionHandler)
       }
     }
     return self

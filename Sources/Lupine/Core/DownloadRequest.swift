@@ -37,12 +37,12 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   let downloaded = Mutex(Downloaded())
 
   init(
-    _ downloadable: Downloadable, _ destination: Destination?, session: Session,
-    interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?
+    _ downloadable: Downloadable, _ destination: Destination?, session: any RequestSession,
+    shouldAutomaticallyResume: Bool?
   ) {
     self.downloadable = downloadable
     self.destination = destination
-    super.init(session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// The file with the body, where the destination put it; nil while there is none.
@@ -117,7 +117,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         if isRunning { state.resumeDataHandlers.append(completionHandler) }
       }
       // There is nothing to wait for.
-      if !isRunning { underlyingQueue.async { completionHandler(self.resumeData) } }
+      if !isRunning { root.perform { completionHandler(self.resumeData) } }
     }
     return self
   }
@@ -154,7 +154,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   override func validate(_ response: HTTPURLResponse) -> AFError? {
     let (validations, fileURL) = downloaded.withLock { ($0.validations, $0.fileURL) }
     guard !validations.isEmpty else { return nil }
-    let (request, monitors) = (request, monitors)
+    let (request, monitors) = (request, downloadMonitors)
     return refusal(of: validations) { validation in
       let result = validation(request, response, fileURL)
       monitors?.request(
@@ -162,4 +162,20 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       return result
     }
   }
+}
+
+/// Receives the events of downloads alone.
+protocol DownloadRequestMonitor: RequestMonitor {
+  func request(
+    _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)
+  func request(_ request: DownloadRequest, didCreateDestinationURL url: URL)
+  func request(
+    _ request: DownloadRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, fileURL: URL?,
+    withResult result: Request.ValidationResult)
+  func request(_ request: DownloadRequest, didParseResponse response: DownloadResponse<URL?, AFError>)
+  func request<Value: Sendable>(_ request: DownloadRequest, didParseResponse response: DownloadResponse<Value, AFError>)
+}
+
+extension DownloadRequest {
+  var downloadMonitors: (any DownloadRequestMonitor)? { monitors.flatMap { $0 as? any DownloadRequestMonitor } }
 }

@@ -4,48 +4,6 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// What makes a response of what the request has.
-typealias ResponseHandler = @Sendable () -> SerializedResponse
-
-/// A response that was made, and waits to be handed over.
-struct SerializedResponse: Sendable {
-  /// Why it was serialised in vain; nil also if a failure of the request's is no failure of the serializer's.
-  let error: AFError?
-  /// Hands it over, with another error in place of its own if there is one.
-  let complete: @Sendable (_ replacement: AFError?) -> Void
-}
-
-/// Response handlers in the order in which they were added, and how far a round has come with them.
-struct ResponseHandlers {
-  private var handlers: ShortList<ResponseHandler> = []
-  private var completions: ShortList<@Sendable () -> Void> = []
-
-  /// The next one to serialise with.
-  var next: ResponseHandler? { completions.count < handlers.count ? handlers[completions.count] : nil }
-
-  mutating func append(_ handler: @escaping ResponseHandler) { handlers.append(handler) }
-
-  /// The next one has serialised.
-  mutating func complete(_ completion: @escaping @Sendable () -> Void) { completions.append(completion) }
-
-  /// Another round follows: what was serialised counts for nothing. Returns it, to be let go of outside the lock.
-  mutating func restart() -> ShortList<@Sendable () -> Void> {
-    defer { completions = [] }
-    return completions
-  }
-
-  /// All have serialised: nothing is left here.
-  mutating func take() -> ResponseHandlers {
-    defer { self = ResponseHandlers() }
-    return self
-  }
-
-  /// Hands the responses over.
-  func handOver() {
-    for completion in completions { completion() }
-  }
-}
-
 extension Request {
   /// Adds a response handler. The first one resumes the request if the session says so; one that is added to a request
   /// that has finished runs at once.
@@ -55,17 +13,17 @@ extension Request {
       let isFirst = !state.hasHadHandler
       state.hasHadHandler = true
       guard case .done = state.stage else { return (false, isFirst) }
-      state.stage = .finishing
-      if state.state == .finished { state.state = .resumed }
+      state.stage = .finishing(asking: nil)
+      if state.intent != .cancelled { state.intent = .resumed }
       return (true, false)
     }
     if isLate {
-      underlyingQueue.async {
+      root.perform {
         self.session?.keep(self)
-        self.serialize()
+        self.serializeResponses()
       }
     }
-    guard isFirst, shouldAutomaticallyResume ?? session?.startRequestsImmediately ?? true else { return }
+    guard isFirst, shouldAutomaticallyResume ?? session?.startImmediately ?? true else { return }
     resume()
   }
 
@@ -94,10 +52,10 @@ extension Request {
   }
 
   /// Calls a response's handler on its queue; on the underlying queue.
-  func handOver<Response: Sendable>(
+  func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
-    // The completions run there already.
+    // Deliveries run there already.
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
@@ -128,10 +86,10 @@ extension Request {
     if isFirst { monitors?.request(self, didFailTask: task, earlyWithError: error) }
   }
 
-  func didComplete(_ task: URLSessionTask, with error: AFError?) {
+  func taskDidComplete(_ task: URLSessionTask, with error: AFError?) {
     let isRunning = mutableState.withLock { state in
       guard state.runningTask === task else { return false }
-      state.stage = .completing
+      state.stage = .completing(asking: nil)
       state.error = state.error ?? error
       return true
     }
@@ -167,78 +125,75 @@ extension Request {
 
   // MARK: Finishing
 
-  /// No task and no retry will follow; on the underlying queue.
+  /// Ends the request's attempts: no task and no retry will follow. On the underlying queue.
   func finish(error: AFError? = nil) {
-    enum Next { case nothing, waitInLine, goOn }
-    let next = mutableState.withLock { state -> Next in
+    let turn = mutableState.withLock { state -> SerialQueue.Turn? in
       switch state.stage {
-      case .finishing, .done: return .nothing
+      case .finishing, .done: return nil
       case .unbuilt, .building, .running, .completing, .waiting:
-        state.stage = .finishing
-        state.question = nil
+        state.stage = .finishing(asking: nil)
         if let error { state.error = error }
-        return state.endsInLine ? .waitInLine : .goOn
+        return state.endsInLine ? .inLine : .atOnce
       }
     }
-    switch next {
-    case .nothing: break
-    case .waitInLine: underlyingQueue.async { self.didFinish() }
-    case .goOn: didFinish()
+    guard let turn else { return }
+    root.perform(turn) {
+      self.notifiedMonitors?.requestDidFinish(self)
+      self.serializeResponses()
     }
   }
 
-  private func didFinish() {
-    notifiedMonitors?.requestDidFinish(self)
-    serialize()
-  }
-
-  /// Runs the response handlers; on the underlying queue.
-  private func serialize() {
-    if mutableState.withLock({ $0.responses.next }) == nil { return conclude() }
+  /// Serializes the response for each handler, on the serialization queue; then delivers the responses. Called on the
+  /// underlying queue.
+  private func serializeResponses() {
+    if mutableState.withLock({ $0.responses.next }) == nil { return deliverResponses() }
     if serializationQueue === underlyingQueue {
-      serializeNext()
+      serializeRemaining()
     } else {
-      serializationQueue.async { self.serializeNext() }
+      serializationQueue.async { self.serializeRemaining() }
     }
   }
 
-  /// Serialises with each handler, those that are added meanwhile included, before any response is handed over; on the
+  /// Serializes for the remaining handlers, including those added meanwhile, before any response is delivered. On the
   /// serialization queue.
-  func serializeNext() {
+  func serializeRemaining() {
     while let handler = mutableState.withLock({ $0.responses.next }) {
       let response = handler()
       let isAsked = response.error.map { error in
         askRetriers(dueTo: error) { self.proceed(after: response, $0) }
       }
       if isAsked == true { return }
-      mutableState.withLock { $0.responses.complete { response.complete(nil) } }
+      mutableState.withLock { $0.responses.add { response.deliver(nil) } }
     }
-    if serializationQueue === underlyingQueue { conclude() } else { delivery.performHere { self.conclude() } }
+    if serializationQueue === underlyingQueue {
+      deliverResponses()
+    } else {
+      root.perform(.atOnce) { self.deliverResponses() }
+    }
   }
 
-  /// Hands the responses over; on the underlying queue.
-  private func conclude(hasWaitedInLine: Bool = false) {
+  /// Ends the request and delivers the responses; on the underlying queue.
+  private func deliverResponses(hasWaitedInLine: Bool = false) {
     enum Next {
       case serialize, waitInLine
-      case handOver(ResponseHandlers, [@Sendable () -> Void])
+      case deliver(ResponseHandlers, [@Sendable () -> Void])
     }
-    // Taken out, so that users' serializers and handlers aren't let go of under the lock.
+    // Taken out, so that users' serializers and handlers aren't released under the lock.
     let next = mutableState.withLock { state -> Next in
       guard state.responses.next == nil else { return .serialize }
       // Monitors may be called on the underlying queue: their events of the end come before the responses.
       guard hasWaitedInLine || !state.endsInLine else { return .waitInLine }
       state.stage = .done
-      if state.state.canTransition(to: .finished) { state.state = .finished }
       defer { state.finishHandlers = [] }
-      return .handOver(state.responses.take(), state.finishHandlers)
+      return .deliver(state.responses.take(), state.finishHandlers)
     }
     switch next {
-    case .serialize: serialize()
-    case .waitInLine: underlyingQueue.async { self.conclude(hasWaitedInLine: true) }
-    case .handOver(let responses, let handlers):
+    case .serialize: serializeResponses()
+    case .waitInLine: root.perform { self.deliverResponses(hasWaitedInLine: true) }
+    case .deliver(let responses, let handlers):
       cleanup()
       session?.cleanup(after: self)
-      responses.handOver()
+      for deliver in responses.deliveries { deliver() }
       for handler in handlers { handler() }
     }
   }

@@ -8,7 +8,7 @@ extension Request {
   /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
-    mutableState.withLock { $0.interceptors.append(interceptor) }
+    mutableState.withLock { $0.append(interceptor) }
     return self
   }
 
@@ -70,7 +70,7 @@ extension Request {
   public func eventMonitor(_ monitor: any EventMonitor) -> Self {
     mutableState.withLock { state in
       let monitors = CompositeEventMonitor(
-        queue: underlyingQueue, monitors: (state.eventMonitor?.monitors ?? []) + [monitor])
+        queue: underlyingQueue, monitors: ((state.eventMonitor as? CompositeEventMonitor)?.monitors ?? []) + [monitor])
       state.eventMonitor = monitors
       if monitors.hasListeners { state.endsInLine = true }
     }
@@ -97,7 +97,7 @@ extension Request {
   public func onURLSessionTaskCreation(
     on queue: DispatchQueue = .main, perform handler: @escaping @Sendable (URLSessionTask) -> Void
   ) -> Self {
-    let handler: @Sendable (URLSessionTask) -> Void = { task in queue.async { handler(task) } }
+    let handler: TaskHandler = { task in queue.async { handler(task) } }
     let existing = mutableState.withLock { state in
       state.taskHandlers.append(handler)
       state.endsInLine = true
@@ -109,13 +109,13 @@ extension Request {
 
   /// Calls `handler` on the underlying queue with each request when it is built, or couldn't be, and with the latest if
   /// that was before.
-  func onCreation(_ handler: @escaping @Sendable (Result<URLRequest, BuildFailure>) -> Void) {
+  func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)
       state.endsInLine = true
       if let request = state.requests.last { return .success(request) }
       return state.hasFailedToBuild ? .failure(BuildFailure(initialRequest: nil)) : nil
     }
-    if let latest { underlyingQueue.async { handler(latest) } }
+    if let latest { root.perform { handler(latest) } }
   }
 }

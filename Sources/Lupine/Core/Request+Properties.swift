@@ -56,9 +56,7 @@ extension Request {
   /// The last of `allMetrics`.
   public var metrics: URLSessionTaskMetrics? { lastMetrics }
 
-  var session: Session? { mutableState.withLock { $0.session } }
-  /// What adapts and retries this request, in order; one list, so that their number costs no stack.
-  var interceptors: [any RequestInterceptor] { mutableState.withLock { $0.interceptors } }
+  var session: (any RequestSession)? { mutableState.withLock { $0.session } }
 
   // MARK: What it was given
 
@@ -68,7 +66,9 @@ extension Request {
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
   }
   /// The monitors of the request's own events: the session's, then those added to the request; nil if there are none.
-  public var eventMonitor: (any EventMonitor)? { mutableState.withLock { $0.eventMonitor } }
+  public var eventMonitor: (any EventMonitor)? {
+    mutableState.withLock { $0.eventMonitor } as? CompositeEventMonitor
+  }
   /// What decides about this request's redirects, before the session's handler.
   public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
   /// What decides about storing this request's response, before the session's handler.
@@ -82,12 +82,12 @@ extension Request {
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
   /// Who is told of every event; nil if there are no monitors, or none but those that post notifications.
-  var monitors: CompositeEventMonitor? { mutableState.withLock { $0.listeningMonitors } }
+  var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
   /// Who is told of the events that notifications are posted of.
-  var notifiedMonitors: CompositeEventMonitor? { mutableState.withLock { $0.eventMonitor } }
+  var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 
 extension Request.MutableState {
   /// See `Request.monitors`.
-  var listeningMonitors: CompositeEventMonitor? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
+  var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

@@ -4,13 +4,6 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-/// A question to retriers, and how the request goes on from their answer.
-final class RetryQuestion: Sendable {
-  let proceed: @Sendable (RetryResult) -> Void
-
-  init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }
-}
-
 // All of it on the underlying queue, but for the questions about responses, which come from the serialization queue.
 extension Request {
   func retryOrFinish() {
@@ -39,9 +32,9 @@ extension Request {
       return true
     }
     guard isAsked else { return false }
-    session.retryResult(for: self, dueTo: error) { [weak self] result in
+    session.askRetriers(about: self, dueTo: error) { [weak self] result in
       guard let self else { return }
-      delivery.performHere { self.proceed(from: question, with: result) }
+      root.perform { self.proceed(from: question, with: result) }
     }
     return true
   }
@@ -68,7 +61,6 @@ extension Request {
       guard case .completing = state.stage else { return .nothing }
       guard state.state != .cancelled else { return .finish }
       state.stage = .waiting
-      state.question = nil
       return .another
     }
     switch next {
@@ -103,16 +95,16 @@ extension Request {
   func proceed(after response: SerializedResponse, _ result: RetryResult) {
     if result.retryRequired, dropResponses() { return retry(after: result.delay) }
     let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
-    mutableState.withLock { $0.responses.complete { response.complete(replacement) } }
+    mutableState.withLock { $0.responses.add { response.deliver(replacement) } }
     // Not called from here: retriers that answer at once would pile up calls.
-    serializationQueue.async { self.serializeNext() }
+    serializationQueue.async { self.serializeRemaining() }
   }
 
   /// Forgets what this round has serialised, unless the request was cancelled; returns whether another one may follow.
   private func dropResponses() -> Bool {
     let dropped = mutableState.withLock { state -> ShortList<@Sendable () -> Void>? in
       guard state.state != .cancelled else { return nil }
-      state.stage = .completing
+      state.stage = .completing(asking: nil)
       return state.responses.restart()
     }
     return dropped != nil

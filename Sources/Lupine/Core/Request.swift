@@ -7,22 +7,6 @@ import Synchronization
 // Unchecked since the class has subclasses: all state is constant or in a Mutex.
 /// What every kind of request has in common: its state, its tasks, its progress.
 public class Request: @unchecked Sendable {
-  /// How far the work on it has come, apart from what its user wants.
-  enum Stage {
-    /// Nothing was done yet.
-    case unbuilt
-    /// A `URLRequest` is made and adapted.
-    case building
-    case running(URLSessionTask)
-    /// The task has ended, or none could be made; retriers are asked.
-    case completing
-    /// The delay before another round passes.
-    case waiting
-    /// Response handlers run.
-    case finishing
-    case done
-  }
-
   /// Is told of progress.
   public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
   /// What a validation says.
@@ -36,7 +20,16 @@ public class Request: @unchecked Sendable {
     case cancel
   }
 
-  /// A change of what the user wants.
+  /// The `URLRequest` of an attempt could not be created or adapted.
+  struct BuildFailure: Error {
+    /// The request that the adapters got; nil if there was none.
+    let initialRequest: URLRequest?
+  }
+
+  typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
+  typealias TaskHandler = @Sendable (URLSessionTask) -> Void
+
+  /// A change of what the caller wants.
   struct Transition {
     let state: State
     /// The task that was running then.
@@ -45,14 +38,15 @@ public class Request: @unchecked Sendable {
     let work: Work?
 
     /// `build` keeps the session until the request is set up: what a session has begun, it finishes.
-    enum Work { case build(Session?), stopWaiting }
+    enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
   /// What is looked at and changed by several threads.
   struct MutableState {
-    weak var session: Session?
+    weak var session: (any RequestSession)?
     var id: UUID?
-    var state = State.initialized
+    /// What the caller wants; never `finished`, which the stage says.
+    var intent = State.initialized
     var stage = Stage.unbuilt
     /// Those that nobody has heard of yet, in the order in which they were made.
     var transitions: ShortList<Transition> = []
@@ -65,19 +59,17 @@ public class Request: @unchecked Sendable {
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// What retriers were asked and haven't answered.
-    var question: RetryQuestion?
     /// Whether the first response handler was added.
     var hasHadHandler = false
-    /// In the order in which they are asked, behind the session's.
-    var interceptors: [any RequestInterceptor] = []
-    var eventMonitor: CompositeEventMonitor?
+    /// The request's interceptors, which only the session looks at; see `InterceptorList`.
+    var interceptors: (any Sendable)?
+    var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
     var cachedResponseHandler: (any CachedResponseHandler)?
     var credential: URLCredential?
     var responseDecision: ResponseDecision?
-    var creationHandlers: [@Sendable (Result<URLRequest, BuildFailure>) -> Void] = []
-    var taskHandlers: [@Sendable (URLSessionTask) -> Void] = []
+    var creationHandlers: [CreationHandler] = []
+    var taskHandlers: [TaskHandler] = []
     var finishHandlers: [@Sendable () -> Void] = []
     /// Whether anything but response handlers is called by queueing it, perhaps on the underlying queue. The request's end
     /// then takes its place in line there, so that it overtakes nothing; otherwise it is dealt with at once.
@@ -93,19 +85,19 @@ public class Request: @unchecked Sendable {
   /// Whether the first response handler resumes the request; nil leaves it to the session.
   public let shouldAutomaticallyResume: Bool?
 
-  let delivery: DeliveryQueue
+  /// The one way onto the underlying queue: its `perform` says in which order work runs there.
+  let root: SerialQueue
   let mutableState: Mutex<MutableState>
   package let place = RegistryPlace()
 
-  init(session: Session, interceptor: (any RequestInterceptor)?, shouldAutomaticallyResume: Bool?) {
+  init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
     serializationQueue = session.serializationQueue
-    delivery = session.session.delivery
+    root = session.root
     self.shouldAutomaticallyResume = shouldAutomaticallyResume
+    let monitor = session.requestMonitor
     mutableState = Mutex(
-      MutableState(
-        session: session, interceptors: interceptor.map { [$0] } ?? [], eventMonitor: session.activeEventMonitor,
-        endsInLine: session.eventMonitor.hasListeners))
+      MutableState(session: session, eventMonitor: monitor, endsInLine: monitor?.hasListeners ?? false))
   }
 
   // MARK: What a subclass does
@@ -149,6 +141,16 @@ public class Request: @unchecked Sendable {
 
   // MARK: Control
 
+  /// Begins the first attempt at once, for a session that is eager. The session lives until the request is set up.
+  func prepareEagerly(in session: any RequestSession) {
+    let isUnbuilt = mutableState.withLock { state in
+      guard case .unbuilt = state.stage else { return false }
+      state.stage = .building
+      return true
+    }
+    if isUnbuilt { root.perform { self.build(in: session) } }
+  }
+
   /// Starts the request, or goes on with it; does nothing if it was cancelled or has finished.
   @discardableResult
   public func resume() -> Self {
@@ -188,7 +190,7 @@ public class Request: @unchecked Sendable {
       state.error = state.error ?? .explicitlyCancelled
       switch state.stage {
       // Nobody else may go on with it.
-      case .unbuilt, .building, .waiting: state.stage = .completing
+      case .unbuilt, .building, .waiting: state.stage = .completing(asking: nil)
       case .running, .completing, .finishing, .done: break
       }
       return Transition(state: .cancelled, task: task, work: task == nil && !state.isDone ? .stopWaiting : nil)
@@ -199,7 +201,7 @@ public class Request: @unchecked Sendable {
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
-      state.state = transition.state
+      state.intent = transition.state
       guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
       // Along with those that nobody has heard of yet.
       defer { state.transitions.append(transition) }
@@ -211,25 +213,42 @@ public class Request: @unchecked Sendable {
 
   /// Has the transitions told on the underlying queue, in the order in which they were made, whichever thread is quicker.
   private func tellTransitions() {
-    underlyingQueue.async {
+    root.perform {
       // One at a time, since what one of them does may tell of the others.
       while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
     }
   }
 
-  /// Tells of a transition, and does what it asks for; on the underlying queue.
+  /// Notifies the monitors of a transition, and does the work that it asks for; on the underlying queue.
   func tell(_ transition: Transition) {
-    switch transition.state {
-    case .resumed: didResume(transition.task)
-    case .suspended: didSuspend(transition.task)
-    case .cancelled: didCancel(transition.task)
-    case .initialized, .finished: break
+    if let monitors = notifiedMonitors {
+      switch transition.state {
+      case .resumed:
+        monitors.requestDidResume(self)
+        if let task = transition.task { monitors.request(self, didResumeTask: task) }
+      case .suspended:
+        monitors.requestDidSuspend(self)
+        if let task = transition.task { monitors.request(self, didSuspendTask: task) }
+      case .cancelled:
+        monitors.requestDidCancel(self)
+        if let task = transition.task { monitors.request(self, didCancelTask: task) }
+      case .initialized, .finished: break
+      }
     }
     switch transition.work {
     case .build(let session): build(in: session)
     case .stopWaiting: stopWaiting()
     case nil: break
     }
+  }
+
+  /// Begins an attempt, unless the request has meanwhile left the stage for that; on the root queue.
+  func build(in session: (any RequestSession)?) {
+    let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
+    guard let attempt else { return }
+    guard let session else { return finish(error: .sessionDeinitialized) }
+    session.keep(self)
+    session.build(self, attempt: attempt)
   }
 
   /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.
@@ -245,17 +264,6 @@ public class Request: @unchecked Sendable {
       case .initialized, .finished: break
       }
     } while state != wanted
-  }
-}
-
-extension Request.MutableState {
-  /// The task, if there is one that hasn't ended.
-  var runningTask: URLSessionTask? {
-    if case .running(let task) = stage { task } else { nil }
-  }
-
-  var isDone: Bool {
-    if case .done = stage { true } else { false }
   }
 }
 

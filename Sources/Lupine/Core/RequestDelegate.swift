@@ -18,3 +18,23 @@ public protocol RequestDelegate: AnyObject, Sendable {
   /// Sends the request again, after a delay in seconds.
   func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?)
 }
+
+/// What a request needs of its session beyond Alamofire's ``RequestDelegate``. Requests name this protocol instead of
+/// ``Session``, which names every kind of request.
+protocol RequestSession: RequestDelegate {
+  var rootQueue: DispatchQueue { get }
+  var serializationQueue: DispatchQueue { get }
+  /// The one way onto the root queue.
+  var root: SerialQueue { get }
+  /// The session's monitors; nil if there are none.
+  var requestMonitor: (any RequestMonitor)? { get }
+
+  /// Keeps the request alive until `cleanup(after:)`.
+  func keep(_ request: Request)
+  /// Builds the request's task; called on the root queue.
+  func build(_ request: Request, attempt: Int)
+  /// Whether there is somebody to ask about a failure; nobody is asked when no further task could be made.
+  func hasRetrier(for request: Request) -> Bool
+  /// Asks the retriers about a failure. They call `completion` wherever they decide.
+  func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
+}

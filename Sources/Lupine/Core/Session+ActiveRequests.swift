@@ -1,13 +1,14 @@
 // The requests that are under way: kept from their first round on until their response handlers have run.
 
 public import Foundation
+import LupineURLSession
 import Synchronization
 
 extension Session {
   /// Calls `action` on the root queue with every request that is under way.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
-    rootQueue.async { action(Set(self.activeRequests.withLock { $0.members })) }
+    root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
   }
 
   /// Cancels every request that is under way, then calls `completion` on `queue`.
@@ -25,7 +26,7 @@ extension Session {
   func abandonRequests() {
     for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
-      request.underlyingQueue.async { request.end(with: .sessionDeinitialized) }
+      request.root.perform { request.end(with: .sessionDeinitialized) }
     }
   }
 
@@ -37,5 +38,12 @@ extension Session {
   /// A request is made ready from now on: it lives until it has finished.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
+  }
+
+  /// Gives a new request its interceptor, and builds it at once if the session is eager.
+  func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
+    if let interceptor { request.interceptor(interceptor) }
+    if requestSetup == .eager { request.prepareEagerly(in: self) }
+    return request
   }
 }

@@ -1,8 +1,20 @@
 // `Session`: the initializer that takes a configuration, and what sessions and their requests get by default.
 
 public import Foundation
+public import LupineURLSession
 
 extension Session {
+  /// When a request's `URLRequest` is created.
+  public enum RequestSetup: Sendable {
+    /// As soon as the request is created. Its task still starts only when the request is resumed.
+    case eager
+    /// When the request is first resumed.
+    case lazy
+  }
+
+  /// Changes a `URLRequest` before its parameters are encoded. An error that it throws fails the request.
+  public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
+
   /// Creates a session with a new `URLSession`. The parameters not listed here are those of the other initializer.
   ///
   /// - Parameters:
@@ -35,13 +47,4 @@ extension Session {
   /// The monitors of a session that is created without any.
   @available(*, deprecated, message: "Pass all monitors to the initializer: it has these by default, and adds none.")
   public var defaultEventMonitors: [any EventMonitor] { [AlamofireNotifications()] }
-
-  /// ``eventMonitor``, or nil if it has no monitors.
-  var activeEventMonitor: CompositeEventMonitor? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
-
-  /// Starts to build `request` if the session is eager, and returns it.
-  func made<Made: Request>(_ request: Made) -> Made {
-    if requestSetup == .eager { request.prepareEagerly(in: self) }
-    return request
-  }
 }

@@ -26,19 +26,41 @@ extension Session: RequestDelegate {
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
-    guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
-    // The session isn't kept by a retrier that takes its time: its requests end with it.
-    retrier.retry(request, for: self, dueTo: error) { [rootQueue] result in
-      // Wherever the retrier has made up its mind.
-      rootQueue.async {
-        guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
-        completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
-      }
-    }
+    guard interceptor != nil || !request.interceptors.isEmpty else { return completion(.doNotRetry) }
+    askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
   /// Sends the request again, after a delay in seconds.
   public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
-    session.delivery.performHere { request.retry(after: timeDelay) }
+    root.perform(.atOnce) { request.retry(after: timeDelay) }
+  }
+}
+
+extension Session: RequestSession {
+  var requestMonitor: (any RequestMonitor)? { eventMonitor.monitors.isEmpty ? nil : eventMonitor }
+
+  func build(_ request: Request, attempt: Int) {
+    RequestBuild(request: request, session: self, attempt: attempt).start()
+  }
+
+  func hasRetrier(for request: Request) -> Bool {
+    (interceptor != nil || !request.interceptors.isEmpty) && session.isValid
+  }
+
+  func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
+  {
+    guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
+    // A slow retrier doesn't keep the session alive: the session's requests end with it.
+    retrier.retry(request, for: self, dueTo: error) { result in
+      guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
+      completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
+    }
+  }
+
+  /// The interceptors of the session and the request, in order; nil if there are none. It is a chain even of one, since a
+  /// chain takes only the first answer.
+  func interceptors(for request: Request) -> Interceptor? {
+    let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
+    return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)
   }
 }

@@ -18,17 +18,6 @@ import Synchronization
 /// `AFError.sessionDeinitialized`. Requests whose setup has begun get their tasks first, unless an adapter takes
 /// longer.
 open class Session: @unchecked Sendable {
-  /// When a request's `URLRequest` is created.
-  public enum RequestSetup: Sendable {
-    /// As soon as the request is created. Its task still starts only when the request is resumed.
-    case eager
-    /// When the request is first resumed.
-    case lazy
-  }
-
-  /// Changes a `URLRequest` before its parameters are encoded. An error that it throws fails the request.
-  public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
-
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
 
@@ -57,6 +46,8 @@ open class Session: @unchecked Sendable {
   /// Notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
+  /// The one way onto the root queue: its `perform` says in which order work runs there.
+  let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
   /// Creates a session that uses an existing `URLSession`.
@@ -101,6 +92,7 @@ open class Session: @unchecked Sendable {
     self.session = session
     self.delegate = delegate
     self.rootQueue = rootQueue
+    root = session.delivery.isBased(on: rootQueue) ? session.delivery : SerialQueue(rootQueue)
     self.startRequestsImmediately = startRequestsImmediately
     self.requestSetup = requestSetup
     self.requestQueue = requestQueue ?? rootQueue
@@ -168,8 +160,7 @@ open class Session: @unchecked Sendable {
     shouldAutomaticallyResume: Bool? = nil
   ) -> DataRequest {
     made(
-      DataRequest(
-        convertible, session: self, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+      DataRequest(convertible, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume), interceptor)
   }
 
   // MARK: Uploads
@@ -193,7 +184,8 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.data(data), self, interceptor, shouldAutomaticallyResume, fileManager))
+        convertible, UploadRequest.Uploadable.data(data), self, shouldAutomaticallyResume, fileManager),
+      interceptor)
   }
 
   /// Creates an upload of a file. Its length is read when the upload starts.
@@ -215,8 +207,9 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, interceptor,
-        shouldAutomaticallyResume, fileManager))
+        convertible, UploadRequest.Uploadable.file(fileURL, shouldRemove: false), self, shouldAutomaticallyResume,
+        fileManager),
+      interceptor)
   }
 
   /// Creates an upload of a stream. Don't use the stream after this call.
@@ -237,8 +230,8 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     made(
       UploadRequest(
-        convertible, UploadRequest.Uploadable.stream(stream), self, interceptor, shouldAutomaticallyResume, fileManager)
-    )
+        convertible, UploadRequest.Uploadable.stream(stream), self, shouldAutomaticallyResume, fileManager),
+      interceptor)
   }
 
   /// Creates an upload of a multipart form.
@@ -300,7 +293,7 @@ open class Session: @unchecked Sendable {
   ) -> UploadRequest {
     let form = MultipartUpload(
       multipartFormData, with: request, memoryThreshold: encodingMemoryThreshold, fileManager: fileManager)
-    return made(UploadRequest(form, form, self, interceptor, shouldAutomaticallyResume, fileManager))
+    return made(UploadRequest(form, form, self, shouldAutomaticallyResume, fileManager), interceptor)
   }
 
   // MARK: Downloads
@@ -343,8 +336,8 @@ open class Session: @unchecked Sendable {
   ) -> DownloadRequest {
     made(
       DownloadRequest(
-        .request(convertible), destination, session: self, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume))
+        .request(convertible), destination, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 
   /// Creates a download that resumes an earlier one with that one's `URLRequest`, which isn't adapted again.
@@ -356,8 +349,8 @@ open class Session: @unchecked Sendable {
   ) -> DownloadRequest {
     made(
       DownloadRequest(
-        .resumeData(data), destination, session: self, interceptor: interceptor,
-        shouldAutomaticallyResume: shouldAutomaticallyResume))
+        .resumeData(data), destination, session: self, shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 
   // MARK: Stream requests
@@ -396,6 +389,7 @@ open class Session: @unchecked Sendable {
     made(
       DataStreamRequest(
         convertible, automaticallyCancelOnStreamError: automaticallyCancelOnStreamError, session: self,
-        interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume))
+        shouldAutomaticallyResume: shouldAutomaticallyResume),
+      interceptor)
   }
 }

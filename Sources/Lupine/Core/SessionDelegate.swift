@@ -108,7 +108,7 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   open func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     if let refusal = error?.serverTrustRefusal as? AFError { task.request?.didFail(task, earlyWith: refusal) }
     monitors?.urlSession(session, task: task, didCompleteWithError: error)
-    task.request?.didComplete(
+    task.request?.taskDidComplete(
       task,
       with: error.map { error in
         // Cancelled with its session, not by the request; other errors are the task's own.

@@ -68,7 +68,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       // Delivers once for each piece, even if alignment holds back all of its bytes.
       let data = aligner.withLock { $0?.align(piece.data) } ?? piece.data
       let result = serialize(data)
-      request.delivery.performHere { self.handOver(result, piece) }
+      request.root.perform(.atOnce) { self.handOver(result, piece) }
     }
   }
 
@@ -77,7 +77,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
       let rest = aligner.withLock { $0?.takeRest() } ?? Data()
       if rest.isEmpty { return request.handlersAtWork.leave() }
       let result = serialize(rest)
-      request.delivery.performHere { self.handOver(result, nil) }
+      request.root.perform(.atOnce) { self.handOver(result, nil) }
     }
   }
 
@@ -91,7 +91,7 @@ final class StreamHandler<Success: Sendable, Failure: Error>: StreamConsumer {
 
   private func handOver(_ result: Result<Success, Failure>, _ piece: StreamPiece?) {
     let request = request
-    if isSerialized, let monitors = request.monitors {
+    if isSerialized, let monitors = request.streamMonitors {
       monitors.request(
         request,
         didParseStream: result.mapError { error in

@@ -35,13 +35,12 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   private let body = Mutex(Body())
 
   init(
-    _ convertible: any URLRequestConvertible, _ upload: any UploadableConvertible, _ session: Session,
-    _ interceptor: (any RequestInterceptor)?, _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager
+    _ convertible: any URLRequestConvertible, _ upload: any UploadableConvertible, _ session: any RequestSession,
+    _ shouldAutomaticallyResume: Bool?, _ fileManager: FileManager
   ) {
     self.upload = upload
     self.fileManager = fileManager
-    super.init(
-      convertible, session: session, interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
+    super.init(convertible, session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
   /// What is sent; nil before it was made. What is set counts as long as no task was made.
@@ -64,10 +63,10 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     do {
       let uploadable = try upload.createUploadable()
       use(uploadable)
-      delivery.performHere { [self] in monitors?.request(self, didCreateUploadable: uploadable) }
+      root.perform(.atOnce) { [self] in uploadMonitors?.request(self, didCreateUploadable: uploadable) }
     } catch {
       let error = error.asAFError(or: .createUploadableFailed(error: error))
-      delivery.performHere { [self] in monitors?.request(self, didFailToCreateUploadableWithError: error) }
+      root.perform(.atOnce) { [self] in uploadMonitors?.request(self, didFailToCreateUploadableWithError: error) }
       throw error
     }
   }
@@ -85,7 +84,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   /// The stream that is read from its start now, if a stream is sent; on the underlying queue.
   func inputStream() -> InputStream? {
     guard case .stream(let stream) = uploadable else { return nil }
-    monitors?.request(self, didProvideInputStream: stream)
+    uploadMonitors?.request(self, didProvideInputStream: stream)
     return stream
   }
 
@@ -115,6 +114,17 @@ extension UploadRequest.Uploadable: UploadableConvertible {
 
 /// What both a request and its body can be made of.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
+
+/// Receives the events of uploads alone.
+protocol UploadRequestMonitor: RequestMonitor {
+  func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
+  func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
+  func request(_ request: UploadRequest, didProvideInputStream stream: InputStream)
+}
+
+extension UploadRequest {
+  private var uploadMonitors: (any UploadRequestMonitor)? { monitors.flatMap { $0 as? any UploadRequestMonitor } }
+}
 
 extension Set {
   /// Empties the set.

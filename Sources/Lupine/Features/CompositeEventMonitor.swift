@@ -321,3 +321,6 @@ public final class CompositeEventMonitor: EventMonitor {
     tell { $0.request(request, didParseResponse: response) }
   }
 }
+
+extension CompositeEventMonitor: DataRequestMonitor, DataStreamRequestMonitor, DownloadRequestMonitor {}
+extension CompositeEventMonitor: UploadRequestMonitor {}

@@ -1,6 +1,7 @@
 // `Adapter`, `Retrier` and `Interceptor`: interceptors made from closures and from other interceptors.
 
 public import LupineURLSession
+import Synchronization
 
 // Unchecked because the class is open: all state is constant.
 /// An adapter that calls a closure; it never retries.
@@ -168,5 +169,28 @@ extension RequestInterceptor where Self == Interceptor {
     interceptors: [any RequestInterceptor] = []
   ) -> Interceptor {
     Interceptor(adapters: adapters, retriers: retriers, interceptors: interceptors)
+  }
+}
+
+/// The interceptors of one request, in the order in which they are asked, after the session's. The request keeps them
+/// without knowing their protocol, which names the session; one list, so that their number costs no stack.
+struct InterceptorList: Sendable {
+  fileprivate(set) var members: [any RequestInterceptor] = []
+}
+
+extension Request.MutableState {
+  /// Adds an interceptor after the others.
+  mutating func append(_ interceptor: any RequestInterceptor) {
+    var list = interceptors as? InterceptorList ?? InterceptorList()
+    list.members.append(interceptor)
+    interceptors = list
+  }
+}
+
+extension Request {
+  /// The request's interceptors, without the session's.
+  var interceptors: [any RequestInterceptor] {
+    guard let interceptors = mutableState.withLock({ $0.interceptors }) else { return [] }
+    return (interceptors as? InterceptorList)?.members ?? []
   }
 }

@@ -40,37 +40,7 @@ extension RequestAdapter {
   }
 }
 
-/// A retrier's decision about a failed request.
-public enum RetryResult: Sendable {
-  /// Retries the request immediately.
-  case retry
-  /// Retries the request after this many seconds.
-  case retryWithDelay(TimeInterval)
-  /// Doesn't retry; the next retrier is called.
-  case doNotRetry
-  /// Fails the request with this error; no other retrier is called.
-  case doNotRetryWithError(any Error)
-
-  /// Whether the request is retried.
-  var retryRequired: Bool {
-    switch self {
-    case .retry, .retryWithDelay: true
-    case .doNotRetry, .doNotRetryWithError: false
-    }
-  }
-
-  /// The delay in seconds, or nil.
-  var delay: TimeInterval? {
-    if case .retryWithDelay(let delay) = self { delay } else { nil }
-  }
-
-  /// The error that replaces the request's own, or nil.
-  var error: (any Error)? {
-    if case .doNotRetryWithError(let error) = self { error } else { nil }
-  }
-}
-
-/// Decides whether a failed request is retried.
+/// Decides about sending a request again after it has failed.
 public protocol RequestRetrier: Sendable {
   /// Decides about a failed request, then calls `completion` once, on any thread.
   ///

@@ -41,8 +41,8 @@ final class LocalTransfer: TaskTransfer {
   }
 
   let currentRequest: URLRequest
-  private let files: DeliveryQueue
-  private let delivery: DeliveryQueue
+  private let files: SerialQueue
+  private let delivery: SerialQueue
   private let windowBytes: Int?
   /// Used on the file queue, but for its end.
   private let content = Mutex<LocalContent?>(nil)
@@ -55,7 +55,7 @@ final class LocalTransfer: TaskTransfer {
   ///   - delivery: where the observer is called.
   ///   - windowBytes: how many bytes may be handed over before some were granted again; without a limit if nil.
   init(
-    _ request: URLRequest, files: DeliveryQueue, delivery: DeliveryQueue, windowBytes: Int?,
+    _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,
     observer: any TransferObserver
   ) {
     currentRequest = request

@@ -68,7 +68,7 @@ open class URLSession: NSObject, @unchecked Sendable {
     var tasks = Registry<URLSessionTask>()
     var taskCount = 0
     var sessionDescription: String?
-    var fileDelivery: DeliveryQueue?
+    var fileTransfers: ReadyTransfers?
   }
 
   /// The session that the whole program shares, with the default configuration and without a delegate.
@@ -80,8 +80,10 @@ open class URLSession: NSObject, @unchecked Sendable {
   public let delegateQueue: OperationQueue
 
   package let client: EngineClient
-  /// Transfers events from the engine's loops to the delegate queue.
-  package let delivery: DeliveryQueue
+  /// Runs work on the delegate queue.
+  package let delivery: SerialQueue
+  /// The transfers that deliver on the delegate queue.
+  let readyTransfers: ReadyTransfers
   private let settings: URLSessionConfiguration
   private let mutableState: Mutex<MutableState>
 
@@ -108,7 +110,8 @@ open class URLSession: NSObject, @unchecked Sendable {
     settings = configuration.copy() as? URLSessionConfiguration ?? configuration
     delegateQueue = queue ?? OperationQueue(serial: DispatchQueue(label: "lupine.session.delegate"))
     client = EngineClient(settings.snapshot)
-    delivery = DeliveryQueue(delegateQueue)
+    delivery = SerialQueue(delegateQueue)
+    readyTransfers = ReadyTransfers(on: delivery)
     mutableState = Mutex(MutableState(delegates: delegate.map(Delegates.init)))
   }
 
@@ -215,13 +218,14 @@ open class URLSession: NSObject, @unchecked Sendable {
     add(URLSessionDownloadTask(self, resumeData: resumeData, identifier: nextTaskIdentifier()))
   }
 
-  /// The serial queue on which downloads are written to disk, so that a slow disk delays no other tasks.
-  var fileDelivery: DeliveryQueue {
+  /// The transfers that deliver on the session's file queue. It writes one download after the other, so that nothing else
+  /// waits for a slow disk.
+  var fileTransfers: ReadyTransfers {
     mutableState.withLock { state in
-      if let delivery = state.fileDelivery { return delivery }
-      let delivery = DeliveryQueue(OperationQueue(serial: DispatchQueue(label: "lupine.session.files")))
-      state.fileDelivery = delivery
-      return delivery
+      if let transfers = state.fileTransfers { return transfers }
+      let transfers = ReadyTransfers(on: SerialQueue(DispatchQueue(label: "lupine.session.files")))
+      state.fileTransfers = transfers
+      return transfers
     }
   }
 

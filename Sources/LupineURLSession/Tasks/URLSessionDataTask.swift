@@ -60,6 +60,6 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   private func settle(_ error: URLError?) {
-    session?.delivery.performHere { self.conclusion.withLock { $0.take() }?.finish(error) }
+    session?.delivery.perform(.atOnce) { self.conclusion.withLock { $0.take() }?.finish(error) }
   }
 }

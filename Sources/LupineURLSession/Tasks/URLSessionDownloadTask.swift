@@ -111,7 +111,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   // MARK: What comes, on the file queue
 
-  override func delivery(of session: URLSession) -> DeliveryQueue { session.fileDelivery }
+  override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
 
   override func start(in session: URLSession) {
     guard isResuming else { return super.start(in: session) }
@@ -181,8 +181,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
     guard let session else { return finish(error) }
-    // This runs on the delegate queue, not the file queue, if no request was sent.
-    delivery(of: session).performHere {
+    // It was the delegate queue if nothing was sent.
+    delivery(of: session).perform(.atOnce) {
       switch self.close(after: error) {
       case .success(let file): session.delivery.perform { self.didFinish(file, session, finish) }
       case .failure(let error): session.delivery.perform { self.didFail(error, finish) }
@@ -217,7 +217,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
   ) {
     guard let session, let delegate = session.delegates?.download else { return }
-    session.delivery.performHere { call(session, delegate) }
+    session.delivery.perform(.atOnce) { call(session, delegate) }
   }
 
   private func report(_ session: URLSession, _ delegate: any URLSessionDownloadDelegate) {

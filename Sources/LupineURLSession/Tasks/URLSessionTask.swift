@@ -74,8 +74,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Calls `begin` with the request to send, at once or later.
   func start(in session: URLSession) { begin(session, .success(originalRequest)) }
 
-  /// The queue on which the transfer's events are processed: the delegate queue by default.
-  func delivery(of session: URLSession) -> DeliveryQueue { session.delivery }
+  /// The transfers among which the task's transfer delivers: on the delegate queue, unless a subclass uses another.
+  func readyTransfers(of session: URLSession) -> ReadyTransfers { session.readyTransfers }
+
+  /// The queue on which the task's transfer delivers.
+  final func delivery(of session: URLSession) -> SerialQueue { readyTransfers(of: session).queue }
 
   /// Whether `receive(_:answer:)` must be called with the response's head.
   var decidesOnResponse: Bool { false }
@@ -187,14 +190,15 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     let body = try makeBody()
     do throws(URLError) {
       return Transfer(
-        try client.convert(request, body: body), from: request, client: client, delivery: delivery(of: session),
-        windowBytes: windowBytes, observer: self)
+        try client.convert(request, body: body), from: request, client: client,
+        delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
     } catch {
       guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
         throw error
       }
       return LocalTransfer(
-        request, files: session.fileDelivery, delivery: delivery(of: session), windowBytes: windowBytes, observer: self)
+        request, files: session.fileTransfers.queue, delivery: delivery(of: session), windowBytes: windowBytes,
+        observer: self)
     }
   }
 

@@ -165,7 +165,7 @@ final class Transfer: ResponseSink {
   }
 
   let client: EngineClient
-  let delivery: DeliveryQueue
+  let delivery: ReadyTransfers
   /// How many bytes of the body may come before some were granted again; without a limit if nil.
   let windowBytes: Int?
   /// How long the request's body is as long as no redirect takes it away, or nil if that isn't known.
@@ -174,7 +174,7 @@ final class Transfer: ResponseSink {
 
   /// Takes a converted request; nothing is sent before `begin`.
   init(
-    _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: DeliveryQueue,
+    _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,
     windowBytes: Int?, observer: any TransferObserver
   ) {
     self.client = client

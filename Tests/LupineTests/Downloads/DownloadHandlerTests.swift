@@ -102,7 +102,7 @@ import Testing
     } _: { origin in
       try await withSession { session in
         try await withDownloadFolder { folder in
-          session.session.fileDelivery.perform { mayWrite.waitBlocking() }
+          session.session.fileTransfers.queue.perform { mayWrite.waitBlocking() }
           let download = session.download(origin.url + "/large", to: into(folder))
           download.resume()
           for _ in 0..<50 { #expect(await session.request(origin.url + "/").outcome().error == nil) }

@@ -2,8 +2,10 @@
 
 import Foundation
 import LupineEngine
+import LupineLoopback
 
 @testable import Lupine
+@testable import LupineURLSession
 @testable import LupineTLS
 
 extension ErrorTable {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineURLSession
 
 extension ErrorTable {
   static func parameterErrors() -> [ErrorRow] {

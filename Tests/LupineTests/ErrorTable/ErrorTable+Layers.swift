@@ -3,6 +3,7 @@
 import Foundation
 
 @testable import Lupine
+@testable import LupineURLSession
 @testable import LupineCoding
 @testable import LupineEngine
 @testable import LupineTLS

@@ -4,6 +4,7 @@ import Foundation
 import LupineEngine
 
 @testable import Lupine
+@testable import LupineURLSession
 
 extension ErrorTable {
   static func urlErrors() -> [ErrorRow] {

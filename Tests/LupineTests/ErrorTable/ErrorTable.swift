@@ -4,6 +4,7 @@ import Foundation
 import LupineEngine
 
 @testable import Lupine
+@testable import LupineURLSession
 
 /// A row of the table: an error, and its message with example values.
 struct ErrorRow {

@@ -111,10 +111,10 @@ import Testing
       defer { session.invalidateAndCancel() }
       let data = Recorder<Data?>()
       let task = session.downloadTask(with: URLRequest(url: file))
-      session.fileDelivery.perform {
+      session.fileTransfers.queue.perform {
         task.resume()
         // One step each opens the file, delivers the response, reads a piece and writes it.
-        session.fileDelivery.perform(afterSteps: 4) { task.cancel { data.record($0) } }
+        session.fileTransfers.queue.perform(afterSteps: 4) { task.cancel { data.record($0) } }
       }
       #expect(await data.next() == .some(nil))
       let error = try #require(await delegate.ended.next() ?? nil) as? URLError
@@ -163,7 +163,7 @@ import Testing
       task.resume()
       _ = await isSuspended.next()
       for _ in 0..<5 {
-        await session.fileDelivery.turn()
+        await session.fileTransfers.queue.turn()
         await queue.drain()
       }
       #expect(task.state == .suspended && task.countOfBytesReceived < 1_000_000)
@@ -218,7 +218,7 @@ import Testing
   }
 }
 
-extension DeliveryQueue {
+extension SerialQueue {
   /// Performs work after the next steps. Each step queues the following one, so the work is queued again for each.
   fileprivate func perform(afterSteps count: Int, _ work: @escaping @Sendable () -> Void) {
     perform { if count == 1 { work() } else { self.perform(afterSteps: count - 1, work) } }

@@ -70,8 +70,8 @@ import Testing
     init(_ url: URL, windowBytes: Int? = nil, _ observer: Observer = Observer()) {
       self.observer = observer
       transfer = LocalTransfer(
-        URLRequest(url: url), files: DeliveryQueue(OperationQueue(serial: files)),
-        delivery: DeliveryQueue(OperationQueue(serial: delivery)), windowBytes: windowBytes, observer: observer)
+        URLRequest(url: url), files: SerialQueue(files),
+        delivery: SerialQueue(delivery), windowBytes: windowBytes, observer: observer)
     }
 
     /// Waits until the current steps and eight more have run.

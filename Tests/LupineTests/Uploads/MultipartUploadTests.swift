@@ -248,7 +248,7 @@ import Testing
             let file = try folder.patternFile(10)
             let request = UploadRequest(
               try URLRequest(url: origin.url, method: .post),
-              UploadRequest.Uploadable.file(file, shouldRemove: shouldRemove), session, nil, nil, .default)
+              UploadRequest.Uploadable.file(file, shouldRemove: shouldRemove), session, nil, .default)
             let wasThere = Mutex(false)
             let report = request.serializingResponse(
               using: Checking { wasThere.withLock { $0 = FileManager.default.fileExists(atPath: file.path) } })
@@ -273,7 +273,7 @@ import Testing
           making.open()
           cancelled.waitBlocking()
           return .file(try folder.patternFile(10), shouldRemove: true)
-        }, session, nil, nil, .default)
+        }, session, nil, .default)
       let response = request.serializingData()
       await making.wait()
       request.cancel()

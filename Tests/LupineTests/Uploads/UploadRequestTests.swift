@@ -142,7 +142,7 @@ import Testing
       }
       let request = session.made(
         UploadRequest(
-          try URLRequest(url: origin.url, method: .post), convertible, session, nil, nil, .default))
+          try URLRequest(url: origin.url, method: .post), convertible, session, nil, .default))
       let report = try await request.validate().text()
       #expect(report == "POST chunked 3 true")
       #expect(seen.withLock { $0 } == Array(repeating: ["adapted", "made true"], count: 3).flatMap(\.self))
@@ -157,7 +157,7 @@ import Testing
       let monitor = UploadMonitor()
       let retries = Counter()
       let request = UploadRequest(
-        try URLRequest(url: "http://127.0.0.1:1", method: .post), convertible, session, nil, nil, .default)
+        try URLRequest(url: "http://127.0.0.1:1", method: .post), convertible, session, nil, .default)
       request.eventMonitor(monitor).retry(
         using: Retrier { _, _, _, completion in completion(retries.next() == 1 ? .retry : .doNotRetry) })
       request.response(queue: monitor.queue) { _ in monitor.note("response") }

@@ -1,4 +1,4 @@
-// `DeliveryQueue`: runs work on a session's delegate queue, whatever kind of operation queue that is.
+// `SerialQueue`: runs work on a session's delegate queue, whatever kind of operation queue that is.
 
 import Foundation
 import LupineOrigin
@@ -8,10 +8,10 @@ import Testing
 @testable import Lupine
 @testable import LupineURLSession
 
-@Suite(.timeLimit(.minutes(10))) struct DeliveryQueueTests {
+@Suite(.timeLimit(.minutes(10))) struct SerialQueueTests {
   @Test("work runs in order and one at a time, including work added by work", arguments: URLSessionTests.Queue.allCases)
   func order(queue: URLSessionTests.Queue) async {
-    let delivery = DeliveryQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
+    let delivery = SerialQueue(queue.operations ?? OperationQueue(serial: DispatchQueue(label: "own")))
     let isTaken = Atomic(false)
     let overlaps = Atomic(0)
     let done = Log<Int>()
@@ -39,22 +39,22 @@ import Testing
     #expect(overlapCount == 0)
   }
 
-  @Test("performHere runs work immediately if called on the queue, and otherwise later on the queue")
+  @Test("work submitted with atOnce runs immediately if called on the queue, and otherwise later on the queue")
   func here() async {
     let queue = DispatchQueue(label: "user's")
     let isOnQueue = queue.marked()
-    let delivery = DeliveryQueue(OperationQueue(serial: queue))
+    let delivery = SerialQueue(OperationQueue(serial: queue))
     let steps = Log<String>()
     await withCheckedContinuation { continuation in
       queue.async {
-        delivery.performHere { steps.note("at once") }
+        delivery.perform(.atOnce) { steps.note("at once") }
         steps.note("behind it")
         continuation.resume()
       }
     }
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async {
-        delivery.performHere {
+        delivery.perform(.atOnce) {
           steps.note("later \(isOnQueue())")
           continuation.resume()
         }

@@ -1,0 +1,186 @@
+// From a resumed request to its task: the steps of one attempt, in order.
+
+import Foundation
+import LupineURLSession
+import Synchronization
+
+/// One attempt to build a request's task.
+///
+/// Its steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order: the body is made on the
+/// session's request queue, the task on its root queue, and adapters may answer on any thread. Meanwhile anybody may cancel
+/// the request, or the session may end it. Each hop to a queue therefore checks that the attempt is still the current one,
+/// and so does each step that takes a result from the program's code.
+struct RequestBuild: Sendable {
+  let request: Request
+  let session: Session
+  /// The request's `retryCount` during the attempt.
+  let attempt: Int
+
+  /// Starts with the first step, or with the last one if the request has a task ready; on the root queue.
+  func start() {
+    if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
+    if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
+  }
+
+  // MARK: The steps on the request queue
+
+  private func createRequest() {
+    let urlRequest: URLRequest
+    do {
+      urlRequest = try request.makeURLRequest()
+      try urlRequest.validate()
+    } catch {
+      let error = error.asAFError(or: .createURLRequestFailed(error: error))
+      return session.root.perform(.atOnce) {
+        fail(with: error, initialRequest: nil) { $0.request(request, didFailToCreateURLRequestWithError: error) }
+      }
+    }
+    guard record(urlRequest) else { return }
+    notify { $0.request(request, didCreateInitialURLRequest: urlRequest) }
+    adapt(urlRequest)
+  }
+
+  private func adapt(_ initialRequest: URLRequest) {
+    guard let adapter = session.interceptors(for: request) else { return prepareBody(initialRequest) }
+    let state = RequestAdapterState(requestID: request.id, session: session)
+    // A slow adapter doesn't keep the session alive: the session's requests end with it.
+    adapter.adapt(initialRequest, using: state) { [weak session, request, attempt] result in
+      guard let session else { return request.root.perform { request.end(with: .sessionDeinitialized) } }
+      RequestBuild(request: request, session: session, attempt: attempt).didAdapt(initialRequest, result)
+    }
+  }
+
+  /// Takes the adapters' answer, on any thread.
+  private func didAdapt(_ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>) {
+    let urlRequest: URLRequest
+    do {
+      urlRequest = try result.get()
+      try urlRequest.validate()
+    } catch {
+      let error = AFError.requestAdaptationFailed(error: error)
+      return session.root.perform(.atOnce) {
+        fail(with: error, initialRequest: initialRequest) {
+          $0.request(request, didFailToAdaptURLRequest: initialRequest, withError: error)
+        }
+      }
+    }
+    guard record(urlRequest) else { return }
+    notify { $0.request(request, didAdaptInitialRequest: initialRequest, to: urlRequest) }
+    onRequestQueue { prepareBody(urlRequest) }
+  }
+
+  private func prepareBody(_ urlRequest: URLRequest) {
+    do {
+      try request.prepareBody()
+    } catch {
+      let error = error.asAFError(or: .createUploadableFailed(error: error))
+      return session.root.perform(.atOnce) { fail(with: error) }
+    }
+    if session.buildsOnRootQueue { return makeTask(urlRequest) }
+    session.root.perform(.atOnce) { makeTask(urlRequest) }
+  }
+
+  // MARK: The steps on the root queue
+
+  private func makeTask(_ urlRequest: URLRequest) {
+    guard session.session.isValid else { return fail(with: .sessionInvalidated(error: nil)) }
+    let observers = request.mutableState.withLock { state in
+      state.isBuilding(attempt) ? (state.listeningMonitors, state.creationHandlers) : nil
+    }
+    guard let (monitors, handlers) = observers else { return }
+    monitors?.request(request, didCreateURLRequest: urlRequest)
+    for handler in handlers { handler(.success(urlRequest)) }
+    begin(request.makeTask(urlRequest, in: session.session))
+  }
+
+  /// Gives the task to the request, and brings it to the request's current state.
+  private func begin(_ task: URLSessionTask) {
+    // A session that was invalidated meanwhile doesn't own the task, and would notify nobody of its end.
+    guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
+    typealias Known = (Request.State, ShortList<Request.Transition>, (any RequestMonitor)?, [Request.TaskHandler])
+    let known = request.mutableState.withLock { state -> Known? in
+      guard state.isBuilding(attempt) else { return nil }
+      state.tasks.append(task)
+      state.stage = .running(task)
+      defer { state.transitions = [] }
+      return (state.state, state.transitions, state.eventMonitor, state.taskHandlers)
+    }
+    // Whoever ended the attempt meanwhile did not know the task.
+    guard let (state, transitions, monitors, handlers) = known else { return task.cancel() }
+    // The transitions up to now come before the task's own events, even if their turn on the queue comes later.
+    transitions.forEach { request.tell($0) }
+    task.owner = request
+    if let monitors, monitors.hasListeners { monitors.request(request, didCreateTask: task) }
+    for handler in handlers { handler(task) }
+    switch state {
+    case .resumed: monitors?.request(request, didResumeTask: task)
+    case .suspended: monitors?.request(request, didSuspendTask: task)
+    case .cancelled: monitors?.request(request, didCancelTask: task)
+    case .initialized, .finished: break
+    }
+    request.steer(task)
+  }
+
+  /// Ends the attempt without a task; retriers are asked. On the root queue.
+  private func fail(with error: AFError) {
+    let isCurrent = request.mutableState.withLock { state in
+      guard state.isBuilding(attempt) else { return false }
+      state.stage = .completing(asking: nil)
+      state.error = error
+      return true
+    }
+    if isCurrent { request.retryOrFinish() }
+  }
+
+  /// Ends the attempt for want of a `URLRequest`: notifies the monitors by `event`, then the creation handlers.
+  private func fail(
+    with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
+  ) {
+    let observers = request.mutableState.withLock { state in
+      guard state.isBuilding(attempt) else {
+        return nil as ((any RequestMonitor)?, [Request.CreationHandler])?
+      }
+      state.hasFailedToBuild = true
+      return (state.listeningMonitors, state.creationHandlers)
+    }
+    guard let (monitors, handlers) = observers else { return }
+    if let monitors { event(monitors) }
+    for handler in handlers { handler(.failure(Request.BuildFailure(initialRequest: initialRequest))) }
+    fail(with: error)
+  }
+
+  // MARK: Whether the attempt goes on
+
+  private var isCurrent: Bool { request.mutableState.withLock { $0.isBuilding(attempt) } }
+
+  /// Adds a result of the program's code to the request's list; returns whether the attempt is still current.
+  private func record(_ urlRequest: URLRequest) -> Bool {
+    request.mutableState.withLock { state in
+      guard state.isBuilding(attempt) else { return false }
+      state.requests.append(urlRequest)
+      return true
+    }
+  }
+
+  // MARK: Hops
+
+  /// Performs a step on the request queue, in line unless that is the root queue and the caller runs on it.
+  private func onRequestQueue(_ step: @escaping @Sendable () -> Void) {
+    if session.buildsOnRootQueue {
+      session.root.perform(.atOnce) { if isCurrent { step() } }
+    } else {
+      session.requestQueue.async { if isCurrent { step() } }
+    }
+  }
+
+  /// Notifies the request's monitors on the root queue, in the order of the calls.
+  private func notify(_ event: @escaping @Sendable (any RequestMonitor) -> Void) {
+    guard let monitors = request.monitors else { return }
+    session.root.perform(.atOnce) { if isCurrent { event(monitors) } }
+  }
+}
+
+extension Session {
+  /// Whether requests are built where their other work is done.
+  fileprivate var buildsOnRootQueue: Bool { requestQueue === rootQueue }
+}
