@@ -59,7 +59,7 @@ struct OptionParserTests {
       (["--foo=1", "a"], "--foo isn't an option: see lupine --help"),
       (["-q", "a"], "-q isn't an option: see lupine --help"),
       (["-é", "a"], "a non-ASCII letter isn't an option: see lupine --help"),
-      (["--in", "a"], "--in could be --include or --interface or --insecure: see lupine --help"),
+      (["--in", "a"], "--in is ambiguous: --include or --interface or --insecure: see lupine --help"),
       (["a", "-X"], "-X needs a value: see lupine --help"),
       (["a", "--max-time"], "--max-time needs a value: see lupine --help"),
       (["--include=1", "a"], "--include takes no value: see lupine --help"),

@@ -65,7 +65,7 @@ struct ProducedBodyTests {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(error?.description.contains("was to have \(byteCount) bytes") == true)
+    #expect(error?.description.contains("was declared as \(byteCount) bytes") == true)
   }
 
   @Test("whose producer throws ends the exchange and closes the connection")

@@ -98,7 +98,7 @@ struct CertificateTests {
   func notYetValid() throws {
     let error = try #require(try refusal(of: authority.issue(names: ["localhost"], validity: .notYetValid)))
     #expect(error.code == .certificateNotYetValid)
-    #expect(error.message.contains(/from 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
+    #expect(error.message.contains(/before 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC/))
   }
 
   @Test("a self-signed certificate is refused, and the error includes its issuer")

@@ -234,7 +234,7 @@ import Testing
         } _: { session in
           let response = await session.request(secure.url).outcome()
           try expectTransferError(
-            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "in clear")
+            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "unencrypted")
           #expect(plain.connectionCount == 0)
         }
       }

@@ -20,7 +20,7 @@ import Testing
         let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
         // With the shortest timeout, the connection may not be open yet.
         let error = try expectTransferError(
-          response.error, .timedOut, .timedOut, origin.url, "\(seconds) s", seconds > 0.001 ? "no reply" : "within")
+          response.error, .timedOut, .timedOut, origin.url, "\(seconds) s", seconds > 0.001 ? "didn't respond" : "within")
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
         // Measured by the engine's clock, because this test may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
@@ -126,7 +126,7 @@ import Testing
         }
         let response = await request.outcome()
         done.open()
-        let error = try expectTransferError(response.error, .timedOut, .timedOut, "took no byte", "0.2 s")
+        let error = try expectTransferError(response.error, .timedOut, .timedOut, "read no byte", "0.2 s")
         #expect(error.phase == .send && error.delivery == .sent)
       }
     }
@@ -263,7 +263,7 @@ import Testing
           // Both are cancelled, so that a failing test doesn't wait for the session's limit.
           second.cancel()
           first.cancel()
-          try expectTransferError(await waiting.error, .timedOut, .timedOut, "became free within 1.5 s")
+          try expectTransferError(await waiting.error, .timedOut, .timedOut, "became available within 1.5 s")
           #expect(await held.error?.isExplicitlyCancelledError == true)
         }
       }

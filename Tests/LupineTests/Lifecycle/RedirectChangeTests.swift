@@ -34,7 +34,7 @@ import Testing
         } _: { session in
           let response = await session.request(secure.url).redirect(using: Self.marking).outcome()
           try expectTransferError(
-            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "in clear")
+            response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "unencrypted")
           #expect(plain.connectionCount == 0)
         }
       }

@@ -91,7 +91,7 @@ import Testing
     try await withDowngrade(to: { $0 }) { plain, secure, session in
       let response = await request(session, secure, change.redirector).outcome()
       try expectTransferError(
-        response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "in clear")
+        response.error, .redirectToNonExistentLocation, .redirectRefused, secure.url, "unencrypted")
       #expect(plain.connectionCount == 0)
     }
   }

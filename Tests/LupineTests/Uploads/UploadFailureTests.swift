@@ -103,7 +103,7 @@ import Testing
         let request = session.upload(
           InputStream(data: Pattern.data(5)), to: origin.url, headers: ["Content-Length": "\(declared)"])
         try expectTransferError(
-          await request.outcome().error, .cannotOpenFile, .bodyUnreadable, "\(declared) bytes", "came to 5")
+          await request.outcome().error, .cannotOpenFile, .bodyUnreadable, "\(declared) bytes", "wrote 5")
       }
     }
   }
