@@ -19,7 +19,8 @@ struct ReportTests {
     #expect(!run.errors.contains("secret"))
     let lines = run.errors.split(separator: "\n").map { String($0) }
     let expected = [
-      "* requesting from \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)", "> User-Agent: lupine/0.1.0",
+      "* requesting from \(server.url)", "> GET /a HTTP/1.1", "> Host: 127.0.0.1:\(server.port)",
+      "> User-Agent: lupine/0.1.0",
       "> Accept: */*", "> Accept-Encoding: br, gzip, deflate", "> Cookie: [redacted]",
       "> Authorization: [redacted]", ">", "< HTTP/1.1 302 Found",
       "< Set-Cookie: [redacted]", "< X: a\\u{9b}b", "< Location: /b", "< Content-Length: 0", "<",

@@ -53,7 +53,8 @@ import Testing
       damaged[damaged.count - 5] ^= 0xFF
       return [
         Body(name: "no gzip at all", coding: "gzip", bytes: Array("plain".utf8), part: "invalid"),
-        Body(name: "gzip cut short", coding: "gzip", bytes: Array(good.dropLast(9)), part: "ended within the coded stream"),
+        Body(
+          name: "gzip cut short", coding: "gzip", bytes: Array(good.dropLast(9)), part: "ended within the coded stream"),
         Body(name: "a wrong checksum", coding: "gzip", bytes: damaged, part: "checksum"),
         Body(name: "no brotli at all", coding: "br", bytes: Array("plain text".utf8), part: "br:"),
         Body(name: "too many codings", coding: "gzip, gzip, gzip, gzip, gzip, gzip", bytes: good, part: "5"),

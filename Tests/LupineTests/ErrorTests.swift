@@ -73,7 +73,8 @@ import Testing
     try await withSession { session in
       let response = await session.request(url).outcome()
       let error = try expectTransferError(
-        response.error, .cannotConnectToHost, .connectionRefused, url, "no server listens on the port", "Check host and port")
+        response.error, .cannotConnectToHost, .connectionRefused, url, "no server listens on the port",
+        "Check host and port")
       #expect(error.phase == .connect && error.delivery == .nothingSent && !error.wasReused)
     }
   }

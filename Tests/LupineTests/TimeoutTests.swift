@@ -20,7 +20,8 @@ import Testing
         let response = await session.request(origin.url) { $0.timeoutInterval = seconds }.outcome()
         // With the shortest timeout, the connection may not be open yet.
         let error = try expectTransferError(
-          response.error, .timedOut, .timedOut, origin.url, "\(seconds) s", seconds > 0.001 ? "didn't respond" : "within")
+          response.error, .timedOut, .timedOut, origin.url, "\(seconds) s",
+          seconds > 0.001 ? "didn't respond" : "within")
         if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
         // Measured by the engine's clock, because this test may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
