@@ -19,6 +19,7 @@ let package = Package(
       dependencies: [
         "CLibFuzzer",
         .product(name: "Lupine", package: "Lupine"),
+        .product(name: "LupineURLSession", package: "Lupine"),
         .product(name: "LupineEngine", package: "Lupine"),
         // Only if the environment has LUPINE_FUZZ, as set by `run`.
         .product(name: "LupineSimulation", package: "Lupine"),
