@@ -5,7 +5,7 @@ import Testing
 
 /// A Swift file of the package.
 struct SourceFile: Sendable, CustomTestStringConvertible {
-  /// The path relative to the package's root, such as "Sources/LupineWire/Fields.swift".
+  /// The path relative to the package's root, such as "Sources/LupineWire/Fields/Fields.swift".
   let path: String
   let lines: [String]
 

@@ -48,7 +48,7 @@ import Testing
   @Test("Alamofire's API uses the engine only for header fields")
   func engineInLupine() {
     let files = SourceTree.sources.filter { $0.target == "Lupine" && $0.imports.contains("LupineEngine") }
-    #expect(files.map(\.path) == ["Sources/Lupine/Core/HTTPHeaders.swift"])
+    #expect(files.map(\.path) == ["Sources/Lupine/Headers/HTTPHeaders.swift"])
   }
 
   @Test("URLSession's layer mentions no type of the layer above")
@@ -90,22 +90,22 @@ import Testing
     }
     #expect(
       counts == [
-        "Sources/Lupine/Core/DataRequest.swift": 1,
-        "Sources/Lupine/Core/DataStreamRequest.swift": 1,
-        "Sources/Lupine/Core/DownloadRequest.swift": 1,
-        "Sources/Lupine/Core/ParameterEncoder.swift": 2,
-        "Sources/Lupine/Core/PropertyListParameterEncoder.swift": 1,
-        "Sources/Lupine/Core/Request.swift": 1,
-        "Sources/Lupine/Core/Session.swift": 1,
-        "Sources/Lupine/Core/SessionDelegate.swift": 1,
-        "Sources/Lupine/Core/UploadRequest.swift": 2,
-        "Sources/Lupine/Features/AlamofireNotifications.swift": 1,
-        "Sources/Lupine/Features/ClosureEventMonitor.swift": 1,
-        "Sources/Lupine/Features/EventClosures.swift": 1,
-        "Sources/Lupine/Features/Interceptor.swift": 3,
-        "Sources/Lupine/Features/MultipartUpload.swift": 1,
-        "Sources/Lupine/Features/RetryPolicy.swift": 2,
-        "Sources/Lupine/Features/ServerTrustEvaluation.swift": 1,
+        "Sources/Lupine/Requests/DataRequest.swift": 1,
+        "Sources/Lupine/Streams/DataStreamRequest.swift": 1,
+        "Sources/Lupine/Downloads/DownloadRequest.swift": 1,
+        "Sources/Lupine/Parameters/ParameterEncoder.swift": 2,
+        "Sources/Lupine/Parameters/PropertyListParameterEncoder.swift": 1,
+        "Sources/Lupine/Requests/Request.swift": 1,
+        "Sources/Lupine/Sessions/Session.swift": 1,
+        "Sources/Lupine/Sessions/SessionDelegate.swift": 1,
+        "Sources/Lupine/Requests/UploadRequest.swift": 2,
+        "Sources/Lupine/Events/AlamofireNotifications.swift": 1,
+        "Sources/Lupine/Events/ClosureEventMonitor.swift": 1,
+        "Sources/Lupine/Events/EventClosures.swift": 1,
+        "Sources/Lupine/Retrying/Interceptor.swift": 3,
+        "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
+        "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
+        "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
@@ -116,7 +116,7 @@ import Testing
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionUploadTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
-        "Sources/LupineReactor/EventLoop.swift": 1,
+        "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])
   }
 
@@ -128,9 +128,9 @@ import Testing
     guard !uses.isEmpty else { return }
     let isFenced =
       ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback"].contains(file.target)
-      || file.path == "Sources/LupineWire/ByteScan.swift"
+      || file.path == "Sources/LupineWire/Heads/ByteScan.swift"
       // InputStream declares methods with pointers.
-      || file.path == "Sources/Lupine/Core/ResponseInputStream.swift"
+      || file.path == "Sources/Lupine/Streams/ResponseInputStream.swift"
     #expect(isFenced, "\(file.path):\(uses[0])")
     #expect(file.lines.contains { $0.contains("SAFETY:") }, "\(file.path) has unsafe code without a SAFETY comment")
   }

@@ -28,8 +28,7 @@ import Testing
 
   /// Returns the public classes declared in the sources, with the rest of each declaration's line.
   private func declarations() throws -> [String: String] {
-    let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "Sources").path
+    let sources = URL(filePath: #filePath).appending(path: "../../../../Sources").standardized.path
     let paths = try #require(FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String })
     var found: [String: String] = [:]
     for path in paths
