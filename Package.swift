@@ -35,13 +35,20 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // Authentication: state machines without I/O, and the system's Kerberos, which is loaded on first use.
+    .target(name: "LupineAuthentication", dependencies: ["LupineWire", "LupineTLS"], swiftSettings: strict),
+    .target(name: "CLupineGSSAPI"),
+    .target(
+      name: "LupineGSSAPI", dependencies: ["LupineAuthentication", "CLupineGSSAPI"], swiftSettings: strict),
+
     // What composes them.
     .target(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     // The networking types that every Swift program knows, on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
+    .target(
+      name: "LupineURLSession", dependencies: ["LupineEngine", "LupineAuthentication"], swiftSettings: strict),
     // Alamofire's API on those.
     .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.
@@ -90,6 +97,11 @@ let package = Package(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineAuthenticationTests",
+      dependencies: ["LupineAuthentication", "LupineWire", "LupineTLS"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineGSSAPITests", dependencies: ["LupineGSSAPI", "LupineAuthentication"], swiftSettings: strict),
     .testTarget(
       name: "LupineReactorTests", dependencies: ["LupineReactor", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),

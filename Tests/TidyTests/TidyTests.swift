@@ -12,13 +12,15 @@ import Testing
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
     "LupineReactor": ["CLupineLinux", "Glibc", "Synchronization"],
+    "LupineAuthentication": ["LupineWire", "LupineTLS"],
+    "LupineGSSAPI": ["LupineAuthentication", "CLupineGSSAPI", "Glibc", "Synchronization"],
     "LupineEngine": ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "Synchronization"],
     "LupineLoopback": ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor", "Glibc"],
     "LupineOrigin": [
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
-    "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineURLSession": ["LupineEngine", "LupineAuthentication", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
@@ -127,7 +129,7 @@ import Testing
     let uses = words.flatMap(file.lineNumbers(of:))
     guard !uses.isEmpty else { return }
     let isFenced =
-      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback"].contains(file.target)
+      ["LupineTLS", "LupineReactor", "LupineCoding", "LupineLoopback", "LupineGSSAPI"].contains(file.target)
       || file.path == "Sources/LupineWire/Heads/ByteScan.swift"
       // InputStream declares methods with pointers.
       || file.path == "Sources/Lupine/Streams/ResponseInputStream.swift"

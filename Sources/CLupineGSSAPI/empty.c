@@ -1,0 +1,1 @@
+// SwiftPM requires a source file.

@@ -1,0 +1,61 @@
+// DigestAlgorithm: the algorithm parameter of Digest challenges (RFC 7616 §6.1).
+
+package import LupineTLS
+
+/// The algorithm of a Digest challenge: a hash function, with or without a session key.
+package struct DigestAlgorithm: Sendable, Hashable {
+  /// The hash functions of RFC 7616, weakest first.
+  package enum Function: Int, Sendable, Hashable, CaseIterable, Comparable {
+    case md5, sha256, sha512_256
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    /// The token without `-sess`.
+    var token: String {
+      switch self {
+      case .md5: "MD5"
+      case .sha256: "SHA-256"
+      case .sha512_256: "SHA-512-256"
+      }
+    }
+
+    private static let available = Set(allCases.filter { $0.digest.hash([]) != nil })
+
+    /// Whether OpenSSL's configuration allows the function.
+    var isAvailable: Bool { Self.available.contains(self) }
+
+    /// The function's implementation.
+    package var digest: MessageDigest {
+      switch self {
+      case .md5: .md5
+      case .sha256: .sha256
+      case .sha512_256: .sha512_256
+      }
+    }
+  }
+
+  /// The hash function.
+  package let function: Function
+  /// Whether the key of the responses is derived once from the first nonces, as with the `-sess` algorithms (§3.4.2).
+  package let isSession: Bool
+
+  /// Creates an algorithm.
+  package init(_ function: Function, isSession: Bool = false) {
+    self.function = function
+    self.isSession = isSession
+  }
+
+  // algorithm = "algorithm" "=" ( "MD5" / "MD5-sess" / "SHA-256" / "SHA-256-sess" / "SHA-512-256" / "SHA-512-256-sess"
+  // / token ) (§3.3)
+  /// Creates the algorithm with this token, ignoring case, or returns nil if there is none.
+  package init?(token: String) {
+    let name = token.lowercased()
+    let found = Function.allCases.lazy.flatMap { [Self($0), Self($0, isSession: true)] }
+      .first { $0.token.lowercased() == name }
+    guard let found else { return nil }
+    self = found
+  }
+
+  /// The token, such as `SHA-256-sess`.
+  package var token: String { isSession ? function.token + "-sess" : function.token }
+}

@@ -1,0 +1,102 @@
+// DigestChallenge: a WWW-Authenticate or Proxy-Authenticate challenge of the Digest scheme (RFC 7616 §3.3).
+
+package import LupineWire
+
+/// A Digest challenge that can be answered.
+package struct DigestChallenge: Sendable, Hashable {
+  /// The quality of protection: what a response proves besides the knowledge of the password.
+  package enum Protection: Sendable, Hashable {
+    /// The challenge has no qop, as in RFC 2069: the response covers method and target, and counts no nonces.
+    case legacy
+    /// The response covers method and target.
+    case method
+    /// The response covers method, target and content, because the server offers only `auth-int`.
+    case content
+  }
+
+  /// The maximum length of realm, nonce and opaque in bytes: 4 KiB each. Requests repeat them, and servers limit request
+  /// heads to 8 KiB (nginx, Apache) or more. Known servers' nonces have fewer than 200 bytes.
+  static let valueBytesMax = 4_096
+  /// The maximum number of URIs in `domain`: 64. More are dropped. No server is known to send more than a few.
+  static let domainCountMax = 64
+
+  /// The realm, which may be empty.
+  package let realm: String
+  /// The server's nonce.
+  package let nonce: String
+  /// The text that requests repeat unchanged, or nil if there is none.
+  package let opaque: String?
+  /// The algorithm; MD5 if the challenge has none.
+  package let algorithm: DigestAlgorithm
+  /// Whether the challenge has an algorithm parameter. Only then do requests have one.
+  let namesAlgorithm: Bool
+  /// The quality of protection of the responses. `auth` is preferred if the server offers both, so that no content has
+  /// to be read twice.
+  package let protection: Protection
+  /// URI references that define the protection space, as received. Empty stands for all URIs of the server.
+  package let domain: [String]
+  /// Whether the server refused a nonce whose response was otherwise correct, so that a new nonce needs no new
+  /// credential.
+  package let isStale: Bool
+  /// Whether requests contain a hash of the user name (§3.4.4).
+  package let hashesUser: Bool
+  /// Whether the server expects user name and password in UTF-8, and so knows `username*` (§4).
+  let expectsUTF8: Bool
+
+  /// The reason for which a challenge can't be answered.
+  package enum Defect: Error, Sendable, Hashable {
+    /// The challenge lacks a required parameter.
+    case missing(String)
+    /// A parameter is longer than `valueBytesMax`.
+    case tooLong(String)
+    /// The algorithm is unknown, or OpenSSL's configuration forbids it.
+    case unknownAlgorithm
+    /// The challenge has a qop parameter without a known value, or none with an algorithm that requires it.
+    case unknownProtection
+  }
+
+  /// Reads a challenge of the Digest scheme.
+  package init(_ challenge: Challenge) throws(Defect) {
+    realm = try Self.value("realm", of: challenge)
+    nonce = try Self.value("nonce", of: challenge)
+    opaque = challenge.parameter("opaque") == nil ? nil : try Self.value("opaque", of: challenge)
+    let token = challenge.parameter("algorithm")
+    guard let algorithm = DigestAlgorithm(token: token ?? "MD5"), algorithm.function.isAvailable else {
+      throw .unknownAlgorithm
+    }
+    self.algorithm = algorithm
+    namesAlgorithm = token != nil
+    protection = try Self.protection(offeredBy: challenge.parameter("qop"), with: algorithm)
+    // domain = "domain" "=" <"> URI ( 1*SP URI ) <">
+    let references = challenge.parameter("domain")?.utf8.split(separator: UInt8(ascii: " ")) ?? []
+    domain = references.prefix(Self.domainCountMax).map { String(decoding: $0, as: UTF8.self) }
+    isStale = challenge.isTrue("stale")
+    hashesUser = challenge.isTrue("userhash")
+    expectsUTF8 = challenge.parameter("charset")?.lowercased() == "utf-8"
+  }
+
+  private static func value(_ name: String, of challenge: Challenge) throws(Defect) -> String {
+    guard let value = challenge.parameter(name) else { throw .missing(name) }
+    guard value.utf8.count <= valueBytesMax else { throw .tooLong(name) }
+    return value
+  }
+
+  // qop-options = "qop" "=" <"> 1#( "auth" / "auth-int" / token ) <">
+  private static func protection(
+    offeredBy list: String?, with algorithm: DigestAlgorithm
+  ) throws(Defect) -> Protection {
+    guard let list else {
+      // RFC 2069 knows neither another function nor the client's nonce, from which -sess derives its key.
+      guard algorithm == DigestAlgorithm(.md5) else { throw .unknownProtection }
+      return .legacy
+    }
+    let offered = list.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" }
+    if offered.contains("auth") { return .method }
+    if offered.contains("auth-int") { return .content }
+    throw .unknownProtection
+  }
+}
+
+extension Challenge {
+  fileprivate func isTrue(_ name: String) -> Bool { parameter(name)?.lowercased() == "true" }
+}

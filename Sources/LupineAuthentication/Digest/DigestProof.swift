@@ -1,0 +1,92 @@
+// DigestProof: the credentials of one request, with which the server's answer is verified (RFC 7616 §3.4, §3.5).
+
+import LupineTLS
+import LupineWire
+
+/// The Digest credentials of one request.
+package struct DigestProof: Sendable {
+  /// The value of Authorization or Proxy-Authorization.
+  package internal(set) var fieldValue = ""
+  let digest: MessageDigest
+  /// H(A1).
+  let key: String
+  let nonce: String
+  let count: String
+  let clientNonce: String
+  fileprivate(set) var protection: DigestChallenge.Protection
+  let target: String
+
+  // response = KD( H(A1), unq(nonce) ":" nc ":" unq(cnonce) ":" unq(qop) ":" H(A2) ); KD(secret, data) = H(secret ":" data)
+  func response(to requestText: String) throws(DigestSession.Failure) -> String {
+    let hashed = try digest.hex(requestText)
+    guard let qop = protection.token else { return try digest.hex("\(key):\(nonce):\(hashed)") }
+    return try digest.hex("\(key):\(nonce):\(count):\(clientNonce):\(qop):\(hashed)")
+  }
+
+  /// What Authentication-Info proves about the server.
+  package enum Verdict: Sendable, Hashable {
+    /// The response has no `rspauth`, which is optional.
+    case unproven
+    /// The server knows the password.
+    case proven
+    /// The server, or somebody on the path, doesn't know the password, or the field belongs to another request.
+    case forged
+  }
+
+  /// Verifies a server's `rspauth`.
+  ///
+  /// - Parameters:
+  ///   - info: The response's Authentication-Info.
+  ///   - contentHash: The hash of the response's content. Called only for an `rspauth` that covers the content. If it
+  ///     returns nil, nothing is proven.
+  package func verify(_ info: DigestInformation, contentHash: () -> [UInt8]?) -> Verdict {
+    guard let answer = info.responseProof else { return .unproven }
+    let isForAnotherRequest = [(info.clientNonce, clientNonce), (info.count, count)].contains { received, sent in
+      received.map { $0 != sent } ?? false
+    }
+    guard !isForAnotherRequest else { return .forged }
+    var verified = self
+    // A2 = ":" request-uri; for auth-int: ":" request-uri ":" H(entity-body) (§3.5)
+    var responseText = ":\(target)"
+    switch info.protection?.lowercased() ?? protection.token {
+    case nil: break
+    case "auth": verified.protection = .method
+    case "auth-int":
+      verified.protection = .content
+      guard let hash = contentHash() else { return .unproven }
+      responseText += ":\(hex(hash))"
+    default: return .forged
+    }
+    guard let expected = try? verified.response(to: responseText) else { return .unproven }
+    return answer.lowercased() == expected ? .proven : .forged
+  }
+}
+
+extension DigestProof: CustomStringConvertible, CustomReflectable {
+  /// The target without secrets.
+  package var description: String { "DigestProof(target: \(target))" }
+  /// A mirror without children, because `dump` would print the key.
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// The fields Authentication-Info and Proxy-Authentication-Info of the Digest scheme.
+package struct DigestInformation: Sendable, Hashable {
+  /// The nonce for the next request, or nil if the current one stays.
+  package let nextNonce: String?
+  let responseProof: String?
+  let protection: String?
+  let clientNonce: String?
+  let count: String?
+
+  // Authentication-Info = #auth-param (RFC 7615 §3)
+  /// Parses a field value. Like challenges, it is never refused: what isn't understood is skipped.
+  package init(_ value: String) {
+    // The parameters of a challenge have the same syntax.
+    let parameters = Challenge.parse("Digest " + value).first
+    nextNonce = parameters?.parameter("nextnonce")
+    responseProof = parameters?.parameter("rspauth")
+    protection = parameters?.parameter("qop")
+    clientNonce = parameters?.parameter("cnonce")
+    count = parameters?.parameter("nc")
+  }
+}

@@ -1,0 +1,156 @@
+// DigestSession: answers the Digest challenges of one realm with one credential, and counts its nonces (RFC 7616 §3.4).
+
+package import LupineTLS
+
+/// One credential in one realm of an origin or a proxy, with the server's current nonce.
+///
+/// It is a value: its owner guards it with a lock, so that concurrent requests never have the same nonce count.
+package struct DigestSession: Sendable {
+  /// The reason for which a request gets no answer to the challenge.
+  package enum Failure: Error, Sendable, Hashable {
+    /// The server accepts only `auth-int`, and the content can't be hashed before it is sent.
+    case contentIsUnknown
+    /// OpenSSL's configuration forbids the hash function.
+    case hashIsUnavailable
+    /// The nonce was used 2³²−1 times, and its count has eight digits. A new challenge is needed.
+    case nonceIsExhausted
+  }
+
+  /// The challenge that started the session or, after `renew(with:)`, the last one.
+  package private(set) var challenge: DigestChallenge
+  private let user: String
+  /// H(user ":" realm ":" password), from which nobody can read the password, but which opens the realm.
+  private let secret: String
+  private let hashedUser: String
+  private var nonce: String
+  private var nonceCount: UInt32 = 0
+  /// The nonces of the first request of a `-sess` session, whose key is computed once (§3.4.2).
+  private var sessionKey: SessionKey?
+
+  private struct SessionKey: Sendable {
+    let clientNonce: String
+    let key: String
+  }
+
+  /// Starts a session.
+  package init(_ challenge: DigestChallenge, credential: PasswordCredential) throws(Failure) {
+    self.challenge = challenge
+    user = credential.user
+    nonce = challenge.nonce
+    let digest = challenge.algorithm.function.digest
+    secret = try digest.hex("\(credential.user):\(challenge.realm):\(credential.password)")
+    hashedUser = try digest.hex("\(credential.user):\(challenge.realm)")
+  }
+
+  /// Continues the session with a newer challenge of the same realm and algorithm. Returns false, without any effect,
+  /// for another one.
+  package mutating func renew(with newer: DigestChallenge) -> Bool {
+    guard newer.realm == challenge.realm, newer.algorithm == challenge.algorithm else { return false }
+    challenge = newer
+    replaceNonce(by: newer.nonce)
+    // A new challenge begins a new authentication session (§3.6).
+    sessionKey = nil
+    return true
+  }
+
+  /// Takes the nonce that a server announces for the next request (§3.5). If another response has replaced the proof's
+  /// nonce already, that newer nonce stays.
+  package mutating func adopt(_ nextNonce: String, announcedFor proof: DigestProof) {
+    guard proof.nonce == nonce, nextNonce.utf8.count <= DigestChallenge.valueBytesMax else { return }
+    replaceNonce(by: nextNonce)
+  }
+
+  private mutating func replaceNonce(by newer: String) {
+    guard newer != nonce else { return }
+    nonce = newer
+    nonceCount = 0
+  }
+
+  /// Returns the credentials for one request, and counts the nonce.
+  ///
+  /// - Parameters:
+  ///   - method: The request's method.
+  ///   - target: The request target without scheme and authority, or host and port for CONNECT.
+  ///   - clientNonce: A random text for this request, of at least 64 bits.
+  ///   - contentHash: Returns the hash of the content, or nil if the content isn't known in advance. Called only if the
+  ///     server accepts only `auth-int`.
+  package mutating func proof(
+    method: String, target: String, clientNonce: String, contentHash: (MessageDigest) -> [UInt8]?
+  ) throws(Failure) -> DigestProof {
+    guard nonceCount < .max else { throw .nonceIsExhausted }
+    let digest = challenge.algorithm.function.digest
+    var requestText = "\(method):\(target)"
+    if challenge.protection == .content {
+      guard let hash = contentHash(digest) else { throw .contentIsUnknown }
+      requestText += ":\(hex(hash))"
+    }
+    let (key, clientNonce) = try key(clientNonce)
+    nonceCount += 1
+    var proof = DigestProof(
+      digest: digest, key: key, nonce: nonce, count: Self.eightDigits(nonceCount), clientNonce: clientNonce,
+      protection: challenge.protection, target: target)
+    proof.fieldValue = fieldValue(of: proof, response: try proof.response(to: requestText))
+    return proof
+  }
+
+  // A1 = unq(username) ":" unq(realm) ":" passwd; with -sess: H( A1 ) ":" unq(nonce-prime) ":" unq(cnonce-prime)
+  /// Returns H(A1) with the client's nonce, which stays the same for a whole session of `-sess`, so that servers that
+  /// derive the key from each request's nonces compute the same one.
+  private mutating func key(_ clientNonce: String) throws(Failure) -> (key: String, clientNonce: String) {
+    guard challenge.algorithm.isSession else { return (secret, clientNonce) }
+    if let sessionKey { return (sessionKey.key, sessionKey.clientNonce) }
+    let key = try challenge.algorithm.function.digest.hex("\(secret):\(nonce):\(clientNonce)")
+    sessionKey = SessionKey(clientNonce: clientNonce, key: key)
+    return (key, clientNonce)
+  }
+
+  // credentials = "Digest" 1*SP #auth-param (§3.4). Only the parameters for which §3.4 requires it are quoted.
+  private func fieldValue(of proof: DigestProof, response: String) -> String {
+    var parameters: [String] = [
+      userParameter, "realm=\(quotedString(challenge.realm))", "uri=\(quotedString(proof.target))",
+    ]
+    if challenge.namesAlgorithm { parameters.append("algorithm=\(challenge.algorithm.token)") }
+    parameters.append("nonce=\(quotedString(nonce))")
+    if let qop = challenge.protection.token {
+      parameters += ["nc=\(proof.count)", "cnonce=\(quotedString(proof.clientNonce))", "qop=\(qop)"]
+    }
+    parameters.append("response=\"\(response)\"")
+    if let opaque = challenge.opaque { parameters.append("opaque=\(quotedString(opaque))") }
+    if challenge.hashesUser { parameters.append("userhash=true") }
+    return "Digest " + parameters.joined(separator: ", ")
+  }
+
+  /// The user name: hashed if the server requests that, else quoted, or in the encoding of RFC 8187 if a quoted string
+  /// can't contain it or the server knows UTF-8 (§3.4.4). A server of RFC 2617 doesn't know `username*`.
+  private var userParameter: String {
+    if challenge.hashesUser { return "username=\"\(hashedUser)\"" }
+    let hasControls = user.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+    let isASCII = user.utf8.allSatisfy { $0 < 0x80 }
+    if hasControls || (!isASCII && challenge.expectsUTF8) { return "username*=UTF-8''\(extendedValue(user))" }
+    return "username=\(quotedString(user))"
+  }
+
+  // nc-value = 8LHEX
+  private static func eightDigits(_ count: UInt32) -> String {
+    let digits = String(count, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}
+
+extension DigestSession: CustomStringConvertible, CustomReflectable {
+  /// The realm and the algorithm, without secrets.
+  package var description: String { "DigestSession(realm: \(challenge.realm), \(challenge.algorithm.token))" }
+  /// A mirror without children, because `dump` would print the keys.
+  package var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension DigestChallenge.Protection {
+  /// The value of qop, or nil if there is none.
+  var token: String? {
+    switch self {
+    case .legacy: nil
+    case .method: "auth"
+    case .content: "auth-int"
+    }
+  }
+}

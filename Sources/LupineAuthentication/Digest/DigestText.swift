@@ -1,0 +1,40 @@
+// DigestText: hexadecimal hashes, quoted strings and extended values, as Digest's formulas and parameters contain them.
+
+import LupineTLS
+
+/// Returns two lowercase hexadecimal digits for each byte (RFC 7616 §3.1.3: LHEX).
+func hex(_ bytes: [UInt8]) -> String {
+  let digits = Array("0123456789abcdef".utf8)
+  return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+}
+
+/// Returns the text as quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE (RFC 9110 §5.6.4).
+func quotedString(_ text: String) -> String {
+  var quoted = "\""
+  for scalar in text.unicodeScalars {
+    if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
+    quoted.unicodeScalars.append(scalar)
+  }
+  return quoted + "\""
+}
+
+// value-chars = *( pct-encoded / attr-char ) (RFC 8187 §3.2.1)
+/// Returns the text in UTF-8 with all bytes percent-encoded that aren't attr-char.
+func extendedValue(_ text: String) -> String {
+  let kept = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$&+-.^_`|~".utf8)
+  return text.utf8.reduce(into: "") { value, byte in
+    if kept.contains(byte) {
+      value.unicodeScalars.append(Unicode.Scalar(byte))
+    } else {
+      value += "%" + hex([byte]).uppercased()
+    }
+  }
+}
+
+extension MessageDigest {
+  /// Returns the hash of the text's UTF-8 in hexadecimal digits.
+  func hex(_ text: String) throws(DigestSession.Failure) -> String {
+    guard let bytes = hash(Array(text.utf8)) else { throw .hashIsUnavailable }
+    return LupineAuthentication.hex(bytes)
+  }
+}

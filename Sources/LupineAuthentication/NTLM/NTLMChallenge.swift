@@ -1,0 +1,113 @@
+// NTLMChallenge: the server's CHALLENGE_MESSAGE, whose lengths and offsets are checked (MS-NLMP 2.2.1.2, 2.2.2.1).
+
+/// The reason for which an NTLM handshake fails.
+package enum NTLMError: Error, Sendable, Hashable {
+  /// The message is malformed; the payload names the part.
+  case malformed(String)
+  /// The message is longer than `NTLMChallenge.bytesMax`.
+  case tooLong
+  /// The server doesn't support NTLMv2, and weaker versions are never used.
+  case versionIsTooOld
+  /// The server sent no challenge after the first message.
+  case noChallenge
+  /// The server has refused the credential.
+  case refused
+  /// OpenSSL's configuration forbids MD5, which NTLM requires.
+  case hashIsUnavailable
+}
+
+/// A server's challenge.
+struct NTLMChallenge: Sendable, Hashable {
+  /// The maximum length of a message in bytes: 16 KiB. Windows' messages have a few hundred.
+  static let bytesMax = 16_384
+
+  /// Flags of MS-NLMP 2.2.2.5.
+  struct Flags: OptionSet, Sendable, Hashable {
+    let rawValue: UInt32
+    static let unicode = Flags(rawValue: 0x0000_0001)
+    static let requestTarget = Flags(rawValue: 0x0000_0004)
+    static let ntlm = Flags(rawValue: 0x0000_0200)
+    static let alwaysSign = Flags(rawValue: 0x0000_8000)
+    static let extendedSessionSecurity = Flags(rawValue: 0x0008_0000)
+    static let targetInfo = Flags(rawValue: 0x0080_0000)
+    static let version = Flags(rawValue: 0x0200_0000)
+    static let key128 = Flags(rawValue: 0x2000_0000)
+    static let key56 = Flags(rawValue: 0x8000_0000)
+  }
+
+  let flags: Flags
+  /// The server's nonce, of 8 bytes.
+  let nonce: [UInt8]
+  /// The attributes of the server without `endOfList`, in their order.
+  let attributes: [NTLMAttribute]
+  /// The message as received, which the integrity code covers.
+  let message: [UInt8]
+
+  // Signature (8), MessageType (4), TargetNameFields (8), NegotiateFlags (4), ServerChallenge (8), Reserved (8),
+  // TargetInfoFields (8), Version (8), Payload
+  /// Parses a message.
+  init(_ message: [UInt8]) throws(NTLMError) {
+    guard message.count <= Self.bytesMax else { throw .tooLong }
+    guard message.count >= 48, message.starts(with: NTLMMessage.signature), message.littleEndianWord(at: 8) == 2 else {
+      throw .malformed("header")
+    }
+    flags = Flags(rawValue: message.littleEndianWord(at: 20))
+    // Without extended session security the server computes NTLMv1; NTLMv2 requires the target information.
+    guard flags.isSuperset(of: [.unicode, .extendedSessionSecurity, .targetInfo]) else { throw .versionIsTooOld }
+    nonce = Array(message[24..<32])
+    attributes = try NTLMAttribute.list(in: Self.field(at: 40, of: message))
+    self.message = message
+  }
+
+  // Len (2), MaxLen (2), BufferOffset (4)
+  private static func field(at position: Int, of message: [UInt8]) throws(NTLMError) -> ArraySlice<UInt8> {
+    let length = Int(message.littleEndianHalf(at: position))
+    let offset = Int(message.littleEndianWord(at: position + 4))
+    guard offset >= 48, offset <= message.count, length <= message.count - offset else {
+      throw .malformed("target information")
+    }
+    return message[offset..<offset + length]
+  }
+}
+
+// AV_PAIR: AvId (2), AvLen (2), Value
+/// An attribute of the target information.
+struct NTLMAttribute: Sendable, Hashable {
+  static let endOfList: UInt16 = 0
+  static let flags: UInt16 = 6
+  static let timestamp: UInt16 = 7
+  static let targetName: UInt16 = 9
+  static let channelBindings: UInt16 = 10
+
+  let identifier: UInt16
+  let value: [UInt8]
+
+  /// Parses a list, which must end with `endOfList`. Bytes after that are ignored.
+  static func list(in bytes: ArraySlice<UInt8>) throws(NTLMError) -> [NTLMAttribute] {
+    var rest = Array(bytes)[...]
+    var attributes: [NTLMAttribute] = []
+    while rest.count >= 4 {
+      let header = Array(rest.prefix(4))
+      let (identifier, length) = (header.littleEndianHalf(at: 0), Int(header.littleEndianHalf(at: 2)))
+      if identifier == endOfList { return attributes }
+      rest = rest.dropFirst(4)
+      guard length <= rest.count else { throw .malformed("attribute") }
+      // A timestamp is a FILETIME.
+      guard identifier != timestamp || length == 8 else { throw .malformed("timestamp") }
+      attributes.append(NTLMAttribute(identifier: identifier, value: Array(rest.prefix(length))))
+      rest = rest.dropFirst(length)
+    }
+    throw .malformed("end of the attributes")
+  }
+
+  /// Returns the bytes of a list with `endOfList`.
+  static func encode(_ attributes: [NTLMAttribute]) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for attribute in attributes + [NTLMAttribute(identifier: endOfList, value: [])] {
+      bytes.append(littleEndian: attribute.identifier)
+      bytes.append(littleEndian: UInt16(attribute.value.count))
+      bytes += attribute.value
+    }
+    return bytes
+  }
+}

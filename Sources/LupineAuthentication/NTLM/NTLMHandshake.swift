@@ -1,0 +1,109 @@
+// NTLMHandshake: the client's side of an NTLMv2 authentication on one connection (MS-NLMP 3.1.5).
+
+/// Produces the messages of one connection: first `start`, then `answer` to the server's challenge.
+///
+/// LM, LMv2 and NTLMv1 responses are never sent. The last message has an integrity code over all three messages, so that
+/// nobody on the path can change the first two.
+package struct NTLMHandshake: Sendable {
+  /// The inputs of the last message that don't come from the server.
+  package struct Parameters: Sendable {
+    /// The user name: `user`, `DOMAIN\user` or `user@domain`.
+    package var credential: PasswordCredential
+    /// The host that was asked for, which becomes the service's name `HTTP/host`.
+    package var host: String
+    /// The connection's binding, or nil without TLS.
+    package var binding: ChannelBinding?
+    /// The time in units of 100 ns since 1601, which is sent if the server's challenge has none.
+    package var time: UInt64
+    /// 8 random bytes.
+    package var nonce: [UInt8]
+
+    /// Creates the inputs.
+    package init(
+      credential: PasswordCredential, host: String, binding: ChannelBinding?, time: UInt64, nonce: [UInt8]
+    ) {
+      precondition(nonce.count == 8, "the client's nonce has \(nonce.count) bytes")
+      self.credential = credential
+      self.host = host
+      self.binding = binding
+      self.time = time
+      self.nonce = nonce
+    }
+  }
+
+  private enum State {
+    case initial
+    case negotiating([UInt8])
+    case authenticated
+  }
+  private var state = State.initial
+
+  /// Creates a handshake.
+  package init() {}
+
+  /// Returns the first message.
+  package mutating func start() -> [UInt8] {
+    let message = NTLMMessage.negotiate()
+    state = .negotiating(message)
+    return message
+  }
+
+  /// Returns the last message.
+  ///
+  /// - Parameter token: The server's challenge. Nil if its response has none, which means a refusal.
+  package mutating func answer(_ token: [UInt8]?, with parameters: Parameters) throws(NTLMError) -> [UInt8] {
+    guard case .negotiating(let first) = state else { throw .refused }
+    guard let token else { throw .noChallenge }
+    let challenge = try NTLMChallenge(token)
+    let (domain, user) = Self.names(in: parameters.credential.user)
+    let key = try NTLMResponse.key(user: user, domain: domain, password: parameters.credential.password)
+    let response = try NTLMResponse(
+      key: key, serverNonce: challenge.nonce, clientNonce: parameters.nonce,
+      time: challenge.time ?? parameters.time, targetInformation: challenge.targetInformation(for: parameters))
+    let fields = [response.bytes, NTLMMessage.utf16(domain), NTLMMessage.utf16(user)]
+    guard fields.allSatisfy({ $0.count <= NTLMChallenge.bytesMax }) else { throw .tooLong }
+    var message = NTLMMessage.authenticate(
+      flags: NTLMMessage.flags.intersection(challenge.flags), domain: fields[1], user: fields[2], response: fields[0])
+    // MIC = HMAC_MD5(ExportedSessionKey, NEGOTIATE_MESSAGE || CHALLENGE_MESSAGE || AUTHENTICATE_MESSAGE)
+    let code = try NTLMResponse.code(first + challenge.message + message, key: response.sessionKey)
+    let position = NTLMMessage.integrityCodePosition
+    message.replaceSubrange(position..<position + code.count, with: code)
+    state = .authenticated
+    return message
+  }
+
+  /// Splits `DOMAIN\user`. In `user@domain`, the server finds the domain.
+  private static func names(in text: String) -> (domain: String, user: String) {
+    guard let separator = text.firstIndex(of: "\\") else { return ("", text) }
+    return (String(text[..<separator]), String(text[text.index(after: separator)...]))
+  }
+}
+
+extension NTLMChallenge {
+  /// The server's time, or nil if it sent none.
+  fileprivate var time: UInt64? {
+    attributes.first { $0.identifier == NTLMAttribute.timestamp }.map { attribute in
+      UInt64(attribute.value.littleEndianWord(at: 4)) << 32 | UInt64(attribute.value.littleEndianWord(at: 0))
+    }
+  }
+
+  /// The server's attributes with the client's: the integrity code's flag, the channel binding (zeros without one), and
+  /// the service's name (MS-NLMP 3.1.5.1.2).
+  fileprivate func targetInformation(
+    for parameters: NTLMHandshake.Parameters
+  ) throws(NTLMError) -> [UInt8] {
+    var binding = [UInt8](repeating: 0, count: 16)
+    if let required = parameters.binding {
+      guard let hash = required.hash else { throw .hashIsUnavailable }
+      binding = hash
+    }
+    // 2: the message has an integrity code.
+    let own = [
+      NTLMAttribute(identifier: NTLMAttribute.flags, value: [2, 0, 0, 0]),
+      NTLMAttribute(identifier: NTLMAttribute.channelBindings, value: binding),
+      NTLMAttribute(identifier: NTLMAttribute.targetName, value: NTLMMessage.utf16("HTTP/\(parameters.host)")),
+    ]
+    let replaced = Set(own.map(\.identifier))
+    return NTLMAttribute.encode(attributes.filter { !replaced.contains($0.identifier) } + own)
+  }
+}

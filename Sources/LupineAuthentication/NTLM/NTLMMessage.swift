@@ -1,0 +1,56 @@
+// NTLMMessage: the client's messages, NEGOTIATE_MESSAGE and AUTHENTICATE_MESSAGE (MS-NLMP 2.2.1.1, 2.2.1.3).
+
+enum NTLMMessage {
+  static let signature = Array("NTLMSSP\0".utf8)
+
+  /// What the client requests. Neither signing nor sealing of messages is requested, as HTTP uses neither, so that no
+  /// session key is exchanged.
+  static let flags: NTLMChallenge.Flags = [
+    .unicode, .requestTarget, .ntlm, .alwaysSign, .extendedSessionSecurity, .targetInfo, .version, .key128, .key56,
+  ]
+
+  // ProductMajorVersion, ProductMinorVersion, ProductBuild (2), Reserved (3), NTLMRevisionCurrent: 15 (2.2.2.10)
+  /// A version that servers ignore, apart from the revision. gss-ntlmssp refuses messages without it.
+  private static let version: [UInt8] = [10, 0, 0, 0, 0, 0, 0, 15]
+
+  /// Returns the first message, without names of a domain and workstation.
+  static func negotiate() -> [UInt8] {
+    var message = signature
+    message.append(littleEndian: UInt32(1))
+    message.append(littleEndian: flags.rawValue)
+    message += [UInt8](repeating: 0, count: 16)
+    return message + version
+  }
+
+  /// The position of the integrity code, of 16 bytes, in the last message.
+  static let integrityCodePosition = 72
+
+  /// Returns the last message, with zeros in place of the integrity code.
+  static func authenticate(
+    flags: NTLMChallenge.Flags, domain: [UInt8], user: [UInt8], response: [UInt8]
+  ) -> [UInt8] {
+    let headBytes = integrityCodePosition + 16
+    // LmChallengeResponse is 24 zeros: LM and LMv2 responses help only an attacker who guesses passwords.
+    let payloads = [[UInt8](repeating: 0, count: 24), response, domain, user, [], []]
+    var message = signature
+    message.append(littleEndian: UInt32(3))
+    var offset = headBytes
+    for payload in payloads {
+      message.append(littleEndian: UInt16(payload.count))
+      message.append(littleEndian: UInt16(payload.count))
+      message.append(littleEndian: UInt32(offset))
+      offset += payload.count
+    }
+    message.append(littleEndian: flags.rawValue)
+    message += version
+    message += [UInt8](repeating: 0, count: 16)
+    return message + payloads.joined()
+  }
+
+  /// Returns UTF-16, least significant byte first.
+  static func utf16(_ text: String) -> [UInt8] {
+    var bytes: [UInt8] = []
+    for unit in text.utf16 { bytes.append(littleEndian: unit) }
+    return bytes
+  }
+}

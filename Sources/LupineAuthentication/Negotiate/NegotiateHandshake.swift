@@ -1,0 +1,91 @@
+// NegotiateHandshake: the client's side of a Negotiate authentication on one connection (RFC 4559 §4, §5).
+
+/// Exchanges tokens with a server, and verifies that it has proven its identity too.
+package struct NegotiateHandshake<Context: SecurityContext>: Sendable {
+  /// The reason for which the handshake fails.
+  package enum Failure: Error, Sendable, Hashable {
+    /// The context can't be established.
+    case context(SecurityContextError)
+    /// The server refused the first or a later token without sending one of its own.
+    case refused
+    /// The server granted the request without a proof of its identity.
+    case serverIsUnproven
+    /// The server sent more than `NegotiateHandshake.stepsMax` tokens.
+    case tooManySteps
+  }
+
+  /// The maximum number of tokens: 10. Kerberos needs one, and NTLM in SPNEGO three.
+  package static var stepsMax: Int { 10 }
+
+  private enum State {
+    /// The context requires a token, after that many steps.
+    case open(stepCount: Int)
+    /// The context needs no further token.
+    case established
+    case failed(Failure)
+  }
+
+  private var context: Context
+  private var state = State.open(stepCount: 0)
+
+  /// Starts a handshake with a new context.
+  package init(_ context: Context) { self.context = context }
+
+  /// Returns the first token.
+  package mutating func start() throws(Failure) -> [UInt8] { try next(after: nil) }
+
+  /// Returns the token that follows a 401 or 407 response.
+  ///
+  /// - Parameter token: The token of the response's challenge, or nil if it has none, which means a refusal.
+  package mutating func answer(_ token: [UInt8]?) throws(Failure) -> [UInt8] {
+    guard let token, case .open = state else { return try fail(.refused) }
+    return try next(after: token)
+  }
+
+  /// Verifies a response that isn't 401 or 407.
+  ///
+  /// - Parameter token: The token of the response's WWW-Authenticate or Proxy-Authenticate field, or nil if it has none.
+  package mutating func finish(_ token: [UInt8]?) throws(Failure) {
+    switch state {
+    case .established: return
+    case .failed(let failure): throw failure
+    case .open:
+      guard let token else { return try fail(.serverIsUnproven) }
+      switch try step(token) {
+      case .established(_, isMutual: true): state = .established
+      case .established, .proceed: return try fail(.serverIsUnproven)
+      }
+    }
+  }
+
+  private mutating func next(after token: [UInt8]?) throws(Failure) -> [UInt8] {
+    switch try step(token) {
+    case .proceed(let next): return next
+    case .established(let next?, isMutual: true):
+      state = .established
+      return next
+    case .established: return try fail(.serverIsUnproven)
+    }
+  }
+
+  private mutating func step(_ token: [UInt8]?) throws(Failure) -> SecurityContextStep {
+    switch state {
+    case .established: return try fail(.refused)
+    case .failed(let failure): throw failure
+    case .open(let stepCount):
+      guard stepCount < Self.stepsMax else { return try fail(.tooManySteps) }
+      state = .open(stepCount: stepCount + 1)
+      do throws(SecurityContextError) {
+        return try context.step(token)
+      } catch {
+        return try fail(.context(error))
+      }
+    }
+  }
+
+  /// A failed handshake stays failed.
+  private mutating func fail<Result>(_ failure: Failure) throws(Failure) -> Result {
+    state = .failed(failure)
+    throw failure
+  }
+}

@@ -1,0 +1,74 @@
+// MessageDigest: the hash functions of authentication schemes, computed by OpenSSL, alone and keyed (RFC 2104).
+
+import CLupineOpenSSL
+
+/// A hash function.
+package enum MessageDigest: String, Sendable, Hashable, CaseIterable {
+  case md5 = "MD5"
+  case sha256 = "SHA2-256"
+  case sha384 = "SHA2-384"
+  case sha512 = "SHA2-512"
+  case sha512_256 = "SHA2-512/256"
+
+  /// Returns the hash of the bytes, or nil if OpenSSL's configuration doesn't allow the function, as FIPS mode forbids
+  /// MD5.
+  package func hash(_ bytes: [UInt8]) -> [UInt8]? {
+    OpenSSL.setUp()
+    defer { ERR_clear_error() }
+    return filled { output, count in
+      // SAFETY: OpenSSL reads `bytes.count` bytes and writes at most EVP_MAX_MD_SIZE, the size of the output.
+      EVP_Q_digest(nil, rawValue, nil, bytes, bytes.count, output, &count)
+    }
+  }
+
+  /// Returns the HMAC of the bytes (RFC 2104), or nil if OpenSSL's configuration doesn't allow the function.
+  package func authenticationCode(of bytes: [UInt8], key: [UInt8]) -> [UInt8]? {
+    OpenSSL.setUp()
+    defer { ERR_clear_error() }
+    return filled { output, count in
+      // SAFETY: OpenSSL reads the key and the bytes, and writes at most the size that it is given.
+      let written = EVP_Q_mac(
+        nil, "HMAC", nil, rawValue, nil, key, key.count, bytes, bytes.count, output, Int(EVP_MAX_MD_SIZE), &count)
+      return written == nil ? 0 : 1
+    }
+  }
+
+  private func filled(by compute: (UnsafeMutablePointer<UInt8>?, inout Int) -> Int32) -> [UInt8]? {
+    var isComputed = false
+    let output = [UInt8](unsafeUninitializedCapacity: Int(EVP_MAX_MD_SIZE)) { buffer, filled in
+      // SAFETY: the functions initialize as many bytes as they report; after a failure none are used.
+      var count = 0
+      isComputed = compute(buffer.baseAddress, &count) == 1
+      filled = isComputed ? count : 0
+    }
+    return isComputed ? output : nil
+  }
+}
+
+/// Returns the hash of a certificate in DER that binds an authentication to a TLS connection, `tls-server-end-point`
+/// (RFC 5929 §4.1).
+///
+/// The function is that of the certificate's signature, with SHA-256 in place of MD5 and SHA-1. Nil if the signature
+/// uses no hash function, as Ed25519 does, because the binding is undefined then, and if the bytes aren't exactly one
+/// certificate.
+package func endPointBinding(ofCertificate der: [UInt8]) -> [UInt8]? {
+  OpenSSL.setUp()
+  defer { ERR_clear_error() }
+  guard let certificate = Certificate(der: der), let digest = certificate.signatureDigest else { return nil }
+  return digest.hash(der)
+}
+
+extension Certificate {
+  /// The function with which `tls-server-end-point` hashes the certificate, or nil if there is none.
+  fileprivate var signatureDigest: MessageDigest? {
+    var function = NID_undef
+    // SAFETY: reads the certificate, and writes only to `function`.
+    guard X509_get_signature_info(pointer, &function, nil, nil, nil) == 1 else { return nil }
+    return switch function {
+    case NID_md5, NID_sha1, NID_sha256: .sha256
+    case NID_sha384: .sha384
+    case NID_sha512: .sha512
+    default: nil
+    }
+  }
+}

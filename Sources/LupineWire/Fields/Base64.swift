@@ -1,0 +1,50 @@
+// Base64: the encoding of credentials and tokens in authentication fields (RFC 4648 §4, RFC 9110 §11.2).
+
+/// Base64 with padding (RFC 4648 §4).
+package enum Base64 {
+  private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+  /// Returns the text of the bytes, with padding.
+  package static func encode(_ bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    for start in stride(from: 0, to: bytes.count, by: 3) {
+      let group = bytes[start..<min(start + 3, bytes.count)]
+      var bits: UInt32 = 0
+      for (index, byte) in group.enumerated() { bits |= UInt32(byte) << UInt32(16 - 8 * index) }
+      for index in 0..<4 {
+        text.append(index <= group.count ? alphabet[Int(bits >> UInt32(18 - 6 * index)) & 63] : UInt8(ascii: "="))
+      }
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  // 4base64char groups; the last group has 2 or 3 characters, whose unused bits are zero (RFC 4648 §3.5, §4).
+  /// Returns the bytes of a text without padding, as `Challenge.Content.token68` contains it, or nil if the text isn't
+  /// the encoding of any bytes.
+  package static func decode(unpadded text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
+    var (bits, bitCount) = (UInt32(0), UInt32(0))
+    for character in text.utf8 {
+      guard let value = value(of: character) else { return nil }
+      bits = bits << 6 | UInt32(value)
+      bitCount += 6
+      guard bitCount >= 8 else { continue }
+      bitCount -= 8
+      bytes.append(UInt8(truncatingIfNeeded: bits >> bitCount))
+      bits &= 1 << bitCount - 1
+    }
+    return bitCount < 6 && bits == 0 ? bytes : nil
+  }
+
+  private static func value(of character: UInt8) -> UInt8? {
+    switch character {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): character - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): character - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): 62
+    case UInt8(ascii: "/"): 63
+    default: nil
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// NegotiateTests: the order of tokens, and the verification that the server has proven its identity.
+
+import Testing
+
+@testable import LupineAuthentication
+
+@Suite("Negotiate")
+struct NegotiateTests {
+  /// A context that returns scripted steps, and records the tokens it was given.
+  private struct ScriptedContext: SecurityContext {
+    var steps: [SecurityContextStep]
+    var expected: [[UInt8]?]
+
+    mutating func step(_ token: [UInt8]?) throws(SecurityContextError) -> SecurityContextStep {
+      guard !steps.isEmpty, token == expected.removeFirst() else { throw SecurityContextError("defective token") }
+      return steps.removeFirst()
+    }
+  }
+
+  private typealias Handshake = NegotiateHandshake<ScriptedContext>
+
+  private func handshake(_ steps: [SecurityContextStep], expecting tokens: [[UInt8]?]) -> Handshake {
+    NegotiateHandshake(ScriptedContext(steps: steps, expected: tokens))
+  }
+
+  @Test("Kerberos needs one token, and the server's token in the final response proves its identity")
+  func kerberos() throws {
+    var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
+    #expect(try handshake.start() == [1])
+    try handshake.finish([2])
+  }
+
+  @Test("a context of several steps answers each challenge, and may be established before the last response")
+  func severalSteps() throws {
+    var handshake = handshake([.proceed([1]), .established([3], isMutual: true)], expecting: [nil, [2]])
+    #expect(try handshake.start() == [1])
+    #expect(try handshake.answer([2]) == [3])
+    try handshake.finish(nil)
+  }
+
+  @Test(
+    "a server that doesn't prove its identity is refused, and stays refused",
+    arguments: [
+      (.established(nil, isMutual: false), [2]), (.proceed([3]), [2]), (.established(nil, isMutual: true), nil),
+    ] as [(SecurityContextStep, [UInt8]?)])
+  func unproven(step: SecurityContextStep, token: [UInt8]?) throws {
+    var handshake = handshake([.proceed([1]), step], expecting: [nil, [2]])
+    _ = try handshake.start()
+    #expect(throws: Handshake.Failure.serverIsUnproven) { try handshake.finish(token) }
+    #expect(throws: Handshake.Failure.serverIsUnproven) { try handshake.finish([2]) }
+  }
+
+  @Test("a defective token of the server is an error of the context")
+  func defectiveToken() throws {
+    var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
+    _ = try handshake.start()
+    #expect(throws: Handshake.Failure.context(SecurityContextError("defective token"))) { try handshake.finish([9]) }
+  }
+
+  @Test("a challenge without a token after the first is a refusal, as is one after the context is established")
+  func refusals() throws {
+    var handshake = handshake([.proceed([1])], expecting: [nil])
+    _ = try handshake.start()
+    #expect(throws: Handshake.Failure.refused) { try handshake.answer(nil) }
+
+    var complete = self.handshake([.established([1], isMutual: true)], expecting: [nil])
+    _ = try complete.start()
+    #expect(throws: Handshake.Failure.refused) { try complete.answer([2]) }
+  }
+
+  @Test("a server that never stops sending tokens is stopped")
+  func endless() throws {
+    let count = Handshake.stepsMax
+    var handshake = handshake(
+      Array(repeating: .proceed([1]), count: count + 1), expecting: [nil] + Array(repeating: [2], count: count))
+    _ = try handshake.start()
+    for _ in 1..<count { _ = try handshake.answer([2]) }
+    #expect(throws: Handshake.Failure.tooManySteps) { try handshake.answer([2]) }
+  }
+}

@@ -1,0 +1,33 @@
+// GSSAPITests: loading of the system's library, and its errors. Contexts with a ticket need a Kerberos server.
+
+import LupineAuthentication
+import Testing
+
+@testable import LupineGSSAPI
+
+@Suite("GSSAPI")
+struct GSSAPITests {
+  @Test("a missing library is an error that names the package to install")
+  func missing() {
+    let error = #expect(throws: SecurityContextError.self) { try GSSAPILibrary(named: "libmissing.so.2") }
+    #expect(error?.description.contains("libmissing.so.2") == true)
+    #expect(error?.description.contains("libgssapi-krb5-2") == true)
+  }
+
+  @Test("a library without GSSAPI's functions is an error that names the function")
+  func foreign() {
+    let error = #expect(throws: SecurityContextError.self) { try GSSAPILibrary(named: "libc.so.6") }
+    #expect(error?.description.contains("gss_import_name") == true)
+  }
+
+  @Test("without a ticket, and with a defective token, the context fails with the library's words")
+  func noTicket() throws {
+    // The package is optional, so the library may be missing.
+    guard let library = try? GSSAPILibrary.loaded() else { return }
+    let context = try GSSAPIContext(host: "h.invalid", binding: nil, library: library)
+    for token in [nil, [], [0x60, 0xFF]] as [[UInt8]?] {
+      let error = #expect(throws: SecurityContextError.self) { try context.step(token) }
+      #expect(error?.description.isEmpty == false)
+    }
+  }
+}
