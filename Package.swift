@@ -122,7 +122,8 @@ let package = Package(
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "Lupine", "LupineURLSession", "LupineAuthentication", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
         "LupineMainQueue",
         "LupineFaults",
       ],

@@ -38,6 +38,11 @@ package struct AuthenticationOffer: Sendable, Hashable {
     }
   }
 
+  /// The challenge, if its scheme is Digest.
+  package var digest: DigestChallenge? {
+    if case .digest(let challenge) = content { challenge } else { nil }
+  }
+
   /// Reads a challenge, or returns nil if its scheme is unknown or it is malformed.
   package init?(_ challenge: Challenge) {
     switch challenge.scheme.lowercased() {
@@ -73,8 +78,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
 
   /// The scheme's rank and, for Digest, that of the hash function.
   private var strength: Int {
-    guard case .digest(let digest) = content else { return scheme.rawValue << 8 }
-    return scheme.rawValue << 8 | digest.algorithm.function.rawValue
+    scheme.rawValue << 8 | (digest?.algorithm.function.rawValue ?? 0)
   }
 
   /// The token of a challenge whose scheme transfers binary messages.

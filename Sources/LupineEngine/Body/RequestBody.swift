@@ -21,7 +21,7 @@ public struct RequestBody: Sendable {
   public struct HeldBytes: Sendable {
     /// The number of bytes.
     public let byteCount: Int
-    let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
+    package let append: @Sendable (_ range: Range<Int>, _ output: inout [UInt8]) -> Void
 
     /// Creates a segment from a byte count and a function that copies the bytes.
     ///

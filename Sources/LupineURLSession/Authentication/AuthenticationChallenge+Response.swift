@@ -1,81 +1,94 @@
-// Which credential a response asks for, and what is done about it (RFC 9110 §11.6). Pure: no request is sent from here.
+// The challenge of a response, and the outcome of the answer to it (RFC 9110 §11.6). Nothing is sent from here.
 
 package import Foundation
+import LupineAuthentication
 import LupineEngine
 
 extension URLAuthenticationChallenge {
-  /// The challenge of a 401 response; nil if it offers no scheme that has an authentication method.
+  /// Creates the challenge of a 401 response. Returns nil if it offers no known scheme, or only downgrades.
   ///
-  /// Basic is the only scheme that can be answered, so the first Basic challenge counts. Without one it is the first of
-  /// Digest, NTLM or Negotiate: the delegate and the monitors receive that, but no answer sends a credential. A challenge
-  /// without a realm gets the host as its realm.
+  /// Of the offers that can be answered, the strongest one with a default credential is chosen, or the strongest one.
+  /// Basic can always be answered, and Digest if `authentication` isn't nil. If none can be, the delegate and the
+  /// monitors receive the strongest offer, but no answer sends a credential. A challenge without a realm gets the host as
+  /// its realm.
   ///
   /// - Parameters:
-  ///   - status: the response's status code.
-  ///   - fields: the response's fields.
-  ///   - uri: what was asked for.
-  ///   - previousFailureCount: how many credentials the request has shown before.
-  ///   - storage: where the default credential for the space is looked for.
-  ///   - response: the response as the delegate sees it.
+  ///   - status: The response's status code.
+  ///   - fields: The response's fields.
+  ///   - uri: The request's URI.
+  ///   - previousFailureCount: The number of credentials that the server has refused for this request.
+  ///   - storage: The storage that is searched for default credentials.
+  ///   - response: The response as the delegate sees it.
+  ///   - digest: The task's use of Digest, and the request to answer with.
   convenience init?(
     status: Int, fields: Fields, from uri: URI, previousFailureCount: Int, storage: URLCredentialStorage?,
-    response: HTTPURLResponse?
+    response: HTTPURLResponse?, digest: (authentication: TaskAuthentication, request: EngineRequest)? = nil
   ) {
     guard status == 401 else { return nil }
-    let offers = fields.challenges("WWW-Authenticate").compactMap { challenge in
-      challenge.authenticationMethod.map { (realm: challenge.realm, method: $0) }
+    let challenges = fields.challenges("WWW-Authenticate")
+    let offers =
+      digest?.authentication.offers(in: challenges, from: uri.origin) ?? AuthenticationOffer.ranked(challenges)
+    let answerable = offers.filter { $0.scheme == .basic || ($0.scheme == .digest && digest != nil) }
+    func credential(_ offer: AuthenticationOffer) -> URLCredential? {
+      storage?.defaultCredential(for: URLProtectionSpace(uri.origin, offer))
     }
-    guard let offer = offers.first(where: { $0.method == NSURLAuthenticationMethodHTTPBasic }) ?? offers.first else {
+    guard let offer = answerable.first(where: { credential($0) != nil }) ?? answerable.first ?? offers.first else {
       return nil
     }
-    let space = URLProtectionSpace(uri.origin, realm: offer.realm, method: offer.method)
     self.init(
-      protectionSpace: space, proposedCredential: storage?.defaultCredential(for: space),
-      previousFailureCount: previousFailureCount, failureResponse: response)
+      protectionSpace: URLProtectionSpace(uri.origin, offer), proposedCredential: credential(offer),
+      previousFailureCount: previousFailureCount, failureResponse: response
+    ) { credential in
+      switch offer.content {
+      case .basic: credential.basicAuthorization
+      case .digest(let challenge):
+        digest.flatMap { $0.authentication.answer(challenge, with: credential, to: $0.request) }
+      case .ntlm, .negotiate: nil
+      }
+    }
   }
 
-  /// What follows from an answer.
+  /// The outcome of an answer to a challenge.
   enum Outcome: Sendable, Equatable {
-    /// The request is sent again, with that value of Authorization.
+    /// The request is sent again with this value of Authorization.
     case authorize(String)
-    /// The response that asked stands as it is.
+    /// The 401 response is the final one.
     case stand
     /// The request fails with `URLError.cancelled`.
     case cancel
   }
 
-  /// What is done when somebody has answered, or nobody was there to ask: `performDefaultHandling` then.
+  /// Returns the outcome of an answer. Without a delegate, the answer is `performDefaultHandling`.
   ///
-  /// By default the proposed credential is shown once, since a server that refused it would refuse it again. A server that
-  /// didn't ask for Basic isn't shown any: Basic sends the password itself.
+  /// By default, the proposed credential is sent once, because a server that has refused it would refuse it again. No
+  /// credential is sent for NTLM and Negotiate, nor if its user name contains a colon, which Basic can't send (RFC 7617
+  /// §2).
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
-    let shown: URLCredential?
+    let chosen: URLCredential?
     switch disposition {
-    case .useCredential: shown = credential
-    case .performDefaultHandling: shown = previousFailureCount == 0 ? proposedCredential : nil
-    case .rejectProtectionSpace: shown = nil
+    case .useCredential: chosen = credential
+    case .performDefaultHandling: chosen = previousFailureCount == 0 ? proposedCredential : nil
+    case .rejectProtectionSpace: chosen = nil
     case .cancelAuthenticationChallenge: return .cancel
     }
-    guard protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPBasic else { return .stand }
-    return shown?.basicAuthorization.map { .authorize($0) } ?? .stand
+    return chosen.flatMap(authorization).map { .authorize($0) } ?? .stand
   }
 }
 
-extension Challenge {
-  /// Foundation's name of the scheme; nil if it has none.
-  fileprivate var authenticationMethod: String? {
-    switch scheme.lowercased() {
-    case "basic": NSURLAuthenticationMethodHTTPBasic
-    case "digest": NSURLAuthenticationMethodHTTPDigest
-    case "ntlm": NSURLAuthenticationMethodNTLM
-    case "negotiate": NSURLAuthenticationMethodNegotiate
-    default: nil
+extension AuthenticationOffer.Scheme {
+  /// Foundation's name of the scheme.
+  fileprivate var authenticationMethod: String {
+    switch self {
+    case .basic: NSURLAuthenticationMethodHTTPBasic
+    case .digest: NSURLAuthenticationMethodHTTPDigest
+    case .ntlm: NSURLAuthenticationMethodNTLM
+    case .negotiate: NSURLAuthenticationMethodNegotiate
     }
   }
 }
 
 extension HTTPURLResponse {
-  /// Which schemes a 401 or 407 response offers, and what to do about it; nil for other responses.
+  /// The schemes that a 401 or 407 response offers, with a remedy; nil for other responses.
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
@@ -106,16 +119,22 @@ extension HTTPURLResponse {
 }
 
 extension URLProtectionSpace {
-  /// A space of an origin's.
-  fileprivate convenience init(_ origin: Origin, realm: String?, method: String) {
-    // Each Unix socket is a host of its own, so that no service gets what was meant for another.
+  /// Creates the space of an origin's offer.
+  fileprivate convenience init(_ origin: Origin, _ offer: AuthenticationOffer) {
+    self.init(origin, realm: offer.realm, method: offer.scheme.authenticationMethod)
+  }
+
+  /// Creates a space of an origin.
+  convenience init(_ origin: Origin, realm: String?, method: String) {
+    // Each Unix socket is a host of its own, so that no service gets the credential of another.
     let host = origin.socketPath ?? origin.host
     self.init(
       host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: realm ?? host,
       authenticationMethod: method)
   }
 
-  /// Whether it is at the URL's origin, or at the same host by https where http was asked for, at their own ports.
+  /// Returns whether the space belongs to the URL's origin or, for an http URL with the default port, to https on the same
+  /// host with its default port.
   package func isAt(_ url: URL) -> Bool {
     guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
     let method = authenticationMethod
@@ -127,7 +146,7 @@ extension URLProtectionSpace {
 }
 
 extension URLCredential {
-  /// The value of an Authorization field; nil if the name has a colon, which the Basic scheme can't send (RFC 7617 §2).
+  /// The value of an Authorization field, or nil if the user name contains a colon, which Basic can't send (RFC 7617 §2).
   package var basicAuthorization: String? {
     guard let user, let password else { return nil }
     return BasicCredentials.fieldValue(user: user, password: password)

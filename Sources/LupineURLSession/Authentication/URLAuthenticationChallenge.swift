@@ -1,35 +1,39 @@
-// A server's or a proxy's demand for a credential, as a session hands it to its delegate.
+// URLAuthenticationChallenge: a server's request for a credential, as the session's delegate receives it.
 
 public import Foundation
 
-/// Who made a challenge, and is told what to do about it.
+/// The source of a challenge. It receives the decision about it.
+///
+/// A session's challenges have no sender: they are answered through the completion handler of the delegate's method.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
-  /// Shows a credential.
+  /// Sends a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-  /// Goes on without one.
+  /// Continues without a credential.
   func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
-  /// Gives the request up.
+  /// Cancels the request.
   func cancel(_ challenge: URLAuthenticationChallenge)
-  /// Does what is done if nobody is asked.
+  /// Handles the challenge as without a delegate.
   func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-  /// Goes on to the response's next challenge.
+  /// Rejects this challenge, and continues with the response's next one.
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
-/// A demand for a credential.
+/// A server's request for a credential.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
-  /// Where the credential is asked for, and how it would be shown.
+  /// The space that requires a credential, with the authentication method.
   public let protectionSpace: URLProtectionSpace
-  /// The credential that is shown if nobody says otherwise; nil if none is known.
+  /// The credential that default handling sends, from the session's credential storage; nil if it contains none.
   public let proposedCredential: URLCredential?
-  /// How many credentials the request has shown in vain.
+  /// The number of credentials that the server has refused for this request.
   public let previousFailureCount: Int
-  /// The response that asks for a credential; nil if it isn't a response that does.
+  /// The response that requires a credential, or nil if the challenge doesn't come from a response.
   public let failureResponse: URLResponse?
-  /// What went wrong before, if it was an error.
+  /// The error that caused the challenge, or nil if there was none.
   public let error: (any Error)?
-  /// Who made the challenge; nil for a session's own, which are answered by the completion handler.
+  /// The sender that the caller has set; nil for a session's own challenges.
   public let sender: (any URLAuthenticationChallengeSender)?
+  /// Returns the value of Authorization for a credential, or nil if it can't be sent to this space.
+  let authorization: @Sendable (URLCredential) -> String?
 
   /// Creates a challenge.
   public convenience init(
@@ -39,29 +43,30 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   ) {
     self.init(
       protectionSpace: space, proposedCredential: credential, previousFailureCount: previousFailureCount,
-      failureResponse: response, error: error, anySender: sender)
+      failureResponse: response, error: error, anySender: sender, authorization: { _ in nil })
   }
 
-  /// Creates a challenge like another one, but of that sender.
+  /// Creates a copy of a challenge with another sender.
   public convenience init(
     authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
   ) {
     self.init(
       protectionSpace: challenge.protectionSpace, proposedCredential: challenge.proposedCredential,
       previousFailureCount: challenge.previousFailureCount, failureResponse: challenge.failureResponse,
-      error: challenge.error, anySender: sender)
+      error: challenge.error, anySender: sender, authorization: challenge.authorization)
   }
 
-  /// The protection space, the user of the proposed credential, and how many credentials were refused before.
+  /// The protection space, the proposed credential's user name, and the number of refused credentials.
   public override var description: String {
     "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// A session's own challenge has no sender.
+  /// Creates a challenge, by default a session's own without a sender.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
-    failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil
+    failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil,
+    authorization: @escaping @Sendable (URLCredential) -> String?
   ) {
     self.protectionSpace = protectionSpace
     self.proposedCredential = proposedCredential
@@ -69,5 +74,6 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
     self.failureResponse = failureResponse
     self.error = error
     sender = anySender
+    self.authorization = authorization
   }
 }

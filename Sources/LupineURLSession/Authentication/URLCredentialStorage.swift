@@ -1,14 +1,25 @@
-// Where sessions look for credentials: by protection space and user, in memory.
+// URLCredentialStorage: credentials by protection space and user, in memory.
 
 public import Foundation
 import Synchronization
 
-/// Credentials that sessions and applications share; it may be used from any thread.
+extension NSNotification.Name {
+  /// Posted by a ``URLCredentialStorage``, which is the notification's object, after its credentials or a default have
+  /// changed. Posted on the thread of the change.
+  public static let NSURLCredentialStorageChanged = NSNotification.Name("NSURLCredentialStorageChangedNotification")
+}
+
+/// The key of an option of ``URLCredentialStorage/remove(_:for:options:)``: an `NSNumber` that is true to remove a
+/// credential whose persistence is `synchronizable`.
+public let NSURLCredentialStorageRemoveSynchronizableCredentials =
+  "NSURLCredentialStorageRemoveSynchronizableCredentials"
+
+/// A store of credentials that sessions share. Its methods may be called on any thread.
 ///
-/// They are kept in memory until the process ends, `permanent` ones too, as there is no keychain on Linux. What is to be
-/// kept longer has to be set again at the next start. One whose persistence is `none` isn't kept at all.
+/// Credentials are kept in memory until the process ends, even `permanent` ones, because Linux has no keychain: the
+/// application sets them again after each start. A credential whose persistence is `none` isn't stored.
 public final class URLCredentialStorage: NSObject, Sendable {
-  private struct Space {
+  private struct Space: Equatable {
     var credentials: [String: URLCredential] = [:]
     var defaultUser: String?
   }
@@ -18,34 +29,35 @@ public final class URLCredentialStorage: NSObject, Sendable {
 
   private let spaces = Mutex<[URLProtectionSpace: Space]>([:])
 
-  /// An empty storage of its own, which Foundation has no way to make.
+  /// Creates an empty storage.
   public override init() {
     super.init()
   }
 
-  /// How many credentials there are; none of them is shown.
+  /// The number of credentials and spaces, without any credential.
   public override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
     return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
   }
 
-  /// The credentials of all spaces, by the user's name.
+  /// The credentials of all spaces by user name.
   public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
 
-  /// The credentials of a space by the user's name; nil if it has none.
+  /// Returns the credentials of a space by user name, or nil if it has none.
   public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
     spaces.withLock { $0[space]?.credentials }
   }
 
-  /// Keeps a credential for a space, in place of one with the same user; one whose persistence is `none` isn't kept.
+  /// Stores a credential for a space, and replaces one with the same user. The first credential of a space becomes its
+  /// default. A credential whose persistence is `none` isn't stored.
   public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-    keep(credential, for: space, isDefault: false)
+    store(credential, for: space, isDefault: false)
   }
 
-  /// The credential that a session shows first; nil if none was set.
+  /// Returns the credential that sessions send by default, or nil if the space has none.
   public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
@@ -53,41 +65,97 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
   }
 
-  /// Keeps a credential as the space's default; one whose persistence is `none` isn't kept.
+  /// Stores a credential as the space's default. A credential whose persistence is `none` isn't stored.
   public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
-    keep(credential, for: space, isDefault: true)
+    store(credential, for: space, isDefault: true)
   }
 
-  /// Removes a credential from a space, as its default too; one with another password isn't removed.
+  /// Removes a credential from a space; without effect if the stored password differs or the persistence is
+  /// `synchronizable`.
   public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
-  /// Removes a credential from a space, as its default too; one with another password isn't removed.
+  /// Removes a credential from a space; without effect if the stored password differs.
+  ///
+  /// If it was the default, the space has no default until a credential is set.
   ///
   /// - Parameters:
-  ///   - credential: what is removed.
-  ///   - space: where it is removed.
-  ///   - options: whether copies on other devices go as well; without effect, since there are none.
+  ///   - credential: The credential to remove.
+  ///   - space: The space.
+  ///   - options: ``NSURLCredentialStorageRemoveSynchronizableCredentials`` must be true to remove a credential whose
+  ///     persistence is `synchronizable`.
   public func remove(
     _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
   ) {
-    guard let user = credential.user else { return }
-    spaces.withLock { spaces in
-      guard var kept = spaces[space], kept.credentials[user]?.password == credential.password else { return }
-      kept.credentials[user] = nil
-      if kept.defaultUser == user { kept.defaultUser = nil }
-      spaces[space] = kept.credentials.isEmpty ? nil : kept
+    let removesSynchronizable = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber == true
+    guard let user = credential.user, removesSynchronizable || !credential.persistence.isSynchronizable else { return }
+    change(space) { stored in
+      guard stored.credentials[user]?.password == credential.password else { return }
+      stored.credentials[user] = nil
+      if stored.defaultUser == user { stored.defaultUser = nil }
     }
   }
 
-  private func keep(_ credential: URLCredential, for space: URLProtectionSpace, isDefault: Bool) {
+  // MARK: For tasks
+
+  /// Passes the credentials of a space by user name, or nil if it has none, to the handler before this method returns.
+  public func getCredentials(
+    for protectionSpace: URLProtectionSpace, task: URLSessionTask,
+    completionHandler: ([String: URLCredential]?) -> Void
+  ) {
+    completionHandler(credentials(for: protectionSpace))
+  }
+
+  /// Stores a credential like ``set(_:for:)``, for all tasks.
+  public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
+    set(credential, for: protectionSpace)
+  }
+
+  /// Removes a credential like ``remove(_:for:options:)``, for all tasks.
+  public func remove(
+    _ credential: URLCredential, for protectionSpace: URLProtectionSpace, options: [String: AnyObject]? = [:],
+    task: URLSessionTask
+  ) {
+    remove(credential, for: protectionSpace, options: options)
+  }
+
+  /// Passes the default credential of a space, or nil if it has none, to the handler before this method returns.
+  public func getDefaultCredential(
+    for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
+  ) {
+    completionHandler(defaultCredential(for: space))
+  }
+
+  /// Stores a default credential like ``setDefaultCredential(_:for:)``, for all tasks.
+  public func setDefaultCredential(
+    _ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask
+  ) {
+    setDefaultCredential(credential, for: protectionSpace)
+  }
+
+  private func store(_ credential: URLCredential, for space: URLProtectionSpace, isDefault: Bool) {
     guard credential.persistence != .none, let user = credential.user else { return }
-    spaces.withLock { spaces in
-      var kept = spaces[space] ?? Space()
-      kept.credentials[user] = credential
-      if isDefault { kept.defaultUser = user }
-      spaces[space] = kept
+    change(space) { stored in
+      stored.credentials[user] = credential
+      if isDefault || stored.defaultUser == nil { stored.defaultUser = user }
     }
   }
+
+  /// Changes a space, and posts the notification outside the lock if that had an effect.
+  private func change(_ space: URLProtectionSpace, by edit: (inout Space) -> Void) {
+    let isChanged = spaces.withLock { spaces in
+      let before = spaces[space] ?? Space()
+      var after = before
+      edit(&after)
+      spaces[space] = after.credentials.isEmpty ? nil : after
+      return after != before
+    }
+    if isChanged { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
+  }
+}
+
+extension URLCredential.Persistence {
+  /// Whether it is `synchronizable`, which is deprecated.
+  fileprivate var isSynchronizable: Bool { rawValue == 3 }
 }

@@ -1,15 +1,15 @@
-// What a session's delegate may answer to a challenge.
+// URLSession.AuthChallengeDisposition: a delegate's decision about a challenge.
 
 extension URLSession {
-  /// What is done about a challenge.
+  /// A delegate's decision about a challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
-    /// The credential is shown that comes with the answer; without one the response stands as it is.
+    /// The credential passed with the answer is sent. Without one, the 401 response is the final one.
     case useCredential = 0
-    /// The proposed credential is shown once; without one the response stands as it is.
+    /// The proposed credential is sent once. Without one, or after a refusal, the 401 response is the final one.
     case performDefaultHandling = 1
     /// The request fails with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2
-    /// No credential is shown: the response stands as it is.
+    /// No credential is sent: the 401 response is the final one.
     case rejectProtectionSpace = 3
   }
 }

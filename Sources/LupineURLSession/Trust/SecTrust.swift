@@ -1,10 +1,10 @@
-// A server's certificates, and what OpenSSL says of them.
+// SecTrust: a server's certificates, and OpenSSL's verification of them.
 
 import Foundation
 package import LupineEngine
 import Synchronization
 
-/// What a server has shown in a handshake, to be evaluated; its additions stand under `af`.
+/// The certificates that a server sent in a handshake, for evaluation. Alamofire's additions are under `af`.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
@@ -13,31 +13,32 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.evidence = evidence
   }
 
-  /// The name that the session has asked the server for.
+  /// The host name of the request, which the certificate must match.
   package var host: String { evidence.host }
 
-  /// The server's own certificate and those that vouch for it, each signed by the next one. If the chain is good, it ends
-  /// in a trusted one. What the server has sent besides, or has joined by names only, isn't there.
+  /// The server's certificate followed by its issuers, each signed by the next. A valid chain ends in a trusted
+  /// certificate. Further certificates from the server, and those related by name only, are left out.
   package var certificates: [SecCertificate] {
     let verification = anchorData.map { evidence.verify(host: nil, anchors: $0) } ?? evidence.verification
     return verification.chain.compactMap { SecCertificate(Data($0)) }
   }
 
-  /// The host, the subjects of its certificates, and why they aren't trusted if they aren't.
+  /// The host, the subjects of its certificates, and the reason if they aren't trusted.
   public var description: String {
     let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
     return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
-  /// Trusts these alone from now on, in place of the session's trust roots.
+  /// Trusts only these certificates from now on, instead of the session's trust roots.
   package func trust(_ certificates: [SecCertificate]) {
     anchors.withLock { $0 = certificates }
   }
 
-  /// Returns why the chain isn't trusted or, if `host` isn't nil, doesn't name the host; nil if it is trusted.
+  /// Returns the reason why the chain isn't trusted or doesn't match `host`, or nil if it is trusted. A nil `host` isn't
+  /// checked.
   package func problem(forHost host: String?) -> TLSError? {
     if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
-    // The handshake has looked already: at the host too, so that what it found good is good without it.
+    // The handshake has already verified the chain and the host, so a good result is also good without the host.
     if host == evidence.host { return evidence.problem }
     if host == nil, evidence.problem == nil { return nil }
     return evidence.verify(host: host).problem

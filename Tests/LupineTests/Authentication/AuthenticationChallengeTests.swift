@@ -61,19 +61,20 @@ import Testing
   @Test(
     "there is no challenge without a known scheme",
     arguments: [
-      [], [""], ["Bearer"], ["realm=\"Basic\""], ["\"Basic realm=x\""], ["\"Digest realm=x\", Bearer"],
+      [], [""], ["Bearer"], ["Digest realm=d"], ["realm=\"Basic\""], ["\"Basic realm=x\""],
+      ["\"Digest realm=x\", Bearer"],
     ])
   func none(lines: [String]) throws {
     #expect(try challenge(lines) == nil)
   }
 
   @Test(
-    "without Basic, the first challenge with another known scheme is used",
+    "without Basic, the strongest challenge with another known scheme is used",
     arguments: [
       (["Digest realm=\"d\", nonce=\"n\""], NSURLAuthenticationMethodHTTPDigest, "d"),
       (["Bearer, nEgotiate", "NTLM"], NSURLAuthenticationMethodNegotiate, "h.example"),
-      (["NTLM, Digest realm=d"], NSURLAuthenticationMethodNTLM, "h.example"),
-      (["Digest realm=\"a, Basic b\""], NSURLAuthenticationMethodHTTPDigest, "a, Basic b"),
+      (["Digest realm=d, nonce=n, NTLM"], NSURLAuthenticationMethodNTLM, "h.example"),
+      (["Digest nonce=n, realm=\"a, Basic b\""], NSURLAuthenticationMethodHTTPDigest, "a, Basic b"),
     ])
   func otherSchemes(lines: [String], method: String, realm: String) throws {
     let space = try #require(try challenge(lines)).protectionSpace
@@ -122,7 +123,8 @@ import Testing
   }
 
   @Test(
-    "no answer to Digest, NTLM or Negotiate sends a credential", arguments: ["Digest realm=r", "NTLM", "Negotiate"])
+    "no answer to Digest, NTLM or Negotiate sends a credential",
+    arguments: ["Digest realm=r, nonce=n", "NTLM", "Negotiate"])
   func unsupportedScheme(line: String) throws {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(me, for: try #require(try challenge([line])).protectionSpace)

@@ -95,12 +95,15 @@ import Testing
 
   // MARK: Storage
 
-  @Test("a storage keeps credentials by protection space and user, and a default among them")
+  @Test("a storage keeps credentials by protection space and user; the first one is the default until another is set")
   func storage() {
     let storage = URLCredentialStorage()
     #expect(storage.credentials(for: space) == nil && storage.defaultCredential(for: space) == nil)
     storage.set(credential("a"), for: space)
-    #expect(storage.defaultCredential(for: space) == nil)
+    #expect(storage.defaultCredential(for: space) == credential("a"))
+    storage.set(credential("c"), for: space)
+    storage.remove(credential("c"), for: space)
+    #expect(storage.defaultCredential(for: space) == credential("a"))
     storage.setDefaultCredential(credential("b"), for: space)
     storage.set(credential("a", "new", .permanent), for: space)
     #expect(storage.credentials(for: space) == ["a": credential("a", "new", .permanent), "b": credential("b")])
@@ -142,6 +145,65 @@ import Testing
       #expect(storage.defaultCredential(for: space)?.persistence == persistence)
     }
     #expect(storage.credentials(for: space)?.count == 3)
+  }
+
+  @Test("a synchronizable credential is removed only if an option permits it")
+  func synchronizable() throws {
+    let storage = URLCredentialStorage()
+    let synchronizable = credential("a", "p", try #require(URLCredential.Persistence(rawValue: 3)))
+    storage.set(synchronizable, for: space)
+    let key = NSURLCredentialStorageRemoveSynchronizableCredentials
+    for options in [nil, [:], [key: NSNumber(value: false)]] as [[String: AnyObject]?] {
+      storage.remove(synchronizable, for: space, options: options)
+    }
+    storage.remove(synchronizable, for: space)
+    #expect(storage.credentials(for: space)?.count == 1)
+    storage.remove(synchronizable, for: space, options: [key: NSNumber(value: true)])
+    #expect(storage.credentials(for: space) == nil)
+  }
+
+  @Test("a storage posts a notification for each change, and none without a change")
+  func notifications() {
+    let storage = URLCredentialStorage()
+    let count = Mutex(0)
+    let observer = NotificationCenter.default.addObserver(
+      forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
+    ) { _ in
+      // The storage isn't locked, so the observer may use it.
+      _ = storage.allCredentials
+      count.withLock { $0 += 1 }
+    }
+    defer { NotificationCenter.default.removeObserver(observer) }
+    func expectChange(_ isExpected: Bool, _ change: () -> Void) {
+      let before = count.withLock { $0 }
+      change()
+      #expect(count.withLock { $0 } == before + (isExpected ? 1 : 0))
+    }
+    expectChange(true) { storage.set(credential("a"), for: space) }
+    expectChange(false) { storage.set(credential("a"), for: space) }
+    expectChange(false) { storage.setDefaultCredential(credential("a"), for: space) }
+    expectChange(true) { storage.set(credential("b"), for: space) }
+    expectChange(true) { storage.setDefaultCredential(credential("b"), for: space) }
+    expectChange(false) { storage.set(credential("c", "p", .none), for: space) }
+    expectChange(false) { storage.remove(credential("a", "other"), for: space) }
+    expectChange(true) { storage.remove(credential("a"), for: space) }
+    expectChange(false) { storage.remove(credential("a"), for: space) }
+  }
+
+  @Test("the methods for tasks act on the storage")
+  func tasks() throws {
+    let storage = URLCredentialStorage()
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let url = try #require(URL(string: "http://h.example/"))
+    let task = session.dataTask(with: URLRequest(url: url))
+    storage.set(credential("a"), for: space, task: task)
+    storage.setDefaultCredential(credential("b"), for: space, task: task)
+    storage.getCredentials(for: space, task: task) { #expect($0 == ["a": credential("a"), "b": credential("b")]) }
+    storage.getDefaultCredential(for: space, task: task) { #expect($0 == credential("b")) }
+    storage.remove(credential("b"), for: space, task: task)
+    storage.getDefaultCredential(for: space, task: task) { #expect($0 == nil) }
+    #expect(storage.credentials(for: space) == ["a": credential("a")])
   }
 
   @Test("concurrent use of a storage loses no credential")

@@ -1,0 +1,170 @@
+// TaskAuthentication: one task's use of its session's Digest authentications: answers, stale nonces, preemptive use and the
+// verification of servers (RFC 7616 §3.3 to §3.6).
+
+import Foundation
+import LupineAuthentication
+import LupineEngine
+import Synchronization
+
+/// The Digest authentications of a session, which its tasks share.
+final class SessionAuthentication: Sendable {
+  fileprivate let spaces = Mutex(DigestSpaces())
+}
+
+/// One task's use of Digest. It remembers the latest proof, so that the server's answer can be verified.
+final class TaskAuthentication: Sendable {
+  /// The maximum number of stale nonces in a row for one URI: 8. Servers limit the uses of a nonce, for example to 5
+  /// (squid), and concurrent requests can use up a new one too; but no server may keep a request going forever.
+  static let staleNoncesMax = 8
+
+  private struct State {
+    var use: DigestSpaces.Use?
+    var staleCount = 0
+  }
+
+  private let session: SessionAuthentication
+  private let storage: URLCredentialStorage?
+  private let makeNonce: @Sendable () -> String
+  private let state = Mutex(State())
+
+  /// Creates the authentication of one task.
+  ///
+  /// - Parameters:
+  ///   - session: The authentications of the task's session.
+  ///   - storage: The storage whose default credentials are sent before a challenge, in spaces that are known.
+  ///   - makeNonce: Returns a random text for each request.
+  init(
+    _ session: SessionAuthentication, storage: URLCredentialStorage?,
+    makeNonce: @escaping @Sendable () -> String = { UUID().uuidString }
+  ) {
+    self.session = session
+    self.storage = storage
+    self.makeNonce = makeNonce
+  }
+
+  /// Returns the offers of a response's challenges that may be answered, strongest first.
+  func offers(in challenges: [Challenge], from origin: Origin) -> [AuthenticationOffer] {
+    session.spaces.withLock { $0.offers(in: challenges, from: origin) }
+  }
+
+  /// Returns the value of Authorization that answers a challenge, or nil if it can't be answered: the server accepts only
+  /// `auth-int`, and the request's content isn't known in advance.
+  func answer(_ challenge: DigestChallenge, with credential: URLCredential, to request: EngineRequest) -> String? {
+    guard let credential = PasswordCredential(credential) else { return nil }
+    let covered = covered(request)
+    guard let use = session.spaces.withLock({ try? $0.answer(challenge, with: credential, to: covered) }) else {
+      return nil
+    }
+    state.withLock { $0 = State(use: use) }
+    return use.proof.fieldValue
+  }
+
+  /// Returns the value of Authorization that answers a stale nonce with the credential that was sent, so that nobody is
+  /// asked again. Nil if the response isn't that, or more than `staleNoncesMax` nonces in a row were stale.
+  ///
+  /// - Parameters:
+  ///   - status: The response's status code.
+  ///   - fields: The response's fields.
+  ///   - request: The request to send again.
+  func renewed(afterStatus status: Int, _ fields: Fields, to request: EngineRequest) -> String? {
+    guard status == 401, let use = state.withLock({ $0.use }) else { return nil }
+    let stale = offers(in: fields.challenges("WWW-Authenticate"), from: request.uri.origin).lazy
+      .compactMap(\.digest).first { $0.isStale && $0.realm == use.key.realm }
+    let covered = covered(request)
+    let isAllowed = state.withLock { state in
+      state.staleCount += 1
+      return state.staleCount <= Self.staleNoncesMax
+    }
+    guard isAllowed, let stale,
+      let next = session.spaces.withLock({ try? $0.answer(stale, with: use.key.credential, to: covered) })
+    else {
+      // The credential itself was refused.
+      session.spaces.withLock { $0.drop(use.key) }
+      state.withLock { $0 = State() }
+      return nil
+    }
+    state.withLock { $0.use = next }
+    return next.proof.fieldValue
+  }
+
+  /// Sets the Authorization field of a request before it is sent.
+  ///
+  /// A proof that was made for another URI or method, before a redirect, is replaced by a new one, or removed outside of
+  /// its protection space. A request without Authorization gets a proof with the storage's default credential if that was
+  /// used in this session for a space that contains the URI.
+  func prepare(_ request: inout EngineRequest) {
+    let sent = request.fields.first("Authorization")
+    guard let use = state.withLock({ $0.use }), use.proof.fieldValue == sent else {
+      let use = sent == nil && request.uri.userInfo == nil ? preemptiveUse(for: request) : nil
+      state.withLock { $0 = State(use: use) }
+      if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
+      return
+    }
+    guard !use.covers(request) else { return }
+    request.fields.remove("Authorization")
+    let next = proof(with: use.key, for: request)
+    state.withLock { $0 = State(use: next) }
+    if let next { request.fields.append(name: "Authorization", value: next.proof.fieldValue) }
+  }
+
+  /// Verifies the Authentication-Info of the response to the latest request. Returns false if the server doesn't know the
+  /// password, so that the response isn't to be trusted.
+  func verify(_ fields: Fields) -> Bool {
+    guard let value = fields.list("Authentication-Info"), let use = state.withLock({ $0.use }) else { return true }
+    return session.spaces.withLock { $0.verify(DigestInformation(value), for: use) } != .forged
+  }
+
+  /// Returns a proof with the storage's default credential, or nil if that wasn't used in a space with the request's URI.
+  private func preemptiveUse(for request: EngineRequest) -> DigestSpaces.Use? {
+    guard let storage else { return nil }
+    let keys = session.spaces.withLock { $0.keys(covering: request.uri) }
+    let key = keys.first { key in
+      let space = URLProtectionSpace(key.origin, realm: key.realm, method: NSURLAuthenticationMethodHTTPDigest)
+      return storage.defaultCredential(for: space).flatMap { PasswordCredential($0) } == key.credential
+    }
+    return key.flatMap { proof(with: $0, for: request) }
+  }
+
+  private func proof(with key: DigestSpaces.Key, for request: EngineRequest) -> DigestSpaces.Use? {
+    let covered = covered(request)
+    return session.spaces.withLock { $0.proof(with: key, for: covered) }
+  }
+
+  private func covered(_ request: EngineRequest) -> DigestSpaces.Request {
+    let body = request.body
+    return DigestSpaces.Request(method: request.method, uri: request.uri, clientNonce: makeNonce()) { digest in
+      body.bytesInMemory.flatMap { digest.hash($0) }
+    }
+  }
+}
+
+extension DigestSpaces.Use {
+  /// Whether the proof was made for this request.
+  fileprivate func covers(_ request: EngineRequest) -> Bool {
+    key.origin == request.uri.origin && proof.target == request.uri.target && proof.method == request.method
+  }
+}
+
+extension PasswordCredential {
+  /// Creates a credential in Unicode's normalization form C, which servers expect (RFC 7616 §4). Nil without a password.
+  init?(_ credential: URLCredential) {
+    guard let user = credential.user, let password = credential.password else { return nil }
+    self.init(
+      user: user.precomposedStringWithCanonicalMapping, password: password.precomposedStringWithCanonicalMapping)
+  }
+}
+
+extension RequestBody {
+  /// The bytes, or nil if a part isn't in memory.
+  fileprivate var bytesInMemory: [UInt8]? {
+    var output: [UInt8] = []
+    for segment in segments {
+      switch segment {
+      case .bytes(let bytes): output += bytes
+      case .held(let bytes): bytes.append(0..<bytes.byteCount, &output)
+      case .file, .produced: return nil
+      }
+    }
+    return output
+  }
+}

@@ -1,0 +1,277 @@
+// `TaskAuthentication` and `DigestSpaces`: a session's Digest authentications, shared by its tasks (RFC 7616 §3).
+
+import Foundation
+import LupineAuthentication
+import LupineEngine
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite struct TaskAuthenticationTests {
+  private let session = SessionAuthentication()
+  private let storage = URLCredentialStorage()
+  private let me = URLCredential(user: "me", password: "pw", persistence: .forSession)
+
+  private func task() -> TaskAuthentication {
+    TaskAuthentication(session, storage: storage, makeNonce: { "c" })
+  }
+
+  private func request(_ url: String = "http://h.example/x", method: String = "GET") throws -> EngineRequest {
+    EngineRequest(method: method, uri: try URI(url))
+  }
+
+  private func digest(_ parameters: String) throws -> DigestChallenge {
+    try DigestChallenge(try #require(Challenge.parse("Digest realm=r, \(parameters)").first))
+  }
+
+  private func fields(_ name: String, _ value: String) -> Fields { Fields([(name, value)]) }
+
+  /// The parameters of a value of Authorization.
+  private func parameter(_ name: String, of value: String?) -> String? {
+    Challenge.parse(value ?? "").first?.parameter(name)
+  }
+
+  /// Returns the request as it is sent after its challenge was answered.
+  private func answered(
+    _ task: TaskAuthentication, _ request: EngineRequest, parameters: String = "nonce=n, qop=auth"
+  ) throws -> EngineRequest {
+    var request = request
+    let value = try #require(task.answer(try digest(parameters), with: me, to: request))
+    request.fields.append(name: "Authorization", value: value)
+    task.prepare(&request)
+    #expect(request.fields.first("Authorization") == value)
+    return request
+  }
+
+  private func setDefault(_ credential: URLCredential, at url: String = "http://h.example/") throws {
+    let space = URLProtectionSpace(try URI(url).origin, realm: "r", method: NSURLAuthenticationMethodHTTPDigest)
+    storage.setDefaultCredential(credential, for: space)
+  }
+
+  // MARK: Answers
+
+  @Test("a challenge is answered for the request's method and target, and concurrent tasks count the same nonce")
+  func answers() throws {
+    let first = try answered(task(), try request("http://h.example/a?b=c", method: "POST"))
+    let value = first.fields.first("Authorization")
+    #expect(parameter("uri", of: value) == "/a?b=c" && parameter("nc", of: value) == "00000001")
+    let second = try answered(task(), try request())
+    #expect(parameter("nc", of: second.fields.first("Authorization")) == "00000002")
+  }
+
+  @Test("no two of many concurrent requests have the same nonce count")
+  func concurrentCounts() throws {
+    let (request, challenge) = (try request(), try digest("nonce=n, qop=auth"))
+    let counts = Mutex<[String?]>([])
+    DispatchQueue.concurrentPerform(iterations: 200) { _ in
+      let value = task().answer(challenge, with: me, to: request)
+      counts.withLock { $0.append(parameter("nc", of: value)) }
+    }
+    #expect(Set(counts.withLock { $0 }).count == 200)
+  }
+
+  @Test("requests with different credentials have separate authentications")
+  func credentials() throws {
+    let you = URLCredential(user: "you", password: "pw", persistence: .forSession)
+    let challenge = try digest("nonce=n, qop=auth")
+    for credential in [me, you, me, you] {
+      let value = task().answer(challenge, with: credential, to: try request())
+      #expect(parameter("username", of: value) == credential.user)
+    }
+    let value = task().answer(challenge, with: you, to: try request())
+    #expect(parameter("nc", of: value) == "00000003")
+  }
+
+  @Test("content in memory is hashed for auth-int; a file's content isn't, so the challenge can't be answered")
+  func content() throws {
+    var request = try request(method: "PUT")
+    let challenge = try digest("nonce=n, qop=auth-int, algorithm=SHA-256")
+    request.body.append(.bytes(Array("the ".utf8)))
+    request.body.append(.held(.init(byteCount: 7) { range, output in output += Array("content".utf8)[range] }))
+    var expected = try DigestSession(challenge, credential: PasswordCredential(user: "me", password: "pw"))
+    let proof = try expected.proof(method: "PUT", target: "/x", clientNonce: "c") { $0.hash(Array("the content".utf8)) }
+    #expect(task().answer(challenge, with: me, to: request) == proof.fieldValue)
+    request.body.append(.file(path: "/dev/null", byteCount: 1))
+    #expect(task().answer(challenge, with: me, to: request) == nil)
+  }
+
+  @Test("user name and password are normalized to form C (RFC 7616 §4)")
+  func normalization() throws {
+    let decomposed = URLCredential(user: "e\u{301}", password: "e\u{301}", persistence: .none)
+    let composed = URLCredential(user: "\u{E9}", password: "\u{E9}", persistence: .none)
+    let challenge = try digest("nonce=n, qop=auth")
+    let values = try [decomposed, composed].map {
+      try #require(
+        TaskAuthentication(SessionAuthentication(), storage: nil) { "c" }
+          .answer(challenge, with: $0, to: try request()))
+    }
+    #expect(Array(values[0].utf8) == Array(values[1].utf8))
+  }
+
+  // MARK: Stale nonces
+
+  @Test("a stale nonce is answered with the same credential, and a refused credential isn't")
+  func stale() throws {
+    let task = task()
+    let request = try answered(task, try request())
+    let stale = fields("WWW-Authenticate", "Digest realm=r, nonce=n2, qop=auth, stale=true")
+    #expect(task.renewed(afterStatus: 200, stale, to: request) == nil)
+    let value = try #require(task.renewed(afterStatus: 401, stale, to: request))
+    #expect(parameter("nonce", of: value) == "n2" && parameter("username", of: value) == "me")
+    let refused = fields("WWW-Authenticate", "Digest realm=r, nonce=n3, qop=auth")
+    #expect(task.renewed(afterStatus: 401, refused, to: request) == nil)
+    // The refused credential is forgotten.
+    #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
+  }
+
+  @Test("a stale nonce of another realm, or of a request without Digest, isn't answered")
+  func foreignStale() throws {
+    let stale = "realm=s, nonce=n2, qop=auth, stale=true"
+    let task = task()
+    #expect(task.renewed(afterStatus: 401, fields("WWW-Authenticate", "Digest \(stale)"), to: try request()) == nil)
+    let request = try answered(task, try request())
+    #expect(task.renewed(afterStatus: 401, fields("WWW-Authenticate", "Digest \(stale)"), to: request) == nil)
+  }
+
+  @Test("a server that calls every nonce stale is answered only so often")
+  func endlessStale() throws {
+    let task = task()
+    let request = try answered(task, try request())
+    for count in 0..<TaskAuthentication.staleNoncesMax {
+      let stale = fields("WWW-Authenticate", "Digest realm=r, nonce=s\(count), qop=auth, stale=true")
+      #expect(task.renewed(afterStatus: 401, stale, to: request) != nil)
+    }
+    let stale = fields("WWW-Authenticate", "Digest realm=r, nonce=last, qop=auth, stale=true")
+    #expect(task.renewed(afterStatus: 401, stale, to: request) == nil)
+  }
+
+  // MARK: Before a challenge
+
+  @Test("a redirect at the origin gets a new proof, and one outside of the protection space gets none")
+  func redirects() throws {
+    let task = task()
+    var next = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
+    next.uri = try URI("http://h.example/a/y")
+    task.prepare(&next)
+    let value = next.fields.first("Authorization")
+    #expect(parameter("uri", of: value) == "/a/y" && parameter("nc", of: value) == "00000002")
+    next.uri = try URI("http://h.example/b")
+    task.prepare(&next)
+    #expect(!next.fields.contains("Authorization"))
+  }
+
+  @Test(
+    "a proof never reaches another origin",
+    arguments: ["https://h.example/x", "http://h.example:81/x", "http://i.example/x", "http+unix://%2Fs/x"])
+  func otherOrigins(url: String) throws {
+    try setDefault(me)
+    let task = task()
+    var next = try answered(task, try request(), parameters: "nonce=n, qop=auth, domain=\"\(url) /\"")
+    next.uri = try URI(url)
+    task.prepare(&next)
+    #expect(!next.fields.contains("Authorization"))
+    var other = try request(url)
+    self.task().prepare(&other)
+    #expect(!other.fields.contains("Authorization"))
+  }
+
+  @Test("another task's credential is sent before a challenge only if it is the storage's default for the space")
+  func preemptive() throws {
+    _ = try answered(task(), try request())
+    func prepared(_ request: EngineRequest) -> String? {
+      var request = request
+      task().prepare(&request)
+      return request.fields.first("Authorization")
+    }
+    #expect(prepared(try request()) == nil)
+    try setDefault(URLCredential(user: "me", password: "other", persistence: .forSession))
+    #expect(prepared(try request()) == nil)
+    try setDefault(me)
+    #expect(parameter("nc", of: prepared(try request("http://h.example/y"))) == "00000002")
+    #expect(prepared(try request("http://you:secret@h.example/y")) == nil)
+    var own = try request()
+    own.fields.append(name: "Authorization", value: "Bearer t")
+    #expect(prepared(own) == "Bearer t")
+  }
+
+  // MARK: Servers
+
+  @Test("a server that doesn't know the password isn't trusted, and its next nonce is used otherwise")
+  func verification() throws {
+    let task = task()
+    _ = try answered(task, try request())
+    #expect(task.verify(Fields()) && task.verify(fields("Authentication-Info", "nextnonce=\"n2\"")))
+    let second = try answered(self.task(), try request(), parameters: "nonce=n2, qop=auth")
+    #expect(parameter("nc", of: second.fields.first("Authorization")) == "00000001")
+    #expect(!task.verify(fields("authentication-info", "rspauth=\"0\", nextnonce=\"n3\"")))
+  }
+
+  @Test("after Digest, an origin's Basic challenge in clear is dropped, and that of another origin isn't")
+  func downgrade() throws {
+    _ = try answered(task(), try request())
+    func challenge(_ url: String) throws -> URLAuthenticationChallenge? {
+      let request = try request(url)
+      return URLAuthenticationChallenge(
+        status: 401, fields: fields("WWW-Authenticate", "Basic realm=r"), from: request.uri, previousFailureCount: 0,
+        storage: nil, response: nil, digest: (task(), request))
+    }
+    #expect(try challenge("http://h.example/") == nil)
+    for url in ["https://h.example/", "http://i.example/", "http://h.example:81/"] {
+      #expect(try challenge(url)?.outcome(of: .useCredential, credential: me) == .authorize("Basic bWU6cHc="))
+    }
+  }
+
+  @Test("the least recently used authentications and origins are dropped above the limits")
+  func limits() throws {
+    var spaces = DigestSpaces()
+    let challenge = try digest("nonce=n, qop=auth")
+    let credential = PasswordCredential(user: "me", password: "pw")
+    func request(_ index: Int) throws -> DigestSpaces.Request {
+      DigestSpaces.Request(
+        method: "GET", uri: try URI("http://h\(index).example/"), clientNonce: "c", contentHash: { _ in nil })
+    }
+    for index in 0...DigestSpaces.originsMax {
+      _ = try spaces.answer(challenge, with: credential, to: try request(index))
+    }
+    let last = DigestSpaces.originsMax
+    #expect(spaces.keys(covering: try URI("http://h\(last).example/")).count == 1)
+    let dropped = last - DigestSpaces.authenticationsMax
+    #expect(spaces.keys(covering: try URI("http://h\(dropped).example/")).isEmpty)
+    #expect(spaces.keys(covering: try URI("http://h\(dropped + 1).example/")).count == 1)
+    let basic = Challenge.parse("Basic")
+    #expect(spaces.offers(in: basic, from: try URI("http://h1.example/").origin).isEmpty)
+    #expect(spaces.offers(in: basic, from: try URI("http://h0.example/").origin).count == 1)
+  }
+
+  // MARK: Challenges
+
+  @Test("with Digest, the strongest offer is chosen, or the strongest one that has a default credential")
+  func offers() throws {
+    let lines = "Basic realm=r, Digest realm=r, nonce=n, qop=auth, Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
+    func challenge() throws -> URLAuthenticationChallenge? {
+      let request = try request()
+      return URLAuthenticationChallenge(
+        status: 401, fields: fields("WWW-Authenticate", lines), from: request.uri, previousFailureCount: 0,
+        storage: storage, response: nil, digest: (task(), request))
+    }
+    let digest = try #require(try challenge())
+    #expect(digest.protectionSpace.authenticationMethod == NSURLAuthenticationMethodHTTPDigest)
+    guard case .authorize(let value) = digest.outcome(of: .useCredential, credential: me) else {
+      Issue.record("the challenge wasn't answered")
+      return
+    }
+    #expect(parameter("algorithm", of: value) == "SHA-256" && !value.contains("pw"))
+
+    let fresh = URLProtectionSpace(
+      try URI("http://h.example").origin, realm: "r", method: NSURLAuthenticationMethodHTTPBasic)
+    storage.setDefaultCredential(me, for: fresh)
+    // The origin has used Digest, so that Basic isn't offered any more.
+    #expect(try challenge()?.proposedCredential == nil)
+    let other = TaskAuthentication(SessionAuthentication(), storage: storage)
+    let basic = URLAuthenticationChallenge(
+      status: 401, fields: fields("WWW-Authenticate", lines), from: try URI("http://h.example/"),
+      previousFailureCount: 0, storage: storage, response: nil, digest: (other, try request()))
+    #expect(basic?.proposedCredential == me && basic?.protectionSpace == fresh)
+  }
+}
