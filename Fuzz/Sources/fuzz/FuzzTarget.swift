@@ -13,7 +13,7 @@ struct FuzzTarget: Sendable {
 
   static let all: [FuzzTarget] = [
     .response, .connection, .chunked, .fields, .proxy,
-    .uri, .redirect, .address, .dates, .cookies, .challenges, .contentFields, .dataURL,
+    .uri, .redirect, .address, .dates, .cookies, .challenges, .digest, .ntlm, .contentFields, .dataURL,
     .decoder, .encoder, .text, .propertyList,
     .form, .multipart, .json, .curl,
     .pool, .exchange,
