@@ -21,7 +21,7 @@ final class LocalTransfer: TaskTransfer {
   private enum Step {
     case open
     case read(countMax: Int)
-    case complete
+    case end
   }
 
   private struct State {
@@ -29,7 +29,9 @@ final class LocalTransfer: TaskTransfer {
     var phase = Phase.unopened
     /// Whether a step is under way.
     var isBusy = false
-    var isPaused = false
+    var isSuspended = false
+    /// The number of the latest call to `setSuspended` that had an effect.
+    var latestChange = 0
     var isCancelled = false
     /// How many bytes the window has room for; nil without a window.
     var credit: Int?
@@ -77,8 +79,11 @@ final class LocalTransfer: TaskTransfer {
     advance()
   }
 
-  func setPaused(_ isPaused: Bool) {
-    state.withLock { $0.isPaused = isPaused }
+  func setSuspended(_ isSuspended: Bool, change: Int) {
+    state.withLock { state in
+      guard change > state.latestChange else { return }
+      (state.isSuspended, state.latestChange) = (isSuspended, change)
+    }
     advance()
   }
 
@@ -105,19 +110,19 @@ final class LocalTransfer: TaskTransfer {
     switch step {
     case .open: files.perform { self.open() }
     case .read(let countMax): files.perform { self.read(countMax) }
-    case .complete: delivery.perform { self.complete() }
+    case .end: delivery.perform { self.end() }
     case nil: break
     }
   }
 
   private func nextStep(_ state: State) -> Step? {
-    if state.isCancelled { return .complete }
+    if state.isCancelled { return .end }
     switch state.phase {
-    case .ended: return .complete
+    case .ended: return .end
     case .deciding: return nil
-    case .unopened: return state.isPaused ? nil : .open
+    case .unopened: return state.isSuspended ? nil : .open
     case .reading:
-      guard !state.isPaused else { return nil }
+      guard !state.isSuspended else { return nil }
       guard let credit = state.credit, let windowBytes else { return .read(countMax: .max) }
       // Half a window at least: a piece for each that was granted would become ever smaller ones.
       return credit > 0 && credit >= windowBytes / 2 ? .read(countMax: credit) : nil
@@ -191,14 +196,14 @@ final class LocalTransfer: TaskTransfer {
     endStep { if isLast { $0.phase = .ended(nil) } }
   }
 
-  private func complete() {
+  private func end() {
     content.withLock { $0 = nil }
     let (observer, error) = state.withLock { state -> ((any TransferObserver)?, URLError?) in
       state.endDate = Date()
       let error: URLError? = if case .ended(let error) = state.phase { error } else { nil }
       return (state.observer.take(), error ?? (state.isCancelled ? URLError(.cancelled) : nil))
     }
-    observer?.transferDidComplete(error)
+    observer?.transferDidEnd(error)
   }
 
   // MARK: Metrics

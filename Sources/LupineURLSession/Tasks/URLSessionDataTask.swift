@@ -10,18 +10,20 @@ import Synchronization
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The body for the caching decision. Empty if the task's owner keeps the body.
   private let body = Mutex(Data())
-  private let conclusion = Mutex<Conclusion?>(nil)
+  private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The handler that completes the task, called when the delegate has made its caching decision or the task is
-  /// cancelled.
-  private struct Conclusion {
-    let finish: @Sendable ((any Error)?) -> Void
+  /// The delegate's decision whether the response is stored. The task completes after it.
+  private enum CachingDecision {
+    case notNeeded
+    case awaited
+    /// Made, or no longer awaited because the task was cancelled.
+    case made
   }
 
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open override func cancel() {
     super.cancel()
-    settle(URLError(.cancelled))
+    completeAfterCachingDecision(URLError(.cancelled))
   }
 
   override var decidesOnResponse: Bool {
@@ -40,26 +42,36 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
-  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
-    guard let session, let delegates = session.delegates, let delegate = delegates.data else { return finish(error) }
+  override func transferDidEnd(_ error: URLError?) {
+    guard let session, let delegates = session.delegates, let delegate = delegates.data else { return complete(error) }
     if windowBytes != nil {
-      guard let selective = delegates.selective else { return finish(error) }
-      return selective.urlSession(drain: self) { finish(error) }
+      guard let selective = delegates.selective else { return complete(error) }
+      return selective.urlSession(drain: self) { self.complete(error) }
     }
     guard error == nil, let httpResponse, delegates.selective?.needsCachingDecision(for: self) ?? true else {
-      return finish(error)
+      return complete(error)
     }
     // Checked last, because it parses fields.
-    guard httpResponse.isStorable else { return finish(nil) }
+    guard httpResponse.isStorable else { return complete(nil) }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     let proposed = CachedURLResponse(response: httpResponse, data: data)
-    conclusion.withLock { $0 = Conclusion(finish: finish) }
+    cachingDecision.withLock { $0 = .awaited }
     // There is no cache, so the decision is ignored. The task completes once the delegate has made it.
-    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in self.settle(nil) }
-    if state == .canceling { settle(URLError(.cancelled)) }
+    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in
+      self.completeAfterCachingDecision(nil)
+    }
+    if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  private func settle(_ error: URLError?) {
-    session?.delivery.perform(.atOnce) { self.conclusion.withLock { $0.take() }?.finish(error) }
+  /// Completes the task if it awaits the caching decision. Only the first decision or cancellation counts.
+  private func completeAfterCachingDecision(_ error: URLError?) {
+    session?.delivery.perform(.atOnce) {
+      let isFirst = self.cachingDecision.withLock { decision in
+        guard case .awaited = decision else { return false }
+        decision = .made
+        return true
+      }
+      if isFirst { self.complete(error) }
+    }
   }
 }

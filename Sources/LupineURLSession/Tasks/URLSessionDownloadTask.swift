@@ -179,14 +179,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     grant(body.count)
   }
 
-  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
-    guard let session else { return finish(error) }
-    // It was the delegate queue if nothing was sent.
+  override func transferDidEnd(_ error: URLError?) {
+    guard let session else { return }
+    // Called on the delegate queue if there was no transfer.
     delivery(of: session).perform(.atOnce) {
-      switch self.close(after: error) {
-      case .success(let file): session.delivery.perform { self.didFinish(file, session, finish) }
-      case .failure(let error): session.delivery.perform { self.didFail(error, finish) }
-      }
+      let result = self.close(after: error)
+      session.delivery.perform { self.complete(result, in: session) }
     }
   }
 
@@ -232,20 +230,17 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       session, downloadTask: self, didWriteData: new, totalBytesWritten: all, totalBytesExpectedToWrite: expected)
   }
 
-  private func didFinish(
-    _ file: URL, _ session: URLSession, _ finish: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    if let delegate = session.delegates?.download {
-      delegate.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+  /// Hands the complete file to the delegate, calls the handlers that await resume data, and completes the task.
+  private func complete(_ result: Result<URL, URLError>, in session: URLSession) {
+    var failure: URLError?
+    switch result {
+    case .success(let file):
+      session.delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      try? FileManager.default.removeItem(at: file)
+    case .failure(let error): failure = error
     }
-    try? FileManager.default.removeItem(at: file)
     callResumeDataHandlers()
-    finish(nil)
-  }
-
-  private func didFail(_ error: URLError, _ finish: @escaping @Sendable ((any Error)?) -> Void) {
-    callResumeDataHandlers()
-    finish(error)
+    complete(failure)
   }
 
   private func callResumeDataHandlers() {
