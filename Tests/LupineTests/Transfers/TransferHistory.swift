@@ -56,7 +56,9 @@ private struct TransferRun {
 
   mutating func answer(_ event: String) throws -> String {
     let words = event.split(separator: " ").map(String.init)
-    func number(_ index: Int = 1) throws -> Int { try #require(words.count > index ? Int(words[index]) : nil, "\(event)") }
+    func number(_ index: Int = 1) throws -> Int {
+      try #require(words.count > index ? Int(words[index]) : nil, "\(event)")
+    }
     switch words[0] {
     case "start": return state.start().map(text) ?? ""
     case "cancel": return text(state.cancel())

@@ -39,7 +39,10 @@ extension TransferHistory {
       ]),
     TransferHistory(
       "a request that can't be submitted ends with the error, on the session's queue",
-      [("start", "submit 1: http://h/"), ("failed", "deliver"), ("step", "end cannotLoadFromNetwork"), ("step", "none")]
+      [
+        ("start", "submit 1: http://h/"), ("failed", "deliver"), ("step", "end cannotLoadFromNetwork"),
+        ("step", "none"),
+      ]
     ),
     TransferHistory(
       "after the end, no event has an effect",
@@ -114,7 +117,8 @@ extension TransferHistory {
       submitted + [
         ("head 206", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 206"), ("ask", "1"),
         ("replace http://h/whole", "discard"), ("answer 1 accept", ""), ("asked 1", ""), ("step", "none"),
-        ("end connectionLost", "deliver"), ("step", "submit 2: http://h/whole"), ("request", "http://h/whole http://h/whole"),
+        ("end connectionLost", "deliver"), ("step", "submit 2: http://h/whole"),
+        ("request", "http://h/whole http://h/whole"),
         ("submitted 2", ""), ("head 200", "wanted"), ("end", ""), ("step", "present 200"), ("step", "end"),
         ("counts", "exchanges 2 performed 2 redirects 0 challenges 0 received 0 sent 0"),
       ]),
