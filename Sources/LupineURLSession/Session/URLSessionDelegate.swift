@@ -35,8 +35,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// Called when the server asks for a credential.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used
-  /// once,
-  /// if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
+  /// once, if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
   /// credential. For Digest, NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
   ///
   /// - Parameters:
@@ -49,8 +48,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
   /// Called when a body has to be sent from its start: for the first time, or again after a redirect, after a challenge
-  /// or
-  /// on a new connection.
+  /// or on a new connection.
   ///
   /// - Parameters:
   ///   - session: The session of the task.

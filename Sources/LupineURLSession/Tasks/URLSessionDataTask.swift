@@ -81,8 +81,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
 /// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
-/// the
-/// method, after a challenge, and if a reused connection turns out to be closed.
+/// the method, after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent
 

@@ -8,8 +8,7 @@ import Synchronization
 /// A task of a session: one request, including its redirects and challenges, and its response.
 ///
 /// Sessions create tasks, suspended; call ``resume()`` to start one. Its events are delivered to the session's delegate
-/// on
-/// the delegate queue. Methods and properties may be used on any thread.
+/// on the delegate queue. Methods and properties may be used on any thread.
 open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The state of a task, as the caller controls it.
   public enum State: Int, Sendable {
@@ -101,8 +100,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Starts the task, or continues a suspended one.
   ///
   /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
-  /// task
-  /// was created, the task completes with `URLError.cancelled`.
+  /// task was created, the task completes with `URLError.cancelled`.
   open func resume() {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
     let action = mutableState.withLock { state -> Action in
@@ -127,8 +125,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   ///
   /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
   /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
-  /// already
-  /// been received may still be delivered. Does nothing if the task isn't in progress.
+  /// already been received may still be delivered. Does nothing if the task isn't in progress.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running else { return nil }
@@ -229,8 +226,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The number of bytes of the request's body sent so far.
   ///
   /// It never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
-  /// bytes
-  /// beyond the earlier count are added.
+  /// bytes beyond the earlier count are added.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body in bytes, 0 without a body, or ``NSURLSessionTransferSizeUnknown``.
   open var countOfBytesExpectedToSend: Int64 {
