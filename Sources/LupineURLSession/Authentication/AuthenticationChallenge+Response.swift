@@ -48,16 +48,6 @@ extension URLAuthenticationChallenge {
     }
   }
 
-  /// The outcome of an answer to a challenge.
-  enum Outcome: Sendable, Equatable {
-    /// The request is sent again with this value of Authorization.
-    case authorize(String)
-    /// The 401 response is the final one.
-    case stand
-    /// The request fails with `URLError.cancelled`.
-    case cancel
-  }
-
   /// Returns the outcome of an answer. Without a delegate, the answer is `performDefaultHandling`.
   ///
   /// By default, the proposed credential is sent once, because a server that has refused it would refuse it again. No

@@ -20,6 +20,16 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
 
 /// A server's request for a credential.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
+  /// The outcome of an answer to a challenge.
+  enum Outcome: Sendable, Equatable {
+    /// The request is sent again with this value of Authorization.
+    case authorize(String)
+    /// The 401 response is the final one.
+    case stand
+    /// The request fails with `URLError.cancelled`.
+    case cancel
+  }
+
   /// The space that requires a credential, with the authentication method.
   public let protectionSpace: URLProtectionSpace
   /// The credential that default handling sends, from the session's credential storage; nil if it contains none.
