@@ -91,7 +91,7 @@ package struct AuthenticationOffer: Sendable, Hashable {
         bytes = nil
         return
       }
-      guard let decoded = Base64.decode(unpadded: text) else { return nil }
+      guard let decoded = Base64.decode(text) else { return nil }
       bytes = decoded
     }
   }

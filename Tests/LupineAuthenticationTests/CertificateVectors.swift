@@ -40,5 +40,5 @@ enum CertificateVectors {
     v1SQ70vOSR5bpmbG7dxNDakJRr/UjRbjC6erJlDt524iV7KzUVAi6a7wuG68mvQBnQxxDw
     """)
 
-  private static func der(_ text: String) -> [UInt8] { Base64.decode(unpadded: text) ?? [] }
+  private static func der(_ text: String) -> [UInt8] { Base64.decode(text) ?? [] }
 }

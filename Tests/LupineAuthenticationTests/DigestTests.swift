@@ -166,6 +166,20 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
+  @Test("a nonce that returns is counted on, unless too many others came between")
+  func returningNonce() throws {
+    var session = try session("Digest realm=r, nonce=n, qop=auth")
+    func count(_ nonce: String) throws -> String? {
+      #expect(session.renew(with: try digestChallenge("Digest realm=r, nonce=\(nonce), qop=auth")))
+      return try session.proof().parameter("nc")
+    }
+    #expect(try ["n", "m", "n", "m", "n"].map(count) == ["00000001", "00000001", "00000002", "00000002", "00000003"])
+    for index in 0..<DigestSession.earlierNoncesMax - 1 { _ = try count("x\(index)") }
+    #expect(try count("m") == "00000003")
+    for index in 0...DigestSession.earlierNoncesMax { _ = try count("y\(index)") }
+    #expect(try count("m") == "00000001")
+  }
+
   // MARK: Verification of the server
 
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"

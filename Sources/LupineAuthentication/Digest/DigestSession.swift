@@ -24,6 +24,9 @@ package struct DigestSession: Sendable {
   private let hashedUser: String
   private var nonce: String
   private var nonceCount: UInt32 = 0
+  /// Earlier nonces with their counts, oldest first. Concurrent requests may be challenged with a nonce that another one
+  /// has used before, and no count may be used twice.
+  private var earlier: [(nonce: String, count: UInt32)] = []
   /// The nonces of the first request of a `-sess` session, whose key is computed once (§3.4.2).
   private var sessionKey: SessionKey?
 
@@ -31,6 +34,9 @@ package struct DigestSession: Sendable {
     let clientNonce: String
     let key: String
   }
+
+  /// The maximum number of earlier nonces whose counts are kept: 16, more than requests are usually concurrent.
+  static let earlierNoncesMax = 16
 
   /// Starts a session.
   package init(_ challenge: DigestChallenge, credential: PasswordCredential) throws(Failure) {
@@ -62,8 +68,10 @@ package struct DigestSession: Sendable {
 
   private mutating func replaceNonce(by newer: String) {
     guard newer != nonce else { return }
+    earlier.append((nonce, nonceCount))
+    nonceCount = earlier.firstIndex { $0.nonce == newer }.map { earlier.remove(at: $0).count } ?? 0
     nonce = newer
-    nonceCount = 0
+    if earlier.count > Self.earlierNoncesMax { earlier.removeFirst() }
   }
 
   /// Returns the credentials for one request, and counts the nonce.

@@ -82,17 +82,17 @@ extension HTTPURLResponse {
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
-      let (offer, hasBasic) = offer(in: "WWW-Authenticate")
+      let (offer, schemes) = offer(in: "WWW-Authenticate")
       let remedy =
-        hasBasic
+        schemes.contains(.basic) || schemes.contains(.digest)
         ? "Pass a valid user name and password to authenticate(username:password:)."
-        : "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the Authorization "
-          + "field."
+        : "authenticate(username:password:) supports only Basic and Digest. Enable one of them on the server, or set the "
+          + "Authorization field."
       return "The server requires a credential and \(offer). \(remedy)"
     case 407:
-      let (offer, hasBasic) = offer(in: "Proxy-Authenticate")
+      let (offer, schemes) = offer(in: "Proxy-Authenticate")
       let remedy =
-        hasBasic
+        schemes.contains(.basic)
         ? "Add a valid user name and password to the proxy's URL: http://user:password@host:port."
         : "Only Basic is supported. Enable Basic on the proxy."
       return "The proxy requires a credential and \(offer). \(remedy)"
@@ -100,11 +100,11 @@ extension HTTPURLResponse {
     }
   }
 
-  private func offer(in field: String) -> (words: String, hasBasic: Bool) {
+  private func offer(in field: String) -> (words: String, schemes: Set<AuthenticationOffer.Scheme>) {
     let challenges = Challenge.parse(value(forHTTPHeaderField: field) ?? "")
     let names = AuthenticationSchemes.names(challenges)
     let words = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
-    return (words, challenges.contains { $0.isOf(scheme: "Basic") })
+    return (words, Set(AuthenticationOffer.ranked(challenges).map(\.scheme)))
   }
 }
 

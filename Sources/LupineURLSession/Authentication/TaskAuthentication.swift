@@ -95,7 +95,7 @@ final class TaskAuthentication: Sendable {
   func prepare(_ request: inout EngineRequest) {
     let sent = request.fields.first("Authorization")
     guard let use = state.withLock({ $0.use }), use.proof.fieldValue == sent else {
-      let use = sent == nil && request.uri.userInfo == nil ? preemptiveUse(for: request) : nil
+      let use = sent == nil ? preemptiveUse(for: request) : nil
       state.withLock { $0 = State(use: use) }
       if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
       return

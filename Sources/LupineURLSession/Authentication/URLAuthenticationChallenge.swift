@@ -53,7 +53,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   ) {
     self.init(
       protectionSpace: space, proposedCredential: credential, previousFailureCount: previousFailureCount,
-      failureResponse: response, error: error, anySender: sender, authorization: { _ in nil })
+      failureResponse: response, error: error, anySender: sender)
   }
 
   /// Creates a copy of a challenge with another sender.
@@ -72,11 +72,11 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// Creates a challenge, by default a session's own without a sender.
+  /// Creates a challenge: by default one without a sender, to which no credential can be sent.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil,
-    authorization: @escaping @Sendable (URLCredential) -> String?
+    authorization: @escaping @Sendable (URLCredential) -> String? = { _ in nil }
   ) {
     self.protectionSpace = protectionSpace
     self.proposedCredential = proposedCredential

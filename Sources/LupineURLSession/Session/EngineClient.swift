@@ -7,6 +7,8 @@ import Synchronization
 /// The engine of one session. It starts with the first request, because many sessions never send one.
 package final class EngineClient: Sendable {
   let settings: URLSessionConfiguration.Snapshot
+  /// The Digest authentications of the session's tasks.
+  let authentication = SessionAuthentication()
   /// The fields that each request gets unless it sets them itself.
   private let sessionFields: Fields
   /// The timeouts of requests that don't set any.

@@ -35,8 +35,9 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// Called when the server asks for a credential.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used
-  /// once, if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
-  /// credential. For Digest, NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
+  /// once, if there is one. Only challenges of the methods `NSURLAuthenticationMethodHTTPBasic` and
+  /// `NSURLAuthenticationMethodHTTPDigest` can be answered with a credential. For NTLM and Negotiate, the 401 response is
+  /// delivered unless the challenge is cancelled.
   ///
   /// - Parameters:
   ///   - session: The session of the task.

@@ -26,6 +26,7 @@ final class Transfer: TaskTransfer, ResponseSink {
   }
 
   private let client: EngineClient
+  private let authentication: TaskAuthentication
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
   /// The length of the request's body in bytes, unless a redirect drops it; nil if it is unknown.
@@ -46,6 +47,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     windowBytes: Int?, observer: any TransferObserver
   ) {
     self.client = client
+    authentication = TaskAuthentication(client.authentication, storage: client.settings.credentialStorage)
     self.delivery = delivery
     self.windowBytes = windowBytes
     bodyByteCount = request.body.byteCount
@@ -96,7 +98,8 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   func receive(head: ResponseHead) -> BodyDisposition {
     storeCookies(of: head)
-    return guarded.withLock { $0.state.receive(head) }
+    let isTrusted = authentication.verify(head.fields)
+    return guarded.withLock { $0.state.receive(head, isTrusted: isTrusted) }
   }
 
   private func storeCookies(of head: ResponseHead) {
@@ -147,6 +150,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     do throws(URLError) {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
+      authentication.prepare(&request)
       let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
       apply(submission.exchange, handle)
     } catch {
@@ -201,10 +205,13 @@ final class Transfer: TaskTransfer, ResponseSink {
   }
 
   private func authenticate(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
+    let (head, request) = (unauthorized.head, unauthorized.request)
+    if let value = authentication.renewed(afterStatus: head.status, head.fields, to: request) {
+      return ask { question in self.apply { $0.answered(question, .reauthorize(value)) } }
+    }
     let challenge = URLAuthenticationChallenge(
-      status: unauthorized.head.status, fields: unauthorized.head.fields, from: unauthorized.uri,
-      previousFailureCount: unauthorized.failureCount, storage: client.settings.credentialStorage,
-      response: unauthorized.response)
+      status: head.status, fields: head.fields, from: request.uri, previousFailureCount: unauthorized.failureCount,
+      storage: client.settings.credentialStorage, response: unauthorized.response, digest: (authentication, request))
     guard let challenge else {
       if let response = unauthorized.response { present(response, isLast: false, observer) }
       return

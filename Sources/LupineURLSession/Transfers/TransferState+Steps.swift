@@ -25,7 +25,7 @@ extension TransferState {
   /// A response with status code 401.
   struct Unauthorized {
     let head: ResponseHead
-    let uri: URI
+    let request: EngineRequest
     let response: HTTPURLResponse?
     /// The number of credentials that the server has refused.
     let failureCount: Int
@@ -54,6 +54,8 @@ extension TransferState {
     case present
     /// The request is sent again with this value of Authorization.
     case authorize(String)
+    /// As `authorize`, with the credential that the server has accepted: only its nonce is stale.
+    case reauthorize(String)
     /// The redirect is followed by this request.
     indirect case follow(EngineRequest, URLRequest)
     /// The redirect can't be followed as the observer wants.
@@ -109,7 +111,7 @@ extension TransferState {
     if case .superseded = body { return nil }
     if head.status == 401 {
       return .authenticate(
-        Unauthorized(head: head, uri: request.uri, response: response, failureCount: challengeCount))
+        Unauthorized(head: head, request: request, response: response, failureCount: challengeCount))
     }
     return response.map { .present($0, isLast: false) }
   }
@@ -129,6 +131,7 @@ extension TransferState {
     // The whole response had arrived before the cancellation, and wasn't delivered.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
     case (.superseded(.refusedRedirect(let error)), nil): return refusedRedirectStep(error)
+    case (.superseded(.untrusted), nil): return end(untrustedServerError())
     case (.superseded(.redirect(let next)), nil): return redirectStep(next, urlRequest.redirected(to: next), nil)
     // A failure doesn't matter: the rest of the response is of no interest.
     case (.superseded(.replacement(let request, let urlRequest)), _):
@@ -140,6 +143,14 @@ extension TransferState {
     case (_, let failure?): return end(URLError(failure, url: urlRequest.url))
     case (.wanted, nil), (.discarded, nil): return end(nil)
     }
+  }
+
+  /// The error of a response from a server that claims to know the password, and doesn't.
+  private func untrustedServerError() -> URLError {
+    let text =
+      "\(ReadableText.url(urlRequest.url)) sent a wrong rspauth in Authentication-Info, so it doesn't know the password "
+      + "(RFC 7616 §3.5). The response may come from an attacker. Check the server's Digest configuration, or use https."
+    return URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
   private mutating func end(_ error: URLError?) -> Step {
@@ -219,7 +230,10 @@ extension TransferState {
     case .accept: if isBetweenExchanges { turn = .decided(.end(nil)) }
     case .refuse: actions = refuse()
     case .present: turn = .decided(.present)
-    case .authorize(let value): if let action = authorize(value) { actions.append(action) }
+    case .authorize(let value):
+      challengeCount += 1
+      if let action = authorize(value) { actions.append(action) }
+    case .reauthorize(let value): if let action = authorize(value) { actions.append(action) }
     case .follow(let next, let chosen): follow(next, chosen)
     case .fail(let error): turn = .decided(.end(error))
     }
@@ -240,7 +254,6 @@ extension TransferState {
   }
 
   private mutating func authorize(_ value: String) -> Action? {
-    challengeCount += 1
     var next = request
     next.fields.remove("Authorization")
     next.fields.append(name: "Authorization", value: value)

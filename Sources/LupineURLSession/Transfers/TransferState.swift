@@ -71,6 +71,8 @@ struct TransferState: Sendable {
     case redirect(EngineRequest)
     /// The error with which the redirect is refused, unless the observer chooses another request.
     case refusedRedirect(EngineError)
+    /// The end of the transfer with an error, because the server hasn't proven that it knows the password.
+    case untrusted
     /// A request that is sent without asking: with a credential, or in place of the first one.
     case replacement(EngineRequest, URLRequest)
   }
@@ -238,8 +240,16 @@ struct TransferState: Sendable {
   // MARK: Events from the engine
 
   /// The final response's head has arrived. Returns whether its body is to be delivered.
-  mutating func receive(_ head: ResponseHead) -> BodyDisposition {
+  ///
+  /// - Parameters:
+  ///   - head: The head.
+  ///   - isTrusted: False if the server claims to know the password of the request's credential, and doesn't.
+  mutating func receive(_ head: ResponseHead, isTrusted: Bool = true) -> BodyDisposition {
     batch.head = head
+    guard isTrusted else {
+      body = .superseded(.untrusted)
+      return .discard
+    }
     do throws(EngineError) {
       guard let next = try redirectRule.next(after: head, to: request, count: redirectCount) else { return .deliver }
       body = .superseded(.redirect(next))

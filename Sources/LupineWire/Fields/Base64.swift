@@ -19,13 +19,14 @@ package enum Base64 {
   }
 
   // 4base64char groups; the last group has 2 or 3 characters, whose unused bits are zero (RFC 4648 §3.5, §4).
-  /// Returns the bytes of a text without padding, as `Challenge.Content.token68` contains it, or nil if the text isn't
-  /// the encoding of any bytes.
-  package static func decode(unpadded text: String) -> [UInt8]? {
+  /// Returns the bytes of a text, whose padding may be missing, or nil if the text isn't the encoding of any bytes.
+  package static func decode(_ text: String) -> [UInt8]? {
+    var characters = text.utf8[...]
+    while characters.last == Byte.equals { characters.removeLast() }
     var bytes: [UInt8] = []
     bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
     var (bits, bitCount) = (UInt32(0), UInt32(0))
-    for character in text.utf8 {
+    for character in characters {
       guard let value = value(of: character) else { return nil }
       bits = bits << 6 | UInt32(value)
       bitCount += 6

@@ -123,8 +123,8 @@ import Testing
   }
 
   @Test(
-    "no answer to Digest, NTLM or Negotiate sends a credential",
-    arguments: ["Digest realm=r, nonce=n", "NTLM", "Negotiate"])
+    "no answer to NTLM or Negotiate sends a credential",
+    arguments: ["NTLM", "Negotiate"])
   func unsupportedScheme(line: String) throws {
     let storage = URLCredentialStorage()
     storage.setDefaultCredential(me, for: try #require(try challenge([line])).protectionSpace)
@@ -146,6 +146,7 @@ import Testing
       (
         401, "WWW-Authenticate", "Digest realm=r, Negotiate, Digest realm=s", "offers Digest, Negotiate. ", "only Basic"
       ),
+      (401, "WWW-Authenticate", "Digest realm=r, nonce=n", "offers Digest. ", "valid user name and password"),
       (401, "WWW-Authenticate", "NTLM, basic realm=r", "offers NTLM, basic. ", "valid user name and password"),
       (401, "Other", "Digest", "names no scheme. ", "only Basic"),
       (401, "Proxy-Authenticate", "Digest", "names no scheme. ", "only Basic"),

@@ -189,7 +189,7 @@ import Testing
     #expect(prepared(try request()) == nil)
     try setDefault(me)
     #expect(parameter("nc", of: prepared(try request("http://h.example/y"))) == "00000002")
-    #expect(prepared(try request("http://you:secret@h.example/y")) == nil)
+    #expect(prepared(try request("http://you:secret@h.example/y"))?.hasPrefix("Basic ") == true)
     var own = try request()
     own.fields.append(name: "Authorization", value: "Bearer t")
     #expect(prepared(own) == "Bearer t")

@@ -134,7 +134,7 @@ struct AFErrorTests {
       (.sessionTaskFailed(error: URLError(.timedOut)), URLError(.timedOut).localizedDescription),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 418)), "418"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "401: the server requires a credential"),
-      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "supports only Basic"),
+      (.responseValidationFailed(reason: .unacceptableStatusCode(code: 401)), "supports only Basic and Digest"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "407: the proxy requires a credential"),
       (.responseValidationFailed(reason: .unacceptableStatusCode(code: 407)), "Only Basic is supported"),
       (.responseSerializationFailed(reason: .invalidEmptyResponse(type: "Thing")), "Thing"),

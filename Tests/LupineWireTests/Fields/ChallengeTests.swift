@@ -95,10 +95,20 @@ struct BasicCredentialsTests {
     ])
   func base64(text: String, encoded: String) {
     #expect(Base64.encode(Array(text.utf8)) == encoded)
+    #expect(Base64.decode(encoded) == Array(text.utf8))
+    #expect(Base64.decode(String(encoded.prefix { $0 != "=" })) == Array(text.utf8))
+  }
+
+  @Test(
+    "text that isn't the encoding of any bytes isn't decoded",
+    arguments: ["A", "AAAAA", "AB", "AAB", "A-", "A A", "=A"])
+  func malformedBase64(text: String) {
+    #expect(Base64.decode(text) == nil)
   }
 
   @Test("every byte is encoded with the alphabet of RFC 4648 §4")
   func alphabet() {
-    #expect(Base64.encode([0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF, 0, 0, 0]) == "++++////AAAA")
+    let bytes: [UInt8] = [0xFB, 0xEF, 0xBE, 0xFF, 0xFF, 0xFF, 0, 0, 0]
+    #expect(Base64.encode(bytes) == "++++////AAAA" && Base64.decode("++++////AAAA") == bytes)
   }
 }

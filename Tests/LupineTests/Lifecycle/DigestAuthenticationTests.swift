@@ -1,0 +1,143 @@
+// Challenges of the Digest scheme, answered by a session (RFC 7616).
+
+import Foundation
+import LupineAuthentication
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import Lupine
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct DigestAuthenticationTests {
+  @Test(
+    "the strongest challenge is answered with the request's credential, on the same connection",
+    arguments: [DigestAlgorithm.Function.sha256, .sha512_256], ["auth", "auth-int"])
+  func right(function: DigestAlgorithm.Function, protection: String) async throws {
+    let server = DigestServer(function, protection: protection)
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let body = Data("the content".utf8)
+        let response = await session.upload(body, to: origin.url + "/a?b=c").authenticate(username: "u", password: "p")
+          .serializingString().response
+        #expect(response.value == "in" && response.response?.statusCode == 200)
+        #expect(server.requests == ["401 /a?b=c", "200 /a?b=c"] && origin.connectionCount == 1)
+      }
+    }
+  }
+
+  @Test("a refused credential is sent once, and the 401 is the response")
+  func wrong() async throws {
+    let server = DigestServer()
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url).authenticate(username: "u", password: "wrong")
+          .serializingString().response
+        #expect(response.value == "refused" && response.response?.statusCode == 401)
+        #expect(origin.requestCount == 2)
+      }
+    }
+  }
+
+  @Test("concurrent requests count the nonce separately, and stale nonces are answered without asking again")
+  func concurrent() async throws {
+    let server = DigestServer(usesMax: 5)
+    try await withServer(server.reply) { origin in
+      let challenges = Log<String>()
+      let monitor = ClosureEventMonitor(queue: DispatchQueue(label: "monitor"))
+      monitor.taskDidReceiveChallenge = { _, _, challenge in challenges.note("\(challenge.previousFailureCount)") }
+      let session = Session(configuration: .forTests, eventMonitors: [monitor])
+      try await keeping(session) { session in
+        for _ in 0..<10 {
+          try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<8 {
+              group.addTask {
+                await session.request(origin.url).authenticate(username: "u", password: "p").outcome().response?
+                  .statusCode
+              }
+            }
+            for try await status in group { #expect(status == 200) }
+          }
+        }
+        await monitor.queue.drain()
+        #expect(challenges.entries == Array(repeating: "0", count: 80))
+        #expect(server.requests.count { $0.hasPrefix("200") } == 80)
+      }
+    }
+  }
+
+  @Test("a storage's default credential is sent before a challenge once it was used, and only while it is the default")
+  func preemptive() async throws {
+    let server = DigestServer()
+    try await withServer(server.reply) { origin in
+      let storage = URLCredentialStorage()
+      let space = URLProtectionSpace(
+        host: "127.0.0.1", port: Int(origin.port), protocol: "http", realm: "r",
+        authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+      let credential = URLCredential(user: "u", password: "p", persistence: .forSession)
+      storage.setDefaultCredential(credential, for: space)
+      try await withSession {
+        $0.urlCredentialStorage = storage
+      } _: { session in
+        for path in ["/a", "/b", "/c"] {
+          #expect(await session.request(origin.url + path).outcome().response?.statusCode == 200)
+        }
+        #expect(server.requests == ["401 /a", "200 /a", "200 /b", "200 /c"])
+        storage.remove(credential, for: space)
+        #expect(await session.request(origin.url + "/d").outcome().response?.statusCode == 401)
+        #expect(server.requests.last == "401 /d")
+      }
+    }
+  }
+
+  @Test("a redirect at the origin gets a new proof")
+  func redirect() async throws {
+    let server = DigestServer()
+    try await withServer { request in
+      let reply = server.reply(to: request)
+      guard reply.status == 200, request.target == "/from" else { return reply }
+      return Reply(status: 302, fields: ["Location": "/to"])
+    } _: { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url + "/from").authenticate(username: "u", password: "p")
+          .serializingString().response
+        #expect(response.value == "in")
+        #expect(server.requests == ["401 /from", "200 /from", "200 /to"])
+      }
+    }
+  }
+
+  @Test("a server that doesn't know the password is an error, and its response isn't delivered")
+  func forged() async throws {
+    let server = DigestServer(isForged: true)
+    try await withServer(server.reply) { origin in
+      try await withSession { session in
+        let response = await session.request(origin.url).authenticate(username: "u", password: "p")
+          .serializingString().response
+        let error = response.error?.underlyingError as? URLError
+        #expect(error?.code == .badServerResponse && error?.localizedDescription.contains("rspauth") == true)
+        #expect(response.value == nil && response.data == nil)
+      }
+    }
+  }
+
+  @Test("a server that has used Digest doesn't get the password when it offers only Basic")
+  func downgrade() async throws {
+    let server = DigestServer()
+    try await withServer { request in
+      guard request.target == "/basic" else { return server.reply(to: request) }
+      let text = request.fields.first("Authorization") ?? "nothing"
+      return .text(text, status: 401).with("WWW-Authenticate", "Basic realm=\"r\"")
+    } _: { origin in
+      try await withSession { session in
+        func get(_ path: String) async -> AFDataResponse<String> {
+          await session.request(origin.url + path).authenticate(username: "u", password: "p").serializingString()
+            .response
+        }
+        #expect(await get("/").value == "in")
+        #expect(await get("/basic").value == "nothing")
+        #expect(origin.requestCount == 3)
+      }
+    }
+  }
+}
