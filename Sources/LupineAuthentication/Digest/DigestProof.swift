@@ -14,10 +14,7 @@ package struct DigestProof: Sendable {
   let count: String
   let clientNonce: String
   fileprivate(set) var protection: DigestChallenge.Protection
-  /// The request's method.
-  package let method: String
-  /// The request target without scheme and authority.
-  package let target: String
+  let target: String
 
   // response = KD( H(A1), unq(nonce) ":" nc ":" unq(cnonce) ":" unq(qop) ":" H(A2) ); KD(secret, data) = H(secret ":" data)
   func response(to requestText: String) throws(DigestSession.Failure) -> String {

@@ -96,7 +96,7 @@ package struct DigestSession: Sendable {
     nonceCount += 1
     var proof = DigestProof(
       digest: digest, key: key, nonce: nonce, count: Self.eightDigits(nonceCount), clientNonce: clientNonce,
-      protection: challenge.protection, method: method, target: target)
+      protection: challenge.protection, target: target)
     proof.fieldValue = fieldValue(of: proof, response: try proof.response(to: requestText))
     return proof
   }

@@ -17,9 +17,28 @@ final class TaskAuthentication: Sendable {
   /// (squid), and concurrent requests can use up a new one too; but no server may keep a request going forever.
   static let staleNoncesMax = 8
 
+  private enum Phase {
+    /// The latest request has no proof.
+    case unused
+    /// The proof answers a challenge, and wasn't sent yet.
+    case answered(DigestSpaces.Use)
+    /// The proof was sent.
+    case sent(DigestSpaces.Use)
+  }
+
   private struct State {
-    var use: DigestSpaces.Use?
+    var phase = Phase.unused
+    /// The proof in the transfer's request, which answered a challenge. Redirects at the origin keep it there.
+    var carried: DigestSpaces.Use?
+    /// The number of stale nonces in a row.
     var staleCount = 0
+
+    var use: DigestSpaces.Use? {
+      switch phase {
+      case .unused: nil
+      case .answered(let use), .sent(let use): use
+      }
+    }
   }
 
   private let session: SessionAuthentication
@@ -55,7 +74,7 @@ final class TaskAuthentication: Sendable {
     guard let use = session.spaces.withLock({ try? $0.answer(challenge, with: credential, to: covered) }) else {
       return nil
     }
-    state.withLock { $0 = State(use: use) }
+    state.withLock { $0 = State(phase: .answered(use)) }
     return use.proof.fieldValue
   }
 
@@ -83,28 +102,33 @@ final class TaskAuthentication: Sendable {
       state.withLock { $0 = State() }
       return nil
     }
-    state.withLock { $0.use = next }
+    state.withLock { $0.phase = .answered(next) }
     return next.proof.fieldValue
   }
 
   /// Sets the Authorization field of a request before it is sent.
   ///
-  /// A proof that was made for another URI or method, before a redirect, is replaced by a new one, or removed outside of
-  /// its protection space. A request without Authorization gets a proof with the storage's default credential if that was
-  /// used in this session for a space that contains the URI.
+  /// A proof is sent once. After a redirect, a new one replaces it, or none outside of its protection space. A request
+  /// without Authorization gets a proof with the storage's default credential if that was used in this session for a space
+  /// that contains the URI.
   func prepare(_ request: inout EngineRequest) {
-    let sent = request.fields.first("Authorization")
-    guard let use = state.withLock({ $0.use }), use.proof.fieldValue == sent else {
-      let use = sent == nil ? preemptiveUse(for: request) : nil
-      state.withLock { $0 = State(use: use) }
-      if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
+    let given = request.fields.first("Authorization")
+    var (phase, carried) = state.withLock { ($0.phase, $0.carried) }
+    if case .answered(let use) = phase, given == use.proof.fieldValue {
+      state.withLock { ($0.phase, $0.carried) = (.sent(use), use) }
       return
     }
-    guard !use.covers(request) else { return }
-    request.fields.remove("Authorization")
-    let next = proof(with: use.key, for: request)
-    state.withLock { $0 = State(use: next) }
-    if let next { request.fields.append(name: "Authorization", value: next.proof.fieldValue) }
+    let use: DigestSpaces.Use?
+    if let sent = carried, given == sent.proof.fieldValue {
+      request.fields.remove("Authorization")
+      use = proof(with: sent.key, for: request)
+    } else {
+      carried = nil
+      use = given == nil ? preemptiveUse(for: request) : nil
+    }
+    phase = use.map { .sent($0) } ?? .unused
+    state.withLock { [phase, carried] in $0 = State(phase: phase, carried: carried) }
+    if let use { request.fields.append(name: "Authorization", value: use.proof.fieldValue) }
   }
 
   /// Verifies the Authentication-Info of the response to the latest request. Returns false if the server doesn't know the
@@ -135,13 +159,6 @@ final class TaskAuthentication: Sendable {
     return DigestSpaces.Request(method: request.method, uri: request.uri, clientNonce: makeNonce()) { digest in
       body.bytesInMemory.flatMap { digest.hash($0) }
     }
-  }
-}
-
-extension DigestSpaces.Use {
-  /// Whether the proof was made for this request.
-  fileprivate func covers(_ request: EngineRequest) -> Bool {
-    key.origin == request.uri.origin && proof.target == request.uri.target && proof.method == request.method
   }
 }
 

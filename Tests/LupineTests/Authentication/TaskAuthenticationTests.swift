@@ -151,14 +151,22 @@ import Testing
   @Test("a redirect at the origin gets a new proof, and one outside of the protection space gets none")
   func redirects() throws {
     let task = task()
-    var next = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
-    next.uri = try URI("http://h.example/a/y")
-    task.prepare(&next)
-    let value = next.fields.first("Authorization")
-    #expect(parameter("uri", of: value) == "/a/y" && parameter("nc", of: value) == "00000002")
-    next.uri = try URI("http://h.example/b")
-    task.prepare(&next)
-    #expect(!next.fields.contains("Authorization"))
+    let first = try answered(task, try request("http://h.example/a/x"), parameters: "nonce=n, qop=auth, domain=\"/a/\"")
+    // The transfer's request keeps the first proof.
+    func redirected(to url: String) throws -> String? {
+      var next = first
+      next.uri = try URI(url)
+      task.prepare(&next)
+      #expect(next.fields.count { $0.name == "Authorization" } <= 1)
+      return next.fields.first("Authorization")
+    }
+    for (url, target, count) in [("/a/y", "/a/y", "2"), ("/a/x", "/a/x", "3"), ("/a/", "/a/", "4")] {
+      let value = try redirected(to: "http://h.example\(url)")
+      #expect(parameter("uri", of: value) == target && parameter("nc", of: value) == "0000000\(count)")
+    }
+    #expect(try redirected(to: "http://h.example/b") == nil)
+    #expect(try redirected(to: "http://h.example/c") == nil)
+    #expect(try parameter("nc", of: redirected(to: "http://h.example/a/x")) == "00000005")
   }
 
   @Test(
