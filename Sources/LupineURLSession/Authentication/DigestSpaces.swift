@@ -20,7 +20,7 @@ struct DigestSpaces: Sendable {
   }
 
   /// The part of a request that a proof covers.
-  struct Request: Sendable {
+  struct CoveredRequest: Sendable {
     let method: String
     let uri: URI
     /// A random text.
@@ -61,7 +61,7 @@ struct DigestSpaces: Sendable {
 
   /// Answers an origin's challenge.
   mutating func answer(
-    _ challenge: DigestChallenge, with credential: PasswordCredential, to request: Request
+    _ challenge: DigestChallenge, with credential: PasswordCredential, to request: CoveredRequest
   ) throws(DigestSession.Failure) -> Use {
     let key = Key(origin: request.uri.origin, realm: challenge.realm, credential: credential)
     var session: DigestSession
@@ -79,7 +79,7 @@ struct DigestSpaces: Sendable {
 
   /// Returns a proof for a request before it is challenged, or nil if its URI isn't in the authentication's protection
   /// space, or the authentication was dropped.
-  mutating func proof(with key: Key, for request: Request) -> Use? {
+  mutating func proof(with key: Key, for request: CoveredRequest) -> Use? {
     guard var session = authentications[key]?.session, session.covers(request.uri, at: key.origin),
       let proof = try? session.proof(for: request)
     else { return nil }
@@ -132,7 +132,7 @@ struct DigestSpaces: Sendable {
 }
 
 extension DigestSession {
-  fileprivate mutating func proof(for request: DigestSpaces.Request) throws(Failure) -> DigestProof {
+  fileprivate mutating func proof(for request: DigestSpaces.CoveredRequest) throws(Failure) -> DigestProof {
     try proof(
       method: request.method, target: request.uri.target, clientNonce: request.clientNonce,
       contentHash: request.contentHash)

@@ -154,9 +154,9 @@ final class TaskAuthentication: Sendable {
     return session.spaces.withLock { $0.proof(with: key, for: covered) }
   }
 
-  private func covered(_ request: EngineRequest) -> DigestSpaces.Request {
+  private func covered(_ request: EngineRequest) -> DigestSpaces.CoveredRequest {
     let body = request.body
-    return DigestSpaces.Request(method: request.method, uri: request.uri, clientNonce: makeNonce()) { digest in
+    return DigestSpaces.CoveredRequest(method: request.method, uri: request.uri, clientNonce: makeNonce()) { digest in
       body.bytesInMemory.flatMap { digest.hash($0) }
     }
   }

@@ -235,8 +235,8 @@ import Testing
     var spaces = DigestSpaces()
     let challenge = try digest("nonce=n, qop=auth")
     let credential = PasswordCredential(user: "me", password: "pw")
-    func request(_ index: Int) throws -> DigestSpaces.Request {
-      DigestSpaces.Request(
+    func request(_ index: Int) throws -> DigestSpaces.CoveredRequest {
+      DigestSpaces.CoveredRequest(
         method: "GET", uri: try URI("http://h\(index).example/"), clientNonce: "c", contentHash: { _ in nil })
     }
     for index in 0...DigestSpaces.originsMax {
