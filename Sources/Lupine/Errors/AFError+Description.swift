@@ -158,7 +158,8 @@ extension AFError.ResponseValidationFailureReason {
         + "Add it to them if it is correct."
     case .unacceptableStatusCode(401):
       "Unacceptable status code 401: the server requires a credential, or rejected the one that it received. "
-        + "authenticate(username:password:) supports only Basic and Digest; debugPrint(response) shows what the server offers."
+        + "authenticate(username:password:) supports only Basic and Digest; debugPrint(response) shows what the server "
+        + "offers."
     case .unacceptableStatusCode(407):
       "Unacceptable status code 407: the proxy requires a credential, or rejected the one in its URL. "
         + "Only Basic is supported; debugPrint(response) shows what the proxy offers."

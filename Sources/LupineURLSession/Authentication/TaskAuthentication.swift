@@ -171,6 +171,16 @@ extension PasswordCredential {
   }
 }
 
+extension URLError {
+  /// Creates the error of a response whose server claims to know the password of a Digest credential, and doesn't.
+  init(wrongDigestProofFrom url: URL?) {
+    let text =
+      "\(ReadableText.url(url)) doesn't know the password: the rspauth of its Authentication-Info is wrong (RFC 7616 §3.5). "
+      + "Check the server's Digest configuration, and use https, so that nobody on the path can answer for it."
+    self.init(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+}
+
 extension RequestBody {
   /// The bytes, or nil if a part isn't in memory.
   fileprivate var bytesInMemory: [UInt8]? {

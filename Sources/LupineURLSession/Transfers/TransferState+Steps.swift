@@ -131,7 +131,7 @@ extension TransferState {
     // The whole response had arrived before the cancellation, and wasn't delivered.
     case (_, nil) where demand == .canceled: return end(URLError(.cancelled))
     case (.superseded(.refusedRedirect(let error)), nil): return refusedRedirectStep(error)
-    case (.superseded(.untrusted), nil): return end(untrustedServerError())
+    case (.superseded(.untrusted), nil): return end(URLError(wrongDigestProofFrom: urlRequest.url))
     case (.superseded(.redirect(let next)), nil): return redirectStep(next, urlRequest.redirected(to: next), nil)
     // A failure doesn't matter: the rest of the response is of no interest.
     case (.superseded(.replacement(let request, let urlRequest)), _):
@@ -143,14 +143,6 @@ extension TransferState {
     case (_, let failure?): return end(URLError(failure, url: urlRequest.url))
     case (.wanted, nil), (.discarded, nil): return end(nil)
     }
-  }
-
-  /// The error of a response from a server that claims to know the password, and doesn't.
-  private func untrustedServerError() -> URLError {
-    let text =
-      "\(ReadableText.url(urlRequest.url)) sent a wrong rspauth in Authentication-Info, so it doesn't know the password "
-      + "(RFC 7616 §3.5). The response may come from an attacker. Check the server's Digest configuration, or use https."
-    return URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
   }
 
   private mutating func end(_ error: URLError?) -> Step {

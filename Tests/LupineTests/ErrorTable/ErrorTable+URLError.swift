@@ -1,4 +1,5 @@
-// The rows of the URLErrors that have no EngineError: those of local URLs, of downloads' files and of the engine's start.
+// The rows of the URLErrors that have no EngineError: those of local URLs, of downloads' files, of Digest and of the engine's
+// start.
 
 import Foundation
 import LupineEngine
@@ -9,7 +10,8 @@ import LupineEngine
 extension ErrorTable {
   static func urlErrors() -> [ErrorRow] {
     let start = URLError(SystemError(call: "epoll_create1", code: EMFILE))
-    return [row("the engine's start", start)] + fileErrors() + dataErrors() + downloadErrors()
+    let proof = URLError(wrongDigestProofFrom: URL(string: "http://server.example/"))
+    return [row("the engine's start", start), row("Digest", proof)] + fileErrors() + dataErrors() + downloadErrors()
   }
 
   private static func row(_ name: String, _ error: URLError) -> ErrorRow {
