@@ -148,14 +148,14 @@ final class Transfer: TaskTransfer, ResponseSink {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
       let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
-      apply(submission.exchange, handle)
+      keep(handle, of: submission.exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
   }
 
   /// Keeps the handle of an exchange, unless that has already ended, and carries out the commands that waited for it.
-  private func apply(_ exchange: Int, _ handle: ExchangeHandle) {
+  private func keep(_ handle: ExchangeHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
       guarded.handle = handle
