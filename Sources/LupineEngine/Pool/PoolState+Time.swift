@@ -6,7 +6,7 @@ internal import LupineWire
 extension PoolState {
   /// The time at which `expire` must be called, or nil. Each event may change it.
   var nextDeadline: Instant? {
-    var next = strain?.retry
+    var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
     if let oldest = aging.first { next = min(next ?? connections[oldest].end, connections[oldest].end) }
     return next
@@ -16,8 +16,8 @@ extension PoolState {
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
     closeExpired(now, &actions)
-    if let retry = strain?.retry, retry <= now { permitOpening() }
-    conclude(&actions)
+    if let retry = shortage?.retry, retry <= now { permitOpening() }
+    assignPlaces(&actions)
     return actions
   }
 

@@ -88,7 +88,7 @@ extension Shard {
           try attempt(address, opening)
         } catch {
           note(error, opening)
-          if error.isQueueFull, address.socketPath != nil, asker(of: opening) != nil {
+          if error.isQueueFull, address.socketPath != nil, waiter(of: opening) != nil {
             order.attemptPostponed(address, until: now + Self.queueFullPause)
           } else {
             order.attemptFailed(now: now)
@@ -212,16 +212,16 @@ extension Shard {
     let connection = Connection(
       id: opening.id, key: opening.key, transport: transport, limits: configuration.limits,
       interest: opening.interest, opening: opening.times)
-    let asker = asker(of: opening)
+    let waiter = waiter(of: opening)
     remove(opening)
     connections[opening.id] = connection
     // No socket event announces bytes that arrived with the handshake's last message.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
-    // If an exchange that has waited longer gets the connection, the asker continues to wait.
-    asker?.enter(.poolWait, now: now)
+    // If an exchange that has waited longer gets the connection, the waiter continues to wait.
+    waiter?.enter(.poolWait, now: now)
     perform(pool.opened(opening.id, now: now), on: connection)
-    if let asker, asker.phase == .poolWait { rearm(asker) }
+    if let waiter, waiter.phase == .poolWait { rearm(waiter) }
   }
 
   // MARK: Failure
@@ -229,23 +229,23 @@ extension Shard {
   /// Handles the deadline of an opening: its phase has timed out, or it is time to try the next address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
-    if adopt(opening) { return }
+    if restartPhaseIfReassigned(opening) { return }
     // The host may have moved away from addresses that don't respond.
     if opening.phase == .connect { resolver.forget(opening.host) }
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies each new asker's limits to the opening that it has inherited.
-  func adoptInherited() {
-    for id in pool.takeInherited() {
-      if let opening = openings[id] { adopt(opening) }
+  /// Applies each new waiter's limits to the opening that has passed to it.
+  func applyReassignments() {
+    for id in pool.takeReassigned() {
+      if let opening = openings[id] { restartPhaseIfReassigned(opening) }
     }
   }
 
-  /// Restarts the opening's phase with the limits of its present asker. Returns whether the asker has changed.
+  /// Restarts the opening's phase with the limits of its present waiter. Returns whether the waiter has changed.
   @discardableResult
-  private func adopt(_ opening: Opening) -> Bool {
-    guard let asker = asker(of: opening), asker.id != opening.limiter else { return false }
+  private func restartPhaseIfReassigned(_ opening: Opening) -> Bool {
+    guard let waiter = waiter(of: opening), waiter.id != opening.limiter else { return false }
     enter(opening, opening.state)
     tryAddresses(opening)
     return true
@@ -257,7 +257,7 @@ extension Shard {
   }
 
   func fail(_ opening: Opening, _ code: EngineError.Code, cause: EngineError.Cause?) {
-    asker(of: opening)?.note(opening.times)
+    waiter(of: opening)?.note(opening.times)
     remove(opening)
     let error = EngineError(
       code, opening.phase, opening.key.origin, proxy: opening.key.route.proxy, cause: cause)
@@ -290,17 +290,17 @@ extension Shard {
 
   func enter(_ opening: Opening, _ state: Opening.State) {
     opening.state = state
-    if let asker = asker(of: opening) {
-      (opening.limiter, opening.timeouts) = (asker.id, asker.request.timeouts)
-      asker.enter(opening.phase, now: now)
+    if let waiter = waiter(of: opening) {
+      (opening.limiter, opening.timeouts) = (waiter.id, waiter.request.timeouts)
+      waiter.enter(opening.phase, now: now)
     }
     opening.phaseDeadline = opening.limit.map { now + $0 }
     setDeadline(opening, nextStart: nil)
   }
 
   /// The exchange that waits for this opening: the one that requested it, or its successor. Nil if none waits.
-  private func asker(of opening: Opening) -> Exchange? {
-    pool.asker(of: opening.id).flatMap { exchanges[$0] }
+  private func waiter(of opening: Opening) -> Exchange? {
+    pool.waiter(of: opening.id).flatMap { exchanges[$0] }
   }
 
   private func setDeadline(_ opening: Opening, nextStart: Instant?) {

@@ -122,7 +122,7 @@ final class Shard {
     // Deadlines of this iteration are void once the shard has stopped.
     if case .stopped = life { return nil }
     expireDeadlines()
-    adoptInherited()
+    applyReassignments()
     endTurn()
     if case .shuttingDown = life, exchanges.isEmpty { stop() }
     return postponed.isEmpty && restarts.isEmpty ? deadlines.earliest : now
