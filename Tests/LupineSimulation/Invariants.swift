@@ -50,9 +50,9 @@ struct Invariants {
     world.require(
       stream.registration.map { $0.token == connection.id.rawValue } ?? true,
       "\(stream.name): watched with a wrong token")
-    let isHeld = connection.exchange?.isHeld == true
+    let isPaused = connection.exchange?.isPaused == true
     world.require(
-      registered.contains(.readable) != isHeld, "\(stream.name): held is \(isHeld), watched is \(!isHeld == false)")
+      registered.contains(.readable) != isPaused, "\(stream.name): both paused and watched is \(isPaused)")
     world.require(
       connection.transport.unsentCount == 0 || connection.sendFailure != nil || registered.contains(.writable),
       "\(stream.name): bytes are unsent, but the socket isn't watched for room")

@@ -139,8 +139,8 @@ extension PoolModel {
     try require(idleCount <= limits.idleMax, "the limit of idle connections in all is exceeded")
     try require(waitingCount <= limits.waitersMax, "the limit of waiters is exceeded")
     if !awaitingPlace().isEmpty {
-      let lacksDescriptors = pool.shortage.map { $0.permits == 0 } ?? false
-      try require(connectionCount == limits.connectionsMax || lacksDescriptors, "an exchange waits although there is room")
+      let isShort = pool.shortage.map { $0.permits == 0 } ?? false
+      try require(connectionCount == limits.connectionsMax || isShort, "an exchange waits although there is room")
       try require(idleCount == 0, "an exchange waits for an idle connection's place")
       let isWasting = model.contains { $0.waiting.isEmpty && !$0.opening.isEmpty }
       try require(!isWasting, "an exchange waits for an unneeded connection's place")

@@ -59,8 +59,10 @@ extension PoolState {
   /// with an opening passes it to `waiter` and becomes the first without one. Returns the exchange of that waiter.
   mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
-    let before = origins[origin].firstWithoutOpening.map { queueLinks.previous(before: $0) } ?? origins[origin].queue.last
-    guard let last = before else { preconditionFailure("a waiter isn't queued") }
+    let first = origins[origin].firstWithoutOpening
+    guard let last = first.map({ queueLinks.previous(before: $0) }) ?? origins[origin].queue.last else {
+      preconditionFailure("a waiter isn't queued")
+    }
     if last != waiter, let opening = waiters[last].opening {
       waiters[last].opening = nil
       waiters[waiter].opening = opening

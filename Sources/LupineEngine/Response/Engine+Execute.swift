@@ -32,7 +32,7 @@ extension Engine {
   /// none if it is nil.
   ///
   /// A response with any status is a success, including 404 and 500. Cancelling the task ends the exchange with
-  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are held in memory,
+  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` wait in memory,
   /// and the server has to wait.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil

@@ -48,7 +48,7 @@ final class Inbox: Sendable {
       submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, let completion): completion?()
-    case .cancel, .setPaused, .grant, .discardBody, .bodyReady, .resolved: break
+    case .cancel, .setPaused, .extendWindow, .discardBody, .bodyReady, .resolved: break
     }
   }
 

@@ -30,9 +30,9 @@ extension Shard {
     finish(exchange, .success(Fields()))
   }
 
-  /// Drains the bytes that were held back before the body was found unwanted.
-  func drainKept(_ connection: Connection) {
-    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
+  /// Drains the bytes that were received during a pause, before the body was found unwanted.
+  func drainUnread(_ connection: Connection) {
+    // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
     var unread: [UInt8] = []
     swap(&unread, &connection.unread)

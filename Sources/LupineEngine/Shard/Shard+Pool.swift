@@ -76,7 +76,7 @@ extension Shard {
 
   /// Returns a connection to the pool, which gives it to the next waiter, keeps it idle, or closes it for `reason`.
   func release(_ connection: Connection, closing reason: CloseReason?) {
-    connection.isKept = true
+    connection.mayBeStale = true
     guard !connection.isUpgraded else {
       handedOver[connection.id] = nil
       return close(connection, .upgraded)
@@ -115,8 +115,8 @@ extension Shard {
   /// Prepares an idle connection: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it doesn't count as kept.
-    if !connection.isKept, pool.isIdle(connection.id) { connection.isKept = true }
+    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it isn't stale.
+    if !connection.mayBeStale, pool.isIdle(connection.id) { connection.mayBeStale = true }
     updateInterest(connection)
     watchPool()
   }

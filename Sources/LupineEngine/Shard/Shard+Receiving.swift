@@ -66,7 +66,7 @@ extension Shard {
   /// Whether the connection's next bytes can be processed now.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
-    if let exchange = connection.exchange { return !exchange.isHeld }
+    if let exchange = connection.exchange { return !exchange.isPaused }
     return !isPromised(connection)
   }
 
@@ -77,7 +77,7 @@ extension Shard {
     for id in ids {
       guard let connection = connection(id) else { continue }
       connection.isPostponed = false
-      if connection.exchange?.isHeld != true { receive(connection) }
+      if connection.exchange?.isPaused != true { receive(connection) }
     }
   }
 
@@ -86,8 +86,8 @@ extension Shard {
     guard let exchange = connection.exchange else {
       return connection.isDraining ? drain(connection, bytes) : lose(connection, .unsolicitedBytes)
     }
-    if exchange.delivery != .responseBegan {
-      exchange.delivery = .responseBegan
+    if exchange.progress != .responseBegan {
+      exchange.progress = .responseBegan
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
@@ -100,8 +100,8 @@ extension Shard {
         switch try connection.next(bytes, at: &cursor) {
         case .needMoreBytes:
           rearm(exchange)
-          // The received bytes may have used up the sink's room exactly.
-          if exchange.isHeld { updateInterest(connection) }
+          // The received bytes may have used up the sink's window exactly.
+          if exchange.isPaused { updateInterest(connection) }
           // Done after all received bytes, because a failed send reads from the connection.
           if exchange.phase == .send { pump(connection) }
           return
@@ -111,7 +111,7 @@ extension Shard {
           try withScratch(for: exchange) { room throws(Failure) in
             try exchange.receive(body: bytes.extracting(range), scratch: &room)
           }
-          if exchange.hasKept {
+          if exchange.hasPendingBody {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
             return updateInterest(connection)
           }
@@ -218,13 +218,13 @@ extension Shard {
   }
 
   /// The size of the next read. A body delivered undecoded and without TLS is read in large pieces, up to the sink's
-  /// credit. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
+  /// window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
   /// its piece size.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
     }
-    return min(max(exchange.credit, Buffers.byteCount), Buffers.bulkByteCount)
+    return min(max(exchange.windowBytes, Buffers.byteCount), Buffers.bulkByteCount)
   }
 
   /// Returns a buffer for received ciphertext, or an empty array for a connection without TLS.

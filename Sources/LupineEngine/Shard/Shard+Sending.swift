@@ -47,7 +47,7 @@ extension Shard {
       // read, or if the error is the body's and not the socket's.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
-      if exchange.isHeld { updateInterest(connection) } else { receive(connection) }
+      if exchange.isPaused { updateInterest(connection) } else { receive(connection) }
     }
   }
 

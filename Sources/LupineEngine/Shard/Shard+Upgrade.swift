@@ -26,7 +26,7 @@ extension Shard {
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
     do {
       try withScratch(for: exchange) { room throws(Failure) in try exchange.receive(body: bytes, scratch: &room) }
-      if exchange.isHeld { updateInterest(connection) }
+      if exchange.isPaused { updateInterest(connection) }
     } catch {
       fail(exchange, error)
     }

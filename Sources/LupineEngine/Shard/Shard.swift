@@ -158,10 +158,10 @@ final class Shard {
     let id = ConnectionID(rawValue: event.token)
     if let connection = connection(id) {
       if event.isWritable { pump(connection) }
-      // The poller reports errors even if it doesn't watch for input. A held sink must receive its earlier bytes first.
+      // The poller reports errors even if it doesn't watch for input. A paused sink must receive its earlier bytes first.
       // A postponed connection is read after the events.
-      let isHeld = connection.exchange?.isHeld == true
-      if event.isReadable, !isHeld, !connection.isClosed, !connection.isPostponed { receive(connection) }
+      let isPaused = connection.exchange?.isPaused == true
+      if event.isReadable, !isPaused, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
       proceed(opening)
     } else if let id = candidates[event.token], let opening = openings[id] {
@@ -176,17 +176,18 @@ final class Shard {
       if let exchange = exchanges[id] { fail(exchange, .cancelled) }
     case .setPaused(let id, let isPaused):
       guard let exchange = exchanges[id] else { return }
-      changeRoom(of: exchange) { $0.isPaused = isPaused }
-    case .grant(let id, let count):
+      changeWindow(of: exchange) { $0.isPausedByCaller = isPaused }
+    case .extendWindow(let id, let count):
       guard let exchange = exchanges[id] else { return }
-      changeRoom(of: exchange) { exchange in
-        exchange.credit = exchange.credit.addingReportingOverflow(count).overflow ? .max : exchange.credit + count
+      changeWindow(of: exchange) { exchange in
+        let (sum, isOverflow) = exchange.windowBytes.addingReportingOverflow(count)
+        exchange.windowBytes = isOverflow ? .max : sum
       }
     case .discardBody(let id):
       guard let exchange = exchanges[id] else { return }
       let connection = exchange.connection
       discardBody(exchange)
-      if let connection { drainKept(connection) }
+      if let connection { drainUnread(connection) }
     case .bodyReady(let id):
       guard let exchange = exchanges[id], let connection = exchange.connection else { return }
       pump(connection)
@@ -217,7 +218,7 @@ final class Shard {
     openings.removeAll()
     for exchange in exchanges.values {
       let error = EngineError(
-        .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
+        .shutDown, exchange.phase, exchange.request.uri.origin, progress: exchange.progress,
         wasReused: exchange.metrics.isReusedConnection)
       exchange.connection = nil
       finish(exchange, .failure(error))
@@ -278,7 +279,7 @@ final class Shard {
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
-      delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
+      progress: exchange.progress, wasReused: exchange.metrics.isReusedConnection)
     if let connection = exchange.connection {
       exchange.connection = nil
       release(connection, closing: CloseReason(of: code))

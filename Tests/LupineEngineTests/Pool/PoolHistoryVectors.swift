@@ -393,8 +393,9 @@ extension PoolHistory {
       max: 3,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "connect 3 for 3"),
-        ("failed 1 descriptors", "wait 3"), ("waiter 3", "1"), ("waiter 2", "2"), ("failed 3", "fail 1; connect 4 for 3"),
-        ("failed 4 descriptors", "wait 3"), ("failed 2", "fail 2; connect 5 for 3"),
+        ("failed 1 descriptors", "wait 3"), ("waiter 3", "1"), ("waiter 2", "2"),
+        ("failed 3", "fail 1; connect 4 for 3"), ("failed 4 descriptors", "wait 3"),
+        ("failed 2", "fail 2; connect 5 for 3"),
       ]),
     PoolHistory(
       "cancelling the last waiter for a descriptor ends the attempts",

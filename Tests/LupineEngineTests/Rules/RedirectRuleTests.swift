@@ -114,7 +114,7 @@ struct RedirectRuleTests {
     for count in 0..<countMax { #expect(try rule.next(after: head, to: request, count: count) != nil) }
     let error = #expect(throws: EngineError.self) { try rule.next(after: head, to: request, count: countMax) }
     #expect(error?.code == .tooManyRedirects)
-    #expect(error?.delivery == .responseBegan)
+    #expect(error?.progress == .responseBegan)
     #expect(error?.description.contains("more than \(countMax) times") == true)
   }
 
