@@ -45,8 +45,8 @@ enum Command {
       // the request at once.
       request.timeouts.total = options.maxTime.map { max($0 - (.now - start), .nanoseconds(1)) }
       if options.isVerbose { StandardError.write(VerboseReport.request(request)) }
-      let transfer = Transfer(request, options, redirectCount: redirectCount, output: output)
-      let outcome = await transfer.run(on: engine)
+      let fetch = Fetch(request, options, redirectCount: redirectCount, output: output)
+      let outcome = await fetch.run(on: engine)
       report(outcome, of: request, options)
       guard let next = try outcome.result.get() else { return }
       if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
@@ -55,7 +55,7 @@ enum Command {
     }
   }
 
-  private static func report(_ outcome: Transfer.Outcome, of request: EngineRequest, _ options: Options) {
+  private static func report(_ outcome: Fetch.Outcome, of request: EngineRequest, _ options: Options) {
     if options.isVerbose {
       StandardError.write(VerboseReport.connection(outcome.metrics, isVerified: !options.skipsVerification))
     }

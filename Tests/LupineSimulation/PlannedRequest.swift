@@ -167,9 +167,9 @@ extension PlannedRequest {
           Task(executorPreference: executor) {
             do {
               try await Self.produce(bytes, production, writer, executor)
-              writer.finish()
+              writer.end()
             } catch {
-              writer.finish(throwing: error)
+              writer.end(throwing: error)
             }
           }
         }))

@@ -36,7 +36,7 @@ public final class BodyWriter: Sendable {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
       if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
-      return !bytes.isEmpty && state.isAwaited.take()
+      return !bytes.isEmpty && state.isAwaited.testAndClear()
     }
     if isAwaited { notify() }
     await withCheckedContinuation { continuation in
@@ -51,11 +51,11 @@ public final class BodyWriter: Sendable {
   }
 
   /// Ends the body, with an error if the producer failed. Later writes throw.
-  func finish(throwing error: (any Error)? = nil) {
+  func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
       state.ending = error.map { .failed($0) } ?? .finished
-      return state.isAwaited.take()
+      return state.isAwaited.testAndClear()
     }
     if isAwaited { notify() }
   }
@@ -72,7 +72,7 @@ public final class BodyWriter: Sendable {
 
   // MARK: The loop's side
 
-  /// The result of `take`.
+  /// The result of `takeBuffered`.
   enum Taken {
     case bytes([UInt8])
     /// The buffer is empty. `notify` is called when that changes.
@@ -81,7 +81,7 @@ public final class BodyWriter: Sendable {
   }
 
   /// Takes all buffered bytes.
-  func take() throws -> Taken {
+  func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
       guard state.buffered.isEmpty else {
         var bytes: [UInt8] = []
@@ -118,7 +118,7 @@ public final class BodyWriter: Sendable {
 
 extension Bool {
   /// Returns the value and sets it to false.
-  fileprivate mutating func take() -> Bool {
+  fileprivate mutating func testAndClear() -> Bool {
     defer { self = false }
     return self
   }

@@ -105,7 +105,7 @@ final class Exchange {
   }
 
   /// Returns the head's buffer for reuse. Only for an exchange that has ended.
-  func takeHeadBuffer() -> [UInt8] {
+  func giveUpHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
     return buffer
@@ -290,8 +290,8 @@ final class Exchange {
     return !hasPendingBody
   }
 
-  /// Ends the body. Throws if the coded stream is incomplete.
-  func finishBody() throws(Failure) {
+  /// Throws if the body has ended within its coded stream.
+  func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {
       try decoder?.finish()
@@ -308,7 +308,7 @@ final class Exchange {
         guard metrics.decodedBodyBytes + UInt64(count) <= UInt64(clamping: bytesMax) else {
           throw .bodyTooLarge(bytesMax)
         }
-        handOver(bytes.extracting(0..<count))
+        deliverDecoded(bytes.extracting(0..<count))
       }
       return count
     }
@@ -328,7 +328,8 @@ final class Exchange {
   ) throws(Failure) -> CodingProgress {
     do {
       // The decoder enforces the request's `bodyBytesMax`.
-      guard let progress = try decoder?.decode(bytes.bytes, upTo: windowBytes, scratch: &scratch, receive: handOver)
+      guard
+        let progress = try decoder?.decode(bytes.bytes, upTo: windowBytes, scratch: &scratch, receive: deliverDecoded)
       else {
         preconditionFailure("the body has no decoder")
       }
@@ -338,7 +339,7 @@ final class Exchange {
     }
   }
 
-  private func handOver(_ bytes: borrowing Span<UInt8>) {
+  private func deliverDecoded(_ bytes: borrowing Span<UInt8>) {
     metrics.decodedBodyBytes += UInt64(bytes.count)
     if windowBytes != .max { windowBytes -= bytes.count }
     sink.receive(body: bytes)

@@ -41,7 +41,7 @@ extension PoolState {
   }
 
   /// Closes a connection that has been opened.
-  mutating func close(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
+  mutating func closeConnection(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
     actions.append(.close(id(of: connection), reason))
     remove(connection, reason)
     permitOpening()

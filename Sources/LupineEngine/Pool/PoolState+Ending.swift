@@ -19,7 +19,7 @@ extension PoolState {
       while let orphan = origins[origin].orphans.first { abandon(orphan, &actions) }
       reclassify(origin)
     }
-    while let oldest = idle.first { close(oldest, .shutdown, &actions) }
+    while let oldest = idle.first { closeConnection(oldest, .shutdown, &actions) }
     assignPlaces(&actions)
     return actions
   }

@@ -39,7 +39,7 @@ extension PoolState {
   // false if there is none.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     if let oldest = idle.first {
-      close(oldest, reasonToMakeRoom, &actions)
+      closeConnection(oldest, reasonToMakeRoom, &actions)
     } else if let origin = orphaned.first, let orphan = origins[origin].orphans.first {
       abandon(orphan, &actions)
       reclassify(origin)

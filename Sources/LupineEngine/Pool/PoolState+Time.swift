@@ -24,11 +24,11 @@ extension PoolState {
   /// Closes idle connections that have exceeded their idle time or age. Busy ones are checked when they are released.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
-      close(oldest, .idleTimeout, &actions)
+      closeConnection(oldest, .idleTimeout, &actions)
     }
     while let oldest = aging.first, connections[oldest].end <= now {
       unwatchAge(oldest)
-      if case .idle = connections[oldest].state { close(oldest, .ageLimit, &actions) }
+      if case .idle = connections[oldest].state { closeConnection(oldest, .ageLimit, &actions) }
     }
   }
 

@@ -116,7 +116,7 @@ struct PoolState: Sendable {
     guard !isShuttingDown else { return .refused(.shuttingDown) }
     let known = slots[key]
     if let known, let newest = origins[known].idle.last, connections[newest].isFit(now) {
-      take(newest)
+      useIdle(newest)
       return .use(id(of: newest))
     }
     guard waiters.count < limits.waitersMax else { return .refused(.tooManyWaiters(limits.waitersMax)) }
@@ -126,7 +126,7 @@ struct PoolState: Sendable {
     if !origins[origin].idle.isEmpty {
       closeExpired(now, &actions)
       if let newest = origins[origin].idle.last {
-        take(newest)
+        useIdle(newest)
         actions.append(.use(id(of: newest), by: dequeue(ticket.slot)))
       }
     }
@@ -192,7 +192,7 @@ struct PoolState: Sendable {
     }
     guard let reason = reason ?? reasonToRetire(connection, now) else { return free(connection, now) }
     var actions: [Action] = []
-    close(connection, reason, &actions)
+    closeConnection(connection, reason, &actions)
     assignPlaces(&actions)
     return .actions(actions)
   }
@@ -214,7 +214,7 @@ struct PoolState: Sendable {
     let connection = slot(of: id)
     guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted but isn't idle") }
     var actions: [Action] = []
-    close(connection, reason, &actions)
+    closeConnection(connection, reason, &actions)
     assignPlaces(&actions)
     return actions
   }
@@ -269,7 +269,7 @@ struct PoolState: Sendable {
     // An earlier waiter of another origin that lacks a place comes first; closing the connection makes room for it. But
     // a new connection serves one exchange before that.
     if let serial = awaitingPlace.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
-      close(connection, reasonToMakeRoom, &actions)
+      closeConnection(connection, reasonToMakeRoom, &actions)
       assignPlaces(&actions)
       return .actions(actions)
     }
@@ -287,14 +287,14 @@ struct PoolState: Sendable {
     originLinks.append(connection, to: &origins[origin].idle)
     idleLinks.append(connection, to: &idle)
     if origins[origin].idle.count > limits.idlePerOriginMax, let oldest = origins[origin].idle.first {
-      close(oldest, .idleLimit, &actions)
+      closeConnection(oldest, .idleLimit, &actions)
     } else if idle.count > limits.idleMax, let oldest = idle.first {
-      close(oldest, .idleLimit, &actions)
+      closeConnection(oldest, .idleLimit, &actions)
     }
   }
 
   // Gives an idle connection to an exchange.
-  private mutating func take(_ connection: Int) {
+  private mutating func useIdle(_ connection: Int) {
     unlinkIdle(connection)
     connections[connection].state = .busy
     countUse(connection)

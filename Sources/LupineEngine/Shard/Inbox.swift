@@ -27,15 +27,15 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Closes the inbox when the shard takes no more commands. Refuses the pending commands and all later ones.
-  func close() {
+  /// Called when the shard takes no more commands. Refuses the pending commands and all later ones.
+  func stopAccepting() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     refuseAll()
   }
 
   private func refuseAll() {
     var commands: [ShardCommand] = []
-    mailbox.take(into: &commands)
+    mailbox.drain(into: &commands)
     for command in commands { refuse(command) }
   }
 
@@ -57,7 +57,7 @@ final class Inbox: Sendable {
     exchangeCount.add(1, ordering: .relaxed).newValue
   }
 
-  func take(into commands: inout [ShardCommand]) {
-    mailbox.take(into: &commands)
+  func drain(into commands: inout [ShardCommand]) {
+    mailbox.drain(into: &commands)
   }
 }

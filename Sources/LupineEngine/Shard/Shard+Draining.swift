@@ -21,13 +21,13 @@ extension Shard {
       // The connection's deadline no longer covers the exchange.
       rearm(exchange)
     } else {
-      finishDiscarded(exchange)
+      endDiscarded(exchange)
     }
   }
 
-  private func finishDiscarded(_ exchange: Exchange) {
+  private func endDiscarded(_ exchange: Exchange) {
     exchange.metrics.responseEnd = now
-    finish(exchange, .success(Fields()))
+    endExchange(exchange, .success(Fields()))
   }
 
   /// Drains the bytes that were received during a pause, before the body was found unwanted.
@@ -88,7 +88,7 @@ extension Shard {
     guard case .draining(let draining) = connection.use else { return }
     release(connection, closing: reason)
     // The exchange may have been cancelled in the meantime.
-    if let exchange = draining.exchange, !exchange.hasEnded { finishDiscarded(exchange) }
+    if let exchange = draining.exchange, !exchange.hasEnded { endDiscarded(exchange) }
   }
 
   /// Handles a connection without an exchange that has failed, or whose peer closed it or sent unsolicited bytes.

@@ -125,7 +125,7 @@ extension Shard {
   }
 
   /// Continues an opening when one of its sockets has connected or has failed to connect.
-  func finishConnecting(_ opening: Opening, token: UInt64) {
+  func continueConnecting(_ opening: Opening, token: UInt64) {
     candidates[token] = nil
     guard case .connecting(var order) = opening.state,
       let socket = opening.candidates.removeValue(forKey: token)
@@ -151,7 +151,7 @@ extension Shard {
   func beginTLS(_ opening: Opening, _ socket: any StreamSocket) {
     guard let tls = opening.key.tls else {
       opening.transport = Transport(socket, tls: nil)
-      return finish(opening)
+      return completeOpening(opening)
     }
     opening.times.tlsStart = now
     enter(opening, .handshaking)
@@ -175,8 +175,8 @@ extension Shard {
   }
 
   private func continueHandshake(_ opening: Opening) {
-    var ciphertext = buffers.take()
-    defer { buffers.put(ciphertext) }
+    var ciphertext = buffers.borrow()
+    defer { buffers.giveBack(ciphertext) }
     do {
       let isDone = try opening.transport?.handshake(ciphertext: &ciphertext) ?? false
       try opening.transport?.flush()
@@ -185,7 +185,7 @@ extension Shard {
         if let info = opening.transport?.tlsInfo {
           trace(.handshakeDone(connection: UInt64(opening.id.serial), tls: info))
         }
-        finish(opening)
+        completeOpening(opening)
       } else {
         watch(opening)
       }
@@ -206,7 +206,7 @@ extension Shard {
   }
 
   /// Turns a finished opening into a connection, and passes it to the pool.
-  private func finish(_ opening: Opening) {
+  private func completeOpening(_ opening: Opening) {
     opening.times.connectEnd = now
     guard let transport = opening.transport.take() else { return }
     let connection = Connection(
@@ -220,7 +220,7 @@ extension Shard {
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
     // If an exchange that has waited longer gets the connection, the waiter continues to wait.
     waiter?.enter(.poolWait, now: now)
-    perform(pool.opened(opening.id, now: now), on: connection)
+    apply(pool.opened(opening.id, now: now), on: connection)
     if let waiter, waiter.phase == .poolWait { rearm(waiter) }
   }
 

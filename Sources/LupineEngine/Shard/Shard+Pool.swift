@@ -52,19 +52,19 @@ extension Shard {
     case .close(let id, let reason):
       guard let connection = connections[id] else { return }
       connections[id] = nil
-      close(connection, reason)
+      disconnect(connection, reason)
     case .abandon(let id): abandon(id)
     case .fail(let exchange):
-      if let exchange = exchanges[exchange], let failure { finish(exchange, .failure(failure)) }
+      if let exchange = exchanges[exchange], let failure { endExchange(exchange, .failure(failure)) }
     case .refuse(let exchange, let refusal): refuse(waiting(exchange), refusal)
     }
   }
 
-  func close(_ connection: Connection, _ reason: CloseReason) {
+  func disconnect(_ connection: Connection, _ reason: CloseReason) {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
     connection.use = .closed
     disarm(connection)
-    connection.transport.sayGoodbye()
+    connection.transport.sendCloseNotify()
   }
 
   private func waiting(_ id: ExchangeID) -> Exchange {
@@ -79,14 +79,14 @@ extension Shard {
     connection.mayBeStale = true
     guard !connection.isUpgraded else {
       handedOver[connection.id] = nil
-      return close(connection, .upgraded)
+      return disconnect(connection, .upgraded)
     }
     connection.use = .idle
-    perform(pool.release(connection.id, closing: reason, now: now), on: connection)
+    apply(pool.release(connection.id, closing: reason, now: now), on: connection)
   }
 
   /// Executes the pool's decision about a connection that was opened or released.
-  func perform(_ released: PoolState.Released, on connection: Connection) {
+  func apply(_ released: PoolState.Released, on connection: Connection) {
     switch released {
     case .idle: break
     case .use(let exchange): perform([.use(connection.id, by: exchange)])
@@ -101,7 +101,7 @@ extension Shard {
       case .shuttingDown: (.shutDown, nil)
       case .tooManyWaiters(let count): (.tooManyWaiting, .maximum(count))
       }
-    finish(
+    endExchange(
       exchange,
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }

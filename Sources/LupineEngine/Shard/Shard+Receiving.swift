@@ -11,14 +11,14 @@ extension Shard {
   /// Reads and processes the available bytes, up to the connection's budget for one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
-    defer { buffers.put(ciphertext) }
+    defer { buffers.giveBack(ciphertext) }
     var total = 0
     var decodedBefore: UInt64?
     while total < Self.bytesPerTurnMax {
       do {
         let room = room(on: connection)
-        var buffer = buffers.take(room)
-        defer { buffers.put(buffer) }
+        var buffer = buffers.borrow(room)
+        defer { buffers.giveBack(buffer) }
         let start = buffer.count - room
         switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
         case .nothing: return receivedAll(connection)
@@ -115,9 +115,9 @@ extension Shard {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
             return updateInterest(connection)
           }
-        case .end(let trailers, let reason): end(exchange, connection, trailers, closing: reason)
+        case .end(let trailers, let reason): completeResponse(exchange, connection, trailers, closing: reason)
         case .handedOver(let head):
-          try handOver(head, exchange, connection)
+          try switchProtocols(head, exchange, connection)
           if connection.exchange === exchange, cursor < bytes.count {
             process(connection, bytes.extracting(cursor..<bytes.count))
           }
@@ -149,7 +149,7 @@ extension Shard {
     _ connection: Connection
   ) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
-    if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
+    if head.status == 417, exchange.isExpecting, exchange.body.isReplayable {
       // RFC 9110 §10.1.1: repeat the request without the expectation that the server can't meet.
       detach(exchange, connection, notifies: false)
       return sendAgain(exchange, isExpecting: false)
@@ -161,10 +161,10 @@ extension Shard {
 
   private func receiveEnd(_ connection: Connection) {
     guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-    if connection.isUpgraded { return end(exchange, connection, Fields(), closing: .upgraded) }
+    if connection.isUpgraded { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     do {
       if case .end(let trailers, let reason) = try connection.end() {
-        end(exchange, connection, trailers, closing: reason)
+        completeResponse(exchange, connection, trailers, closing: reason)
       }
     } catch {
       fail(exchange, error)
@@ -182,11 +182,11 @@ extension Shard {
     }
     // Sending has failed, so the connection can't carry another request.
     if connection.sendFailure != nil { return .closedByPeer }
-    var buffer = buffers.take()
+    var buffer = buffers.borrow()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
-      buffers.put(buffer)
-      buffers.put(ciphertext)
+      buffers.giveBack(buffer)
+      buffers.giveBack(ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -200,11 +200,11 @@ extension Shard {
     }
   }
 
-  func end(
+  func completeResponse(
     _ exchange: Exchange, _ connection: Connection, _ trailers: Fields, closing reason: CloseReason?
   ) {
     do {
-      try exchange.finishBody()
+      try exchange.checkBodyIsComplete()
     } catch {
       return fail(exchange, error)
     }
@@ -214,7 +214,7 @@ extension Shard {
     exchange.connection = nil
     // Released before the sink is notified of the end, so that the caller's next request finds the connection idle.
     release(connection, closing: reason)
-    finish(exchange, .success(trailers))
+    endExchange(exchange, .success(trailers))
   }
 
   /// The size of the next read. A body delivered undecoded and without TLS is read in large pieces, up to the sink's
@@ -229,15 +229,15 @@ extension Shard {
 
   /// Returns a buffer for received ciphertext, or an empty array for a connection without TLS.
   private func ciphertextBuffer(for connection: Connection) -> [UInt8] {
-    connection.key.isEncrypted ? buffers.take() : []
+    connection.key.isEncrypted ? buffers.borrow() : []
   }
 
   /// Calls `body` with a scratch buffer for decoding. The buffer is empty if the exchange doesn't decode.
   func withScratch<Result>(
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var scratch = exchange.isDecoding ? buffers.take(Buffers.bulkByteCount) : []
-    defer { buffers.put(scratch) }
+    var scratch = exchange.isDecoding ? buffers.borrow(Buffers.bulkByteCount) : []
+    defer { buffers.giveBack(scratch) }
     return try body(&scratch)
   }
 

@@ -5,7 +5,7 @@ internal import LupineWire
 
 extension Shard {
   /// Handles the head of a response that switches protocols (101) or opens a tunnel (2xx to CONNECT).
-  func handOver(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
+  func switchProtocols(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     connection.use = .upgraded(exchange)
     // The connection leaves the pool and its limits, because it may live for days. Removed from the table first,
@@ -16,7 +16,7 @@ extension Shard {
     let isWanted = exchange.requestState == .awaitingUpgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])
     // A tunnel that the request didn't offer to use. The response has no content and ends the connection.
-    guard isWanted else { return end(exchange, connection, Fields(), closing: .upgraded) }
+    guard isWanted else { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     exchange.requestState = .sending
     exchange.response = .upgraded
     if disposition == .discard { discardBody(exchange) }

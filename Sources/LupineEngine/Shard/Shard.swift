@@ -95,7 +95,7 @@ final class Shard {
   /// Call it before fetching that iteration's events. So before a request gets a connection, the shard has processed
   /// everything that peers had sent or closed when the request was submitted.
   func gather() -> Bool {
-    inbox.take(into: &commands)
+    inbox.drain(into: &commands)
     return !commands.isEmpty
   }
 
@@ -165,7 +165,7 @@ final class Shard {
     } else if let opening = openings[id] {
       proceed(opening)
     } else if let id = candidates[event.token], let opening = openings[id] {
-      finishConnecting(opening, token: event.token)
+      continueConnecting(opening, token: event.token)
     }
   }
 
@@ -212,7 +212,7 @@ final class Shard {
     let completions = shutdownCompletions
     life = .stopped
     network.stop()
-    for connection in connections.values + handedOver.values { close(connection, .shutdown) }
+    for connection in connections.values + handedOver.values { disconnect(connection, .shutdown) }
     connections.removeAll()
     handedOver.removeAll()
     openings.removeAll()
@@ -221,11 +221,11 @@ final class Shard {
         .shutDown, exchange.phase, exchange.request.uri.origin, progress: exchange.progress,
         wasReused: exchange.metrics.isReusedConnection)
       exchange.connection = nil
-      finish(exchange, .failure(error))
+      endExchange(exchange, .failure(error))
     }
     touched = []
     restarts = []
-    inbox.close()
+    inbox.stopAccepting()
     for completion in completions { completion() }
   }
 
@@ -235,7 +235,7 @@ final class Shard {
       if !submission.request.presentsIdentity { key = key.anonymous }
       if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
-        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.takeHead(),
+        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.borrowHead(),
         now: now)
       exchanges[exchange.id] = exchange
       trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
@@ -287,11 +287,11 @@ final class Shard {
       perform(pool.cancel(ticket))
     }
     if ReplayRule.allows(
-      error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: !exchange.body.isSpent)
+      error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: exchange.body.isReplayable)
     {
       sendAgain(exchange, isExpecting: true)
     } else {
-      finish(exchange, .failure(error))
+      endExchange(exchange, .failure(error))
     }
   }
 
@@ -312,14 +312,14 @@ final class Shard {
   }
 
   /// Ends an exchange and notifies its sink. The exchange must have released its connection.
-  func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
+  func endExchange(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
     exchange.response = .ended
     exchanges[exchange.id] = nil
     disarm(exchange)
     exchange.abandonBody()
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
-    buffers.putHead(exchange.takeHeadBuffer())
+    buffers.giveBackHead(exchange.giveUpHeadBuffer())
     exchange.sink.finish(result, exchange.finalMetrics)
   }
 }

@@ -279,7 +279,7 @@ struct ShardTests {
     let inbox = Inbox { wakeCount.add(1, ordering: .relaxed) }
     for _ in 0..<2 {
       inbox.send(.count { _ in answerCount.add(1, ordering: .relaxed) })
-      inbox.close()
+      inbox.stopAccepting()
     }
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }

@@ -1,10 +1,10 @@
-// Transfer: a request with its response, and the sink that decides how to handle the response when its head arrives.
+// Fetch: a request with its response, and the sink that decides how to handle the response when its head arrives.
 
 import LupineEngine
 import Synchronization
 
 /// Executes one request without following redirects.
-final class Transfer: ResponseSink {
+final class Fetch: ResponseSink {
   /// The outcome of the exchange: the request to which a redirect leads, nil after a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<EngineRequest?, CommandError>
