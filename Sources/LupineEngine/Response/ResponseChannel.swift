@@ -28,16 +28,15 @@ final class ResponseChannel: ResponseSink {
   }
 
   private let request: EngineRequest
-  private let redirects: RedirectRule?
-  private let redirectCount: Int
+  private let chain: RedirectChain
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `earlier` has the metrics of the requests that were redirected to this one.
-  init(_ request: EngineRequest, redirects: RedirectRule?, earlier: [ExchangeMetrics], windowBytes: Int) {
+  /// Creates a channel. `chain` has the redirects that led to this request, and `earlier` the metrics of the requests
+  /// before it.
+  init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
-    self.redirects = redirects
-    redirectCount = earlier.count
+    self.chain = chain
     self.windowBytes = windowBytes
     state = Mutex(State(metrics: earlier))
   }
@@ -148,7 +147,7 @@ final class ResponseChannel: ResponseSink {
   // MARK: The loop's side
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let next = redirects.flatMap { $0.target(of: head, for: request, count: redirectCount) }
+    let next = chain.outcome(of: head, to: request)
     let waiter = state.withLock { state in
       state.headWaiter.take()
     }
