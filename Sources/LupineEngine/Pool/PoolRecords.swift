@@ -1,4 +1,4 @@
-// PoolRecords: the pool's records of connections, waiters and origins.
+// PoolRecords: the pool's records of connections, waiters, origins and a shortage of descriptors.
 
 internal import LupineReactor
 internal import LupineWire
@@ -75,4 +75,16 @@ struct PooledOrigin: Sendable {
     if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .disposable }
     return orphans.isEmpty ? .used : .orphaned
   }
+}
+
+/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
+/// available again.
+struct DescriptorShortage: Sendable {
+  /// The number of connections that may be started now.
+  var permits = 0
+  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
+  /// descriptors.
+  var retry: Instant?
+  /// The length of the latest pause, or zero if a descriptor has been available since.
+  var pause = Duration.zero
 }

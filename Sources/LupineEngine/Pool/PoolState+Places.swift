@@ -4,18 +4,6 @@
 internal import LupineReactor
 internal import LupineWire
 
-/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
-/// available again.
-struct DescriptorShortage: Sendable {
-  /// The number of connections that may be started now.
-  var permits = 0
-  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
-  /// descriptors.
-  var retry: Instant?
-  /// The length of the latest pause, or zero if a descriptor has been available since.
-  var pause = Duration.zero
-}
-
 extension PoolState {
   /// Ends the processing of each event: opens connections for waiters as places permit, and forgets unused origins.
   mutating func assignPlaces(_ actions: inout [Action]) {
