@@ -111,12 +111,10 @@ extension Shard {
   private func attempt(_ address: SocketAddress, _ opening: Opening) throws(SystemError) {
     trace(.addressTried(connection: UInt64(opening.id.serial), address: address))
     let candidate = try network.connect(to: address, options: configuration.socket)
-    // The highest bit keeps these tokens apart from connections' identifiers.
-    candidateCount += 1
-    let token = candidateCount | 1 << 63
+    let token = openings.makeToken()
     try network.watch(candidate.number, .writable, token: token)
     opening.candidates[token] = candidate
-    candidates[token] = opening.id
+    openings.add(token, connectingFor: opening.id)
   }
 
   private func note(_ error: SystemError, _ opening: Opening) {
@@ -126,7 +124,7 @@ extension Shard {
 
   /// Continues an opening when one of its sockets has connected or has failed to connect.
   func continueConnecting(_ opening: Opening, token: UInt64) {
-    candidates[token] = nil
+    openings.remove(token)
     guard case .connecting(var order) = opening.state,
       let socket = opening.candidates.removeValue(forKey: token)
     else { return }
@@ -214,7 +212,7 @@ extension Shard {
       interest: opening.interest, opening: opening.times)
     let waiter = waiter(of: opening)
     remove(opening)
-    connections[opening.id] = connection
+    connections.pooled[opening.id] = connection
     // No socket event announces bytes that arrived with the handshake's last message.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
@@ -282,7 +280,7 @@ extension Shard {
   }
 
   private func dropCandidates(_ opening: Opening) {
-    for token in opening.candidates.keys { candidates[token] = nil }
+    for token in opening.candidates.keys { openings.remove(token) }
     opening.candidates = [:]
   }
 

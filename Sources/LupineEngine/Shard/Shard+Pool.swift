@@ -26,14 +26,14 @@ extension Shard {
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
-      if case .close = action { perform(action, failure) } else { pendingActions.append((action, failure)) }
+      if case .close = action { perform(action, failure) } else { poolWork.pendingActions.append((action, failure)) }
     }
-    guard !isPerforming else { return }
-    isPerforming = true
-    defer { isPerforming = false }
-    while !pendingActions.isEmpty {
+    guard !poolWork.isPerforming else { return }
+    poolWork.isPerforming = true
+    defer { poolWork.isPerforming = false }
+    while !poolWork.pendingActions.isEmpty {
       var batch: [(PoolState.Action, EngineError?)] = []
-      swap(&batch, &pendingActions)
+      swap(&batch, &poolWork.pendingActions)
       for (action, failure) in batch { perform(action, failure) }
     }
   }
@@ -50,8 +50,8 @@ extension Shard {
       exchange.enter(.poolWait, now: now)
       rearm(exchange)
     case .close(let id, let reason):
-      guard let connection = connections[id] else { return }
-      connections[id] = nil
+      guard let connection = connections.pooled[id] else { return }
+      connections.pooled[id] = nil
       disconnect(connection, reason)
     case .abandon(let id): abandon(id)
     case .fail(let exchange):
@@ -78,7 +78,7 @@ extension Shard {
   func release(_ connection: Connection, closing reason: CloseReason?) {
     connection.mayBeStale = true
     guard !connection.isUpgraded else {
-      handedOver[connection.id] = nil
+      connections.upgraded[connection.id] = nil
       return disconnect(connection, .upgraded)
     }
     connection.use = .idle
@@ -124,8 +124,8 @@ extension Shard {
   /// Sets the pool's deadline if it has become earlier. If it has become later, the loop notices when the earlier one
   /// passes.
   func watchPool() {
-    guard let next = pool.nextDeadline, next < poolDeadline ?? Instant(nanoseconds: .max) else { return }
-    poolDeadline = next
+    guard let next = pool.nextDeadline, next < poolWork.deadline ?? Instant(nanoseconds: .max) else { return }
+    poolWork.deadline = next
     deadlines.set(.pool, to: next)
   }
 }

@@ -60,7 +60,7 @@ extension Shard {
   func postpone(_ connection: Connection) {
     guard !connection.isPostponed else { return }
     connection.isPostponed = true
-    postponed.append(connection.id)
+    backlog.postponed.append(connection.id)
   }
 
   /// Whether the connection's next bytes can be processed now.
@@ -73,9 +73,9 @@ extension Shard {
   /// Reads from the connections that ran out of budget in the previous iteration.
   func receivePostponed() {
     var ids: [ConnectionID] = []
-    swap(&ids, &postponed)
+    swap(&ids, &backlog.postponed)
     for id in ids {
-      guard let connection = connection(id) else { continue }
+      guard let connection = connections[id] else { continue }
       connection.isPostponed = false
       if connection.exchange?.isPaused != true { receive(connection) }
     }

@@ -11,7 +11,9 @@ extension Shard {
 
   /// Sends the exchange's request on a connection that the pool has given to it.
   func start(_ exchange: Exchange, on id: ConnectionID) {
-    guard let connection = connections[id] else { preconditionFailure("the pool returned an unknown connection") }
+    guard let connection = connections.pooled[id] else {
+      preconditionFailure("the pool returned an unknown connection")
+    }
     connection.use = .serving(exchange)
     connection.wire.start(
       method: exchange.request.method, closes: exchange.manner.asksForClose,

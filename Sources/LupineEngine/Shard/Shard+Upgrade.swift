@@ -10,8 +10,8 @@ extension Shard {
     connection.use = .upgraded(exchange)
     // The connection leaves the pool and its limits, because it may live for days. Removed from the table first,
     // because `detach` may reuse its slot at once.
-    connections[connection.id] = nil
-    handedOver[connection.id] = connection
+    connections.pooled[connection.id] = nil
+    connections.upgraded[connection.id] = connection
     perform(pool.detach(connection.id))
     let isWanted = exchange.requestState == .awaitingUpgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])

@@ -229,7 +229,7 @@ struct ShardTests {
     stage.turn()
     try #require(discarded.finished.isOpen)
     #expect(await discarded.outcome.error == nil)
-    #expect(stage.shard.connections.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
+    #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
   }
 
   @Test("a connection that can't be watched when it becomes idle is closed")
@@ -245,7 +245,7 @@ struct ShardTests {
     stage.inbox.send(.extendWindow(id, 100))
     stage.turn()
     #expect(await held.outcome.text == "firstrest")
-    #expect(stage.shard.connections.isEmpty && stage.shard.pool.connectionCount == 0)
+    #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.connectionCount == 0)
   }
 
   @Test(
