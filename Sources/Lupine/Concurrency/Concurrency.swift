@@ -159,26 +159,26 @@ extension DataRequest {
 /// A value that is set once and awaited any number of times. It costs less than a task per request: two locks, no job.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
-  private let gate = Gate()
+  private let latch = Latch()
 
   /// Sets the value and resumes all waiters.
   func fill(_ value: Value) {
     content.withLock { $0 = value }
-    gate.open()
+    latch.open()
   }
 
   /// Returns the value after it is set. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
-    await gate.pass(cancelling: request)
-    guard let value = content.withLock({ $0 }) else { preconditionFailure("gate opened without a value") }
+    await latch.pass(cancelling: request)
+    guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
     return value
   }
 }
 
-/// A gate that opens once, and that any number of tasks can wait for.
+/// A latch that opens once, and that any number of tasks can wait for.
 ///
 /// It isn't generic, because generic async functions look up their types at each step.
-private struct Gate: ~Copyable, Sendable {
+private struct Latch: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
@@ -186,7 +186,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private let state = Mutex(State())
 
-  /// Opens the gate and resumes all waiters.
+  /// Opens the latch and resumes all waiters.
   func open() {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
     state.withLock { state in
@@ -197,7 +197,7 @@ private struct Gate: ~Copyable, Sendable {
     waiting.forEach { $0.resume() }
   }
 
-  /// Returns when the gate is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
+  /// Returns when the latch is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }
@@ -210,7 +210,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private nonisolated(nonsending) func wait() async {
     await withCheckedContinuation { continuation in
-      // Checked again under the lock, because the gate may have been opened since.
+      // Checked again under the lock, because the latch may have been opened since.
       let isOpen = state.withLock { state in
         if !state.isOpen { state.waiting.append(continuation) }
         return state.isOpen

@@ -299,7 +299,7 @@ extension Transfer {
         return (state.request, state.urlRequest.httpShouldHandleCookies, state.exchange)
       }
       if handlesCookies { client.addCookies(to: &request) }
-      let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
+      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
       let (isCancelled, isHeld, isDiscarding, owedByteCount) = state.withLock { state in
         // It may have ended before its handle came back here, and another one be under way.
         guard state.isExchanging, state.exchange == number else { return (state.isCancelled, false, false, 0) }
@@ -307,7 +307,7 @@ extension Transfer {
         defer { state.owedByteCount = 0 }
         return (state.isCancelled, state.isHeld, state.isDiscarding, state.owedByteCount)
       }
-      if owedByteCount > 0 { handle.grant(owedByteCount) }
+      if owedByteCount > 0 { handle.extendWindow(by: owedByteCount) }
       if isDiscarding { handle.discardBody() }
       if isHeld { steer() }
       if isCancelled { handle.cancel() }

@@ -233,7 +233,7 @@ final class Transfer: ResponseSink {
       defer { state.owedByteCount = 0 }
       return (handle, state.owedByteCount)
     }
-    if let (handle, byteCount) = granted { handle.grant(byteCount) }
+    if let (handle, byteCount) = granted { handle.extendWindow(by: byteCount) }
   }
 
   /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.
