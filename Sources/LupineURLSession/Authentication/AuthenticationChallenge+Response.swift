@@ -34,16 +34,6 @@ extension URLAuthenticationChallenge {
       previousFailureCount: previousFailureCount, failureResponse: response)
   }
 
-  /// What follows from an answer.
-  enum Outcome: Sendable, Equatable {
-    /// The request is sent again, with that value of Authorization.
-    case authorize(String)
-    /// The response that asked stands as it is.
-    case stand
-    /// The request fails with `URLError.cancelled`.
-    case cancel
-  }
-
   /// What is done when somebody has answered, or nobody was there to ask: `performDefaultHandling` then.
   ///
   /// By default the proposed credential is shown once, since a server that refused it would refuse it again. A server that

@@ -18,6 +18,16 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
 
 /// A demand for a credential.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
+  /// What follows from an answer.
+  enum Outcome: Sendable, Equatable {
+    /// The request is sent again, with that value of Authorization.
+    case authorize(String)
+    /// The response that asked stands as it is.
+    case stand
+    /// The request fails with `URLError.cancelled`.
+    case cancel
+  }
+
   /// Where the credential is asked for, and how it would be shown.
   public let protectionSpace: URLProtectionSpace
   /// The credential that is shown if nobody says otherwise; nil if none is known.
