@@ -163,13 +163,6 @@ extension ResumeData.Validator {
 }
 
 extension HTTPURLResponse {
-  /// Whether the engine undoes content codings of the body (RFC 9110 §8.4), which it does unless one is unknown.
-  var isContentDecoded: Bool {
-    guard let codings = value(forHTTPHeaderField: "Content-Encoding") else { return false }
-    // Too many are an error, so that nothing of the body is kept.
-    return (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) != true
-  }
-
   /// Whether the server says that it serves parts in bytes (RFC 9110 §14.3).
   fileprivate var servesRanges: Bool { members(of: "Accept-Ranges").contains("bytes") }
 }

@@ -338,7 +338,7 @@ extension HTTPURLResponse {
   /// Creates the response of a received head.
   fileprivate convenience init?(_ head: ResponseHead, to request: URLRequest) {
     guard let url = request.url else { return nil }
-    self.init(url: url, statusCode: head.status, fields: head.fields)
+    self.init(url: url, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
   }
 }
 
