@@ -88,7 +88,7 @@ public class Request: @unchecked Sendable {
   /// The one way onto the underlying queue: its `perform` says in which order work runs there.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
-  package let place = RegistryPlace()
+  @usableFromInline package let place = RegistryPlace()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
