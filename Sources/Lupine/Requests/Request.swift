@@ -88,7 +88,7 @@ public class Request: @unchecked Sendable {
   /// The one way onto the underlying queue: its `perform` says in which order work runs there.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
-  @usableFromInline package let place = RegistryPlace()
+  @usableFromInline package let registrySlot = RegistrySlot()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
