@@ -40,10 +40,15 @@ let package = Package(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
+    // Leaves with Foundation. They need nothing of the engine, so that both are built at the same time.
+    .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(name: "LupineFormats", swiftSettings: strict),
+
     // The networking types that every Swift program knows, on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
+    .target(name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies"], swiftSettings: strict),
     // Alamofire's API on those.
-    .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
+    .target(
+      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
@@ -110,9 +115,8 @@ let package = Package(
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
-        "LupineMainQueue",
-        "LupineFaults",
+        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineEngine", "LupineOrigin",
+        "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -134,6 +138,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
       name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
+  package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

@@ -90,3 +90,16 @@ private func sendable(_ list: Any) throws -> any Sendable {
   default: throw PropertyListError.unsupportedValue(type: "\(type(of: list))")
   }
 }
+
+extension PropertyListDecoder: DataDecoder {
+  // Named differently, because two methods with one name would be ambiguous in direct calls of the decoder.
+  /// Checks `data`, then decodes a value from it.
+  ///
+  /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.
+  @_disfavoredOverload
+  @_implements(DataDecoder,decode(_:from:))
+  public func decodeChecked<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+    try PropertyListCheck.check(data)
+    return try decode(type, from: data)
+  }
+}

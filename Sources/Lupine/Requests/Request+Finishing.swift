@@ -13,7 +13,7 @@ extension Request {
       let isFirst = !state.hasHadHandler
       state.hasHadHandler = true
       guard case .done = state.stage else { return (false, isFirst) }
-      state.stage = .finishing(asking: nil)
+      state.stage = .finishing(pendingRetry: nil)
       if state.intent != .cancelled { state.intent = .resumed }
       return (true, false)
     }
@@ -89,7 +89,7 @@ extension Request {
   func taskDidComplete(_ task: URLSessionTask, with error: AFError?) {
     let isRunning = mutableState.withLock { state in
       guard state.runningTask === task else { return false }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       state.error = state.error ?? error
       return true
     }
@@ -131,7 +131,7 @@ extension Request {
       switch state.stage {
       case .finishing, .done: return nil
       case .unbuilt, .building, .running, .completing, .waiting:
-        state.stage = .finishing(asking: nil)
+        state.stage = .finishing(pendingRetry: nil)
         if let error { state.error = error }
         return state.endsInLine ? .inLine : .atOnce
       }

@@ -4,7 +4,7 @@ import Foundation
 import LupineURLSession
 import Synchronization
 
-// All of it on the underlying queue, but for the questions about responses, which come from the serialization queue.
+// All of it on the underlying queue, but for the retry decisions about responses, which come from the serialization queue.
 extension Request {
   func retryOrFinish() {
     let isAsked = error.map { error in
@@ -25,32 +25,36 @@ extension Request {
   /// cancelled or its session goes first.
   func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
     guard let session, session.hasRetrier(for: self) else { return false }
-    let question = RetryQuestion(proceed: proceed)
+    let pendingRetry = PendingRetry(proceed: proceed)
     let isAsked = mutableState.withLock { state in
       guard state.state != .cancelled else { return false }
-      state.question = question
+      state.pendingRetry = pendingRetry
       return true
     }
     guard isAsked else { return false }
     session.askRetriers(about: self, dueTo: error) { [weak self] result in
       guard let self else { return }
-      root.perform { self.proceed(from: question, with: result) }
+      root.perform { self.proceed(from: pendingRetry, with: result) }
     }
     return true
   }
 
-  private func proceed(from question: RetryQuestion, with result: RetryResult) {
+  private func proceed(from pendingRetry: PendingRetry, with result: RetryResult) {
     let (isOpen, isCancelled) = mutableState.withLock { state in
-      guard state.question === question else { return (false, false) }
-      state.question = nil
+      guard state.pendingRetry === pendingRetry else { return (false, false) }
+      state.pendingRetry = nil
       return (true, state.state == .cancelled)
     }
-    if isOpen { question.proceed(isCancelled ? .doNotRetry : result) }
+    if isOpen { pendingRetry.proceed(isCancelled ? .doNotRetry : result) }
   }
 
   /// Goes on without whoever was asked or waited for, now that the request is to end; on the underlying queue.
   func stopWaiting() {
-    if let question = mutableState.withLock({ $0.question.take() }) { question.proceed(.doNotRetry) } else { finish() }
+    if let pendingRetry = mutableState.withLock({ $0.pendingRetry.take() }) {
+      pendingRetry.proceed(.doNotRetry)
+    } else {
+      finish()
+    }
   }
 
   /// Waits until `delay` has passed, then begins another round.
@@ -104,7 +108,7 @@ extension Request {
   private func dropResponses() -> Bool {
     let dropped = mutableState.withLock { state -> ShortList<@Sendable () -> Void>? in
       guard state.state != .cancelled else { return nil }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       return state.responses.restart()
     }
     return dropped != nil

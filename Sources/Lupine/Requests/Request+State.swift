@@ -35,12 +35,12 @@ extension Request {
     /// An attempt to make a task is under way: see `RequestBuild`.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or none could be made. The question is the one that retriers haven't answered yet.
-    case completing(asking: RetryQuestion?)
+    /// The task has ended, or none could be made. The retry decision is pending while retriers make it.
+    case completing(pendingRetry: PendingRetry?)
     /// The delay before another attempt passes.
     case waiting
-    /// Response handlers run. The question is about a response that could not be serialized.
-    case finishing(asking: RetryQuestion?)
+    /// Response handlers run. The pending retry is of a response that could not be serialized.
+    case finishing(pendingRetry: PendingRetry?)
     case done
   }
 
@@ -74,26 +74,26 @@ extension Request.MutableState {
     if case .running(let task) = stage { task } else { nil }
   }
 
-  /// The question that retriers haven't answered yet. It can be set while the request completes or finishes.
-  var question: RetryQuestion? {
+  /// The retry decision that retriers haven't made yet. It can be set while the request completes or finishes.
+  var pendingRetry: PendingRetry? {
     get {
       switch stage {
-      case .completing(let question), .finishing(let question): question
+      case .completing(let pendingRetry), .finishing(let pendingRetry): pendingRetry
       case .unbuilt, .building, .running, .waiting, .done: nil
       }
     }
     set {
       switch stage {
-      case .completing: stage = .completing(asking: newValue)
-      case .finishing: stage = .finishing(asking: newValue)
+      case .completing: stage = .completing(pendingRetry: newValue)
+      case .finishing: stage = .finishing(pendingRetry: newValue)
       case .unbuilt, .building, .running, .waiting, .done: break
       }
     }
   }
 }
 
-/// A question to retriers, and how the request goes on from their answer.
-final class RetryQuestion: Sendable {
+/// A retry decision that retriers are making, and what to do with their result.
+final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 
   init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }

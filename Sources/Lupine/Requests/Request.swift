@@ -88,7 +88,7 @@ public class Request: @unchecked Sendable {
   /// The one way onto the underlying queue: its `perform` says in which order work runs there.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
-  @usableFromInline package let place = RegistryPlace()
+  @usableFromInline package let registrySlot = RegistrySlot()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
@@ -190,7 +190,7 @@ public class Request: @unchecked Sendable {
       state.error = state.error ?? .explicitlyCancelled
       switch state.stage {
       // Nobody else may go on with it.
-      case .unbuilt, .building, .waiting: state.stage = .completing(asking: nil)
+      case .unbuilt, .building, .waiting: state.stage = .completing(pendingRetry: nil)
       case .running, .completing, .finishing, .done: break
       }
       return Transition(state: .cancelled, task: task, work: task == nil && !state.isDone ? .stopWaiting : nil)

@@ -125,7 +125,7 @@ struct RequestBuild: Sendable {
   private func fail(with error: AFError) {
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       state.error = error
       return true
     }

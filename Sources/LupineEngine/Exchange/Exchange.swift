@@ -251,13 +251,14 @@ final class Exchange {
   ) throws(Failure) -> BodyDisposition {
     response = .receiving(framing)
     metrics.responseHeadBytes = head.byteCount
+    let contentCodings = decodedCodings(of: head)
+    var head = head
+    // Codings that are refused leave nothing of the body to deliver, so it can't have the length of `Content-Length`.
+    head.isContentDecoded = (try? contentCodings.get().isEmpty) != true
     // The sink decides first, because the coding of a discarded body doesn't matter, for example a redirect's.
     guard sink.receive(head: head) == .deliver else { return .discard }
     do throws(CodingError) {
-      var codings: [ContentCoding] = []
-      if request.decodesContent, framing != .none, let list = head.fields.list("Content-Encoding") {
-        codings = try ContentCoding.decodable(list, limits: codingLimits)
-      }
+      var codings = framing == .none ? [] : try contentCodings.get()
       // Transfer codings are applied after content codings, so they are undone first. They are always decoded,
       // regardless of `decodesContent`.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
@@ -268,6 +269,12 @@ final class Exchange {
       throw .coding(error)
     }
     return .deliver
+  }
+
+  /// Returns the content codings that this exchange decodes, or an error if it refuses those of the head.
+  private func decodedCodings(of head: ResponseHead) -> Result<[ContentCoding], CodingError> {
+    guard request.decodesContent, let list = head.fields.list("Content-Encoding") else { return .success([]) }
+    return Result { () throws(CodingError) in try ContentCoding.decodable(list, limits: codingLimits) }
   }
 
   /// Decodes and delivers as much as the window permits. The rest waits.

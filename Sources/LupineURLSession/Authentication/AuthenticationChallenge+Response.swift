@@ -69,29 +69,29 @@ extension HTTPURLResponse {
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
-      let (offer, hasBasic) = offer(in: "WWW-Authenticate")
-      let remedy =
-        hasBasic
-        ? "Pass a valid user name and password to authenticate(username:password:)."
-        : "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the Authorization "
-          + "field."
-      return "The server requires a credential and \(offer). \(remedy)"
+      authenticationAdvice(
+        from: "server", in: "WWW-Authenticate",
+        ifBasic: "Pass a valid user name and password to authenticate(username:password:).",
+        otherwise: "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the "
+          + "Authorization field.")
     case 407:
-      let (offer, hasBasic) = offer(in: "Proxy-Authenticate")
-      let remedy =
-        hasBasic
-        ? "Add a valid user name and password to the proxy's URL: http://user:password@host:port."
-        : "Only Basic is supported. Enable Basic on the proxy."
-      return "The proxy requires a credential and \(offer). \(remedy)"
-    default: return nil
+      authenticationAdvice(
+        from: "proxy", in: "Proxy-Authenticate",
+        ifBasic: "Add a valid user name and password to the proxy's URL: http://user:password@host:port.",
+        otherwise: "Only Basic is supported. Enable Basic on the proxy.")
+    default: nil
     }
   }
 
-  private func offer(in field: String) -> (words: String, hasBasic: Bool) {
+  /// Describes the schemes in `field`, followed by the remedy for a peer that offers Basic or for one that doesn't.
+  private func authenticationAdvice(
+    from peer: String, in field: String, ifBasic remedy: String, otherwise otherRemedy: String
+  ) -> String {
     let challenges = Challenge.parse(value(forHTTPHeaderField: field) ?? "")
     let names = AuthenticationSchemes.names(challenges)
-    let words = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
-    return (words, challenges.contains { $0.isOf(scheme: "Basic") })
+    let offer = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
+    let hasBasic = challenges.contains { $0.isOf(scheme: "Basic") }
+    return "The \(peer) requires a credential and \(offer). \(hasBasic ? remedy : otherRemedy)"
   }
 }
 

@@ -9,6 +9,8 @@ package import LupineEngine
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
+  /// Whether the body is delivered without its content codings.
+  let isContentDecoded: Bool
   private let storedStatusCode: Int
 
   /// Creates a response, for example for a test.
@@ -22,13 +24,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
     fields = Fields(headerFields ?? [:])
+    isContentDecoded = false
     storedStatusCode = statusCode
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
   /// Creates a response with a received header section.
-  init(url: URL, statusCode: Int, fields: Fields) {
+  init(url: URL, statusCode: Int, fields: Fields, isContentDecoded: Bool = false) {
     self.fields = fields
+    self.isContentDecoded = isContentDecoded
     storedStatusCode = statusCode
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }

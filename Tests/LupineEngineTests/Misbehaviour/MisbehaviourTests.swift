@@ -137,6 +137,10 @@ private struct Stage {
     engine.submit(main, to: sink)
     let record = await sink.outcome
     let fate = check(record)
+    if fate == .closed, misbehaviour.ending == .holds, record.error == nil {
+      // Otherwise the client would keep the connection, and the test would wait for its end until the time limit.
+      try #require(record.metrics?.closeReason != nil, "the client keeps the connection")
+    }
     if fate == .closed { await awaitLeft() }
     try await checkNext(fate)
     #expect(await sink.outcome.finishCount == 1)

@@ -47,11 +47,13 @@ struct ShardBackpressureTests {
     return (id, sink, socket)
   }
 
-  /// Expects that a response has ended whole, that the bytes behind it have closed its connection, and that the waiting
-  /// request has another connection.
+  /// Runs two iterations, and expects that the response ends complete, the bytes after it close its connection, and the
+  /// waiting request has another connection.
   private func expectSurplusRefused(
-    _ stage: ShardStage, behind sink: RecordingSink, _ waiting: RecordingSink
+    _ stage: ShardStage, _ socket: ScriptedSocket, after sink: RecordingSink, _ waiting: RecordingSink
   ) async throws {
+    stage.turn(socket)
+    stage.turn(socket)
     try #require(sink.finished.isOpen)
     let outcome = await sink.outcome
     #expect(outcome.text == "firstrest" && outcome.metrics?.closeReason == .unsolicitedBytes)
@@ -67,9 +69,7 @@ struct ShardBackpressureTests {
     let (id, sink, socket) = try paused(cause, on: stage, followedBy: Self.evil)
     let (_, waiting) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
     cause.end(id, stage)
-    stage.turn(socket)
-    stage.turn(socket)
-    try await expectSurplusRefused(stage, behind: sink, waiting)
+    try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
   @Test("bytes that arrive after a paused response that was read completely aren't taken for the next response")
@@ -85,9 +85,7 @@ struct ShardBackpressureTests {
     stage.turn(socket)
     socket.arrivals = [.bytes(Self.evil)]
     stage.inbox.send(.extendWindow(id, 100))
-    stage.turn(socket)
-    stage.turn(socket)
-    try await expectSurplusRefused(stage, behind: sink, waiting)
+    try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
   @Test("cancelling a request whose response is paused ends it at once", arguments: Cause.allCases)

@@ -1,11 +1,11 @@
 // The parts of URLs that decide about cookies, read as the engine reads them, so that both mean one host.
 
-import Foundation
-import LupineEngine
+package import Foundation
+package import LupineWire
 
 extension CookieSource {
   /// Nil if the host is longer than a name can be.
-  init?(_ uri: URI) {
+  package init?(_ uri: URI) {
     let host = uri.origin.socketPath ?? uri.origin.host
     guard host.utf8.count <= CookieLimits.hostBytesMax else { return nil }
     self.init(
@@ -14,7 +14,7 @@ extension CookieSource {
   }
 
   /// Nil if it isn't a URL that can be requested.
-  init?(_ url: URL) {
+  package init?(_ url: URL) {
     guard let uri = try? URI(url.absoluteString) else { return nil }
     self.init(uri)
   }

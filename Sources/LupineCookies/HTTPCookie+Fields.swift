@@ -1,6 +1,7 @@
 // Cookies in header fields: read from a response's, written as a request's.
 
 public import Foundation
+import LupineWire
 
 extension HTTPCookie {
   /// The cookies that a response's fields set; those that its server may not set are left out.
@@ -45,17 +46,7 @@ enum JoinedSetCookie {
   private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     let text = rest.drop(while: isSpace)
-    let name = text.prefix(while: isTokenCharacter)
+    let name = text.prefix(while: \.isTokenCharacter)
     return !name.isEmpty && text[name.endIndex...].drop(while: isSpace).first == UInt8(ascii: "=")
-  }
-
-  // tchar (RFC 9110 §5.6.2)
-  static func isTokenCharacter(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
   }
 }

@@ -40,7 +40,8 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
   /// How many cookies there are, and the policy; no cookie's value is shown.
   public override var description: String {
-    "HTTPCookieStorage(\(ReadableText.count(cookies?.count ?? 0, "cookie")), accepts: \(cookieAcceptPolicy))"
+    let count = cookies?.count ?? 0
+    return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
   }
 
   /// All cookies that haven't expired, in the order in which they were made; never nil.
@@ -94,10 +95,10 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   // MARK: What a session does
 
   /// Whether there are no cookies, in which case requests needn't be looked at.
-  var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
+  package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
 
   /// Stores what a response's Set-Cookie lines set, as far as its server may.
-  func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
+  package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
     // Outside the lock, since the list of public suffixes may have to be read.
@@ -109,7 +110,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
   ///
   /// `own` is the value of a field that the request has already: it is kept, and its cookies stand in for those of the
   /// same names here.
-  func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
+  package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
     let now = now()
     let cookies = state.withLock { $0.jar.use(for: source, now: now) }
     return CookieField.joined(cookies, to: own)
@@ -132,7 +133,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 
 extension HTTPCookie.AcceptPolicy {
   /// Whether a server may set cookies, for a page that was asked for from another one.
-  func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
+  package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
     case .never: return false

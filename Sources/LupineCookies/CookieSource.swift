@@ -1,7 +1,7 @@
 // Where cookies come from and go to: the parts of a URL that decide about them (RFC 6265bis §5.1).
 
 /// A request's URL, as far as cookies care.
-struct CookieSource: Sendable, Hashable {
+package struct CookieSource: Sendable, Hashable {
   /// In lower case; an IPv6 address without its brackets; for a Unix socket its path, so that each has its own cookies.
   let host: String
   /// Without the query; begins with a slash, percent-encoded.

@@ -1,6 +1,7 @@
 // Cookies of the exchanges of a transfer: added to each request afresh, taken from each response.
 
 import Foundation
+import LupineCookies
 import LupineEngine
 
 extension EngineClient {
