@@ -66,7 +66,14 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request and returns a task for its response body.
+  /// Resumes the request and returns a task for its response body as `Data`.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms a body before it is returned.
+  ///   - emptyResponseCodes: The status codes whose responses may be empty.
+  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  /// - Returns: A task; await its `value`, `result` or `response`.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -156,7 +163,7 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. It costs less than a task per request: two locks, no job.
+/// A value that is set once and awaited any number of times. Costs two locks per request, which is less than a task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let gate = Gate()

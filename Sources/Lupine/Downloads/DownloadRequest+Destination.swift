@@ -9,7 +9,7 @@ extension DownloadRequest {
   public struct Options: OptionSet, Sendable {
     /// Creates missing directories of the path.
     public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-    /// A file at the destination is replaced; a folder never is.
+    /// Replaces an existing file at the destination, but never a directory.
     public static let removePreviousFile = Options(rawValue: 1 << 1)
 
     /// The options as a bit mask.

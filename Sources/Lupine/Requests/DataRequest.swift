@@ -4,12 +4,10 @@ public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the superclass is: the added state is constant or in the Mutex.
+// Unchecked because the superclass is. The added state is constant or in the Mutex.
 /// A request that passes its response body to handlers as `Data`, text or a decoded value.
 ///
-/// Create one with
-/// ``Session/request(_:method:parameters:encoding:headers:interceptor:shouldAutomaticallyResume:requestModifier:)`` or another
-/// `request` method of ``Session``.
+/// Create one with a `request` method of ``Session``.
 public class DataRequest: Request, @unchecked Sendable {
   /// Accepts or rejects a response. Called on the request's underlying queue with the request, the response head and the body,
   /// which is nil if it is empty.

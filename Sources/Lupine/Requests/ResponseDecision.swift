@@ -17,7 +17,7 @@ struct ResponseDecision: Sendable {
         switch disposition {
         case .allow: completionHandler(.allow)
         case .cancel:
-          // First, so that the request's error says whose wish it was.
+          // Cancels the request first, so that its error is `explicitlyCancelled`.
           request.cancel()
           completionHandler(.cancel)
         }

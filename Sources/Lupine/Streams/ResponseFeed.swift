@@ -16,8 +16,8 @@ final class ResponseFeed: StreamConsumer {
   struct ReadBeforeRetry: Error, CustomStringConvertible {
     var description: String {
       """
-      The request was sent again, but a part of its earlier response had been read, which can't be taken back. \
-      Read streams of requests that no retrier sends again.
+      The request was retried after a part of its earlier response had been read, which can't be undone. \
+      Don't retry requests whose response is read as a stream.
       """
     }
   }
