@@ -18,7 +18,7 @@ extension Request {
     interceptor(Interceptor(adapters: [adapter]))
   }
 
-  /// Adds a retrier, which is asked after those added before.
+  /// Adds a retrier, which decides after those added before.
   @discardableResult
   public func retry(using retrier: any RequestRetrier) -> Self {
     interceptor(Interceptor(retriers: [retrier]))

@@ -24,7 +24,7 @@ final class ResponseFeed: StreamConsumer {
 
   fileprivate struct Part {
     var data: Data
-    /// The piece; nil once the server may send as many bytes again.
+    /// The piece, which counts against the window; nil once the window has its bytes back.
     var hold: StreamPiece?
   }
 
