@@ -1,15 +1,15 @@
-// What a session's delegate may answer to a challenge.
+// URLSession.AuthChallengeDisposition: the answers of a session's delegate to a challenge.
 
 extension URLSession {
-  /// What is done about a challenge.
+  /// The answer of a delegate to a challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
-    /// The credential is shown that comes with the answer; without one the response stands as it is.
+    /// Sends the credential in the answer; without one, delivers the response with the challenge.
     case useCredential = 0
-    /// The proposed credential is shown once; without one the response stands as it is.
+    /// Sends the proposed credential once; without one, delivers the response with the challenge.
     case performDefaultHandling = 1
-    /// The request fails with `URLError.cancelled`.
+    /// Fails the request with `URLError.cancelled`.
     case cancelAuthenticationChallenge = 2
-    /// No credential is shown: the response stands as it is.
+    /// Sends no credential, and delivers the response with the challenge.
     case rejectProtectionSpace = 3
   }
 }

@@ -1,20 +1,20 @@
-// The step that gives a download's file its place.
+// DownloadDestination: moves a download's temporary file to its destination.
 
 package import Foundation
 import Glibc
 import LupineEngine
 
-/// Where a downloaded file goes, and what may be changed for that.
+/// The destination of a downloaded file, and the changes allowed for the move.
 ///
-/// A move either happens as a whole or leaves the file where it was: nobody ever sees half a file at the destination.
-/// Within a file system it is one step; into another the file is copied beside the destination under a name of its own,
-/// and then given its name in one step.
+/// A move either succeeds completely or leaves the file in its place, so that no program sees an incomplete file at the
+/// destination. Within a file system, a move is one rename. To another file system, the file is first copied to a temporary name
+/// next to the destination, and then renamed.
 package struct DownloadDestination: Sendable {
   package let url: URL
-  /// Whether folders of the path that are missing are made.
+  /// Whether missing directories of the path are created.
   package let createsIntermediateDirectories: Bool
-  /// Whether a file, or a link, at the destination is replaced, which happens in the same step, so that it stays if the
-  /// move fails. A folder is never removed for a file.
+  /// Whether an existing file or link at the destination is replaced, in the same step as the move, so that it stays if the move
+  /// fails. A directory is never replaced.
   package let removesPreviousFile: Bool
 
   package init(url: URL, createsIntermediateDirectories: Bool = false, removesPreviousFile: Bool = false) {
@@ -23,13 +23,14 @@ package struct DownloadDestination: Sendable {
     self.removesPreviousFile = removesPreviousFile
   }
 
-  /// Moves a file there. The file keeps its permissions, those of its owner only.
+  /// Moves a file to the destination. The file keeps its permissions, which are for its owner only.
   ///
-  /// Its own place is refused, as `FileManager` does, whatever may be removed: the file would go with its download.
+  /// Throws if source and destination are the same, as `FileManager` does, even with `removesPreviousFile`, because the file
+  /// would be removed with its download.
   ///
-  /// - Throws: `CocoaError`, with Foundation's code for what failed: `.fileWriteFileExists`, `.fileNoSuchFile` for a
-  ///   missing folder, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly`, …, and what making
-  ///   folders throws.
+  /// - Throws: `CocoaError` with Foundation's code for the failure: `.fileWriteFileExists`, `.fileNoSuchFile` for a missing
+  ///   directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly` and others; or the error of
+  ///   creating directories.
   package func move(from source: URL) throws {
     guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
     if createsIntermediateDirectories {
@@ -46,7 +47,7 @@ package struct DownloadDestination: Sendable {
         try File.move(source.path, to: url.path, replaces: removesPreviousFile)
       } catch  where error.code == EXDEV {
         try copy(from: source)
-        // The copy is complete; a source that can't be removed is the system's to clean up.
+        // The copy is complete. If the source can't be removed, the system's cleaning of temporary files removes it.
         try? File.remove(source.path)
       }
     } catch {
@@ -54,16 +55,16 @@ package struct DownloadDestination: Sendable {
     }
   }
 
-  // A link that stands at the destination is another file than what it leads to; the folders' links count.
+  // A link at the destination is a file other than its target. Links among the directories are resolved.
   private func isPlace(of source: URL) -> Bool {
     url.lastPathComponent == source.lastPathComponent
       && url.deletingLastPathComponent().resolvingSymlinksInPath().path
         == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Copies the file to a neighbour of the destination, and gives that its name.
+  /// Copies the file to a temporary name next to the destination, and renames the copy.
   private func copy(from source: URL) throws(SystemError) {
-    // Moving the neighbour would find that out, but only behind a copy of everything.
+    // The rename would detect this too, but only after the whole file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
     let neighbour = url.deletingLastPathComponent().appending(path: ".\(DownloadFileName.random())").path
     let input = try File(reading: source.path)
@@ -113,9 +114,9 @@ package struct DownloadDestination: Sendable {
 }
 
 extension WritableFile {
-  /// Writes all of another file to the start of this one.
+  /// Writes the content of another file to the start of this one.
   fileprivate func write(contentsOf input: borrowing File) throws(SystemError) {
-    // As much as the loop reads at once from a socket: more gains little.
+    // The size of the loop's socket reads. A larger one isn't noticeably faster.
     let pieceBytes = 64 * 1024
     var piece: [UInt8] = []
     var offset: UInt64 = 0

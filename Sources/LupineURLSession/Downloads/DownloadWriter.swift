@@ -1,18 +1,18 @@
-// What a download's task does with the response: which file its body goes to, and what becomes of the files in the end.
+// DownloadWriter: chooses the file for a download's response body, and disposes of the files at the end.
 
 import Foundation
 
-/// The files of one download, from the first head to its end. Its calls block as long as the disk does.
+/// The files of one download, from the first response head to the end. Its methods block for disk I/O.
 struct DownloadWriter: ~Copyable {
-  /// What is to become of a response whose head came.
+  /// What to do with a response after its head has arrived.
   enum Decision: Equatable {
-    /// Its body is the representation from its start, or an answer of its own.
+    /// Write the body to a new file, or to the earlier file from its start.
     case take
-    /// Its body goes behind what is there.
+    /// Append the body to the bytes of the earlier download.
     case append(at: UInt64, total: UInt64)
-    /// Its body is of no interest, as the file is complete.
+    /// Ignore the body, because the file is complete.
     case discard
-    /// Its body is of no interest: this request is to be sent instead.
+    /// Ignore the body and send this request instead.
     case sendInstead(URLRequest)
   }
 
@@ -24,27 +24,27 @@ struct DownloadWriter: ~Copyable {
   /// The file that is complete when the response is.
   private struct Target {
     let file: DownloadFile
-    /// How many bytes it has to hold; nil if the framing of the body says that.
+    /// The size in bytes that the file must reach; nil if the body's framing determines its end.
     var byteCountDue: UInt64?
   }
 
-  /// What the download began with, until its file is opened.
+  /// The resume data, until its file has been opened.
   private var unopened: ResumeData?
   private var earlier: Earlier?
-  /// The request for everything, if that is what is asked for in place of the rest.
+  /// The request for the whole content, if it is sent instead of the request for the rest.
   private var freshRequest: URLRequest?
   private var target: Target?
   private var hasEnded = false
 
   init(resuming data: ResumeData? = nil) { unopened = data }
 
-  /// How many bytes are in the file that the body goes to.
+  /// The size in bytes of the file to which the body is written.
   var byteCount: UInt64 { target?.file.byteCount ?? 0 }
 
-  /// Opens what an earlier download has left, and returns the request to send: for the rest, or for everything if the
-  /// file is gone. Nil if there was no earlier download.
+  /// Opens the file of an earlier download. Returns the request for the rest, or for the whole content if the file is gone; nil
+  /// without an earlier download.
   ///
-  /// - Throws: `URLError.cannotOpenFile`; `.cancelled` behind the end.
+  /// - Throws: `URLError.cannotOpenFile`, or `.cancelled` if the download has ended.
   mutating func open() throws(URLError) -> URLRequest? {
     if hasEnded { throw URLError(.cancelled) }
     guard let data = unopened.take() else { return nil }
@@ -55,7 +55,7 @@ struct DownloadWriter: ~Copyable {
 
   /// Chooses the file for a response's body.
   ///
-  /// - Throws: `URLError.cannotCreateFile`, or what emptying the file of an earlier download throws.
+  /// - Throws: `URLError.cannotCreateFile`, or the error of emptying the earlier file.
   mutating func begin(_ response: URLResponse) throws(URLError) -> Decision {
     if hasEnded { throw URLError(.cancelled) }
     // Only downloads over HTTP leave resume data.
@@ -96,33 +96,33 @@ struct DownloadWriter: ~Copyable {
 
   /// Writes a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`; then the file is gone.
+  /// - Throws: `URLError.cannotWriteToFile`. The file is then removed.
   func write(_ data: Data) throws(URLError) {
     try target?.file.write(data)
   }
 
-  /// The response is complete: returns its file, which is the caller's from now on.
+  /// Returns the file of the complete response. The caller owns it from now on.
   ///
-  /// - Throws: what closing the file throws; `.badServerResponse` if bytes are missing; then the file is gone.
+  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. The file is then removed.
   mutating func finish() throws(URLError) -> URL {
     guard !hasEnded, let target else { throw URLError(.cancelled) }
     hasEnded = true
-    // The answer was none to the question: what is there stays for another attempt.
+    // The response wasn't the requested range, so the earlier file stays for another attempt.
     if let earlier, earlier.file !== target.file { try? earlier.file.keep() }
     return try target.file.finish(byteCountDue: target.byteCountDue)
   }
 
-  /// The download ends without being complete, and nothing stays.
+  /// Ends an incomplete download and removes its files.
   mutating func abandon() {
     hasEnded = true
-    // Opened first, since not every file that is named may be removed.
+    // Opened first, because `reopen` checks that the named file may be removed.
     if let data = unopened.take() { (try? DownloadFile.reopen(data))?.abandon() }
     target?.file.abandon()
     earlier?.file.abandon()
   }
 
-  /// The download ends without being complete: returns what it takes to go on with it. What can't be gone on with is
-  /// removed, and nil returned.
+  /// Ends an incomplete download. Returns the data with which it can be resumed. If it can't be resumed, removes its files and
+  /// returns nil.
   mutating func stop(request: URLRequest?, response: HTTPURLResponse?) -> Data? {
     guard !hasEnded else { return nil }
     if let unopened {
@@ -135,9 +135,9 @@ struct DownloadWriter: ~Copyable {
         request: request, response: response, file: file.url, receivedByteCount: file.byteCount, earlier: earlier?.data)
     }
     let kept = [target?.file, earlier?.file].compactMap(\.self).first { $0.url.path == resumeData?.path }
-    // Closing finds out that the disk is full, as the case may be; the file is gone then.
+    // Closing may report that the disk is full; the file is then removed.
     let isKept = kept.map { (try? $0.keep()) != nil } ?? false
-    // The one that is kept has had its end.
+    // Has no effect on the file that was kept.
     abandon()
     return isKept ? resumeData?.serialized : nil
   }

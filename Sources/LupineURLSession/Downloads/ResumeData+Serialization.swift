@@ -1,14 +1,15 @@
-// Resume data as bytes: JSON, since the property list parser can't be trusted with what it is given.
+// Serializes resume data as JSON, because Foundation's property list parser isn't safe for untrusted input.
 
 import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// Bytes of serialised resume data at most: four heads of the largest size, as JSON may need more than the fields do.
+  /// Bytes of serialized resume data, at most 256 KiB: four heads of the maximum size, because JSON may be longer than the
+  /// fields.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
-  /// The form in which it is kept. Names are short and fixed, as old files have to be read.
+  /// The serialized form. Its keys are short and fixed, because newer versions must read older data.
   private struct Record: Codable {
     let version: Int
     let url: String
@@ -23,7 +24,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The bytes that a caller keeps; nil if they would be more than can be read again.
+  /// The bytes that a caller stores; nil if they would exceed the limit for reading.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {
@@ -38,10 +39,10 @@ extension ResumeData {
     return data
   }
 
-  /// Reads what ``serialized`` has made. It may come from anywhere, so it is checked: it can't name any file but those
-  /// that downloads make, neither by its path nor by a `file:` URL.
+  /// Reads serialized resume data. The data is untrusted: neither its path nor a `file:` URL may name a file other than those
+  /// that downloads create.
   ///
-  /// - Throws: `URLError.cannotOpenFile`, as the file of the download isn't known.
+  /// - Throws: `URLError.cannotOpenFile` if the data is invalid.
   init(_ data: Data) throws(URLError) {
     guard data.count <= Self.serializedBytesMax, let record = try? JSONDecoder().decode(Record.self, from: data),
       let resumeData = ResumeData(record)

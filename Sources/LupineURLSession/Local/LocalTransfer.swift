@@ -44,7 +44,7 @@ final class LocalTransfer: TaskTransfer {
   private let files: SerialQueue
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  /// Used on the file queue, but for its end.
+  /// Used on the file queue only, except at its end.
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
@@ -124,7 +124,7 @@ final class LocalTransfer: TaskTransfer {
     }
   }
 
-  /// A step has ended; goes on with the next one. `change` is made only if the transfer wasn't cancelled meanwhile.
+  /// Ends a step and continues with the next one. Applies `change` unless the transfer was cancelled in the meantime.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.isCancelled { change(&state) }

@@ -1,4 +1,4 @@
-// A list of what there is one of as a rule: requests, tasks and measurements of a request that isn't retried, its handlers.
+// ShortList: a list for items that usually exist once, such as a request's tasks, metrics and handlers.
 
 /// An array that allocates nothing as long as it has one element.
 package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
@@ -42,7 +42,7 @@ package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiter
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])
     case .more(var elements):
-      // Held by nobody else meanwhile, so that it isn't copied.
+      // Releases the other reference, so that the array isn't copied.
       self = .none
       elements.append(element)
       self = .more(elements)

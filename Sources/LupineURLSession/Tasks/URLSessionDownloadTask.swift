@@ -109,7 +109,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     progress.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
   }
 
-  // MARK: What comes, on the file queue
+  // MARK: Events, on the file queue
 
   override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
 

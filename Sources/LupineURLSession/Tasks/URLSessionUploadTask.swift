@@ -3,12 +3,11 @@
 import Foundation
 
 // Unchecked for the same reason as its superclass.
-/// A data task that sends a body of its own instead of its request's body.
+/// A data task that uploads data, a file or a stream, and ignores its request's body.
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
-/// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
-/// the
-/// method, after a challenge, and if a reused connection turns out to be closed.
+/// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps the method,
+/// after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
   private let ownContent: UploadContent
 

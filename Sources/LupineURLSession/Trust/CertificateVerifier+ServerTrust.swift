@@ -5,7 +5,7 @@ import LupineEngine
 
 /// Evaluates a server's trust during the handshake, on the loop's thread.
 ///
-/// Returns whether the server is accepted: true if it is, false if nobody has a say about this host. Throws the reason for
+/// Returns whether the server is accepted: true if it is, false if this host has no evaluator. Throws the reason for
 /// which the server is refused.
 package typealias ServerTrustEvaluation = @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 

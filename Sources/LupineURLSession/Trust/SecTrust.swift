@@ -4,7 +4,7 @@ import Foundation
 package import LupineEngine
 import Synchronization
 
-/// What a server has shown in a handshake, to be evaluated; its additions stand under `af`.
+/// A server's certificates from a handshake, for evaluation; see also its `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
