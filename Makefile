@@ -75,8 +75,9 @@ replay: deps ## run one simulated schedule, SEED=…, and print its events
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
 
-lint: ## check the format and the style
+lint: ## check the format, the style and the wording
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
+	@.ci/phrases
 
 cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
 	@.ci/cycles $(CYCLES)

@@ -185,7 +185,7 @@ final class DownloadFile: Sendable {
 enum DownloadFileName {
   private static let prefix = "lupine-download-"
   private static let suffix = ".tmp"
-  /// 128 random bits, so that nobody guesses a name in a folder that is everybody's.
+  /// Hex digits with 128 random bits, so that another user can't guess a name in a shared directory.
   private static let digitCount = 32
 
   static func random() -> String {
@@ -193,7 +193,7 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Whether a name is one of these. Resume data comes from the caller's store, and must not name just any file.
+  /// Returns whether a name has this form. Resume data is untrusted, and must not name other files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)
