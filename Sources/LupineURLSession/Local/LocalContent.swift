@@ -1,41 +1,41 @@
-// LocalContent: the content of a file: or data: URL, opened, typed and read in pieces.
+// LocalContent: opens and reads the content of file: and data: URLs.
 
 import Foundation
 import Glibc
 import LupineEngine
 
-/// The content of a local resource. Its calls block as long as the disk does.
+/// The content of a local resource. Methods block for disk I/O.
 struct LocalContent: ~Copyable {
   private enum Source: ~Copyable {
     case file(File)
     case bytes(Data)
-    /// The response to HEAD.
+    /// No content, for a HEAD request.
     case nothing
   }
 
   private let url: URL
   private let mediaType: String
-  /// Nil for a file, as nothing says which encoding it has.
+  /// The charset of a `data:` URL; nil for a file, whose encoding is unknown.
   private let charset: String?
-  /// Bytes of the whole content; nil for a file of the kernel's that says 0 and has content, as those in /proc do.
+  /// The size of the content in bytes; nil for a file of the kernel that reports 0 but has content, as in /proc.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
 
-  /// Bytes that are read at once, at most: 256 KiB, as much as the engine reads from a socket.
+  /// The maximum number of bytes per read: 256 KiB, as for the engine's reads of a socket.
   private static let pieceBytesMax = 256 * 1024
 
-  /// Whether a URL's scheme is one of those that are served without the network.
+  /// Returns whether the URL has a scheme that is served without the network.
   static func serves(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return scheme == "file" || scheme == "data"
   }
 
-  /// Opens what a request's URL names.
+  /// Opens the resource at a request's URL.
   ///
-  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, and a file of
-  ///   another host; `.badURL` for a URL that is malformed; for files `.fileDoesNotExist`, `.fileIsDirectory`,
-  ///   `.noPermissionsToReadFile` and `.cannotOpenFile`.
+  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, for a request with a body, and for a file on
+  ///   another host; `.badURL` for a malformed URL; for files `.fileDoesNotExist`, `.fileIsDirectory`, `.noPermissionsToReadFile`
+  ///   and `.cannotOpenFile`.
   init(of request: URLRequest) throws(URLError) {
     guard let url = request.url?.absoluteURL else { throw URLError(.badURL) }
     let method = request.httpMethod ?? "GET"
@@ -92,19 +92,19 @@ struct LocalContent: ~Copyable {
     return path
   }
 
-  /// The head, with the length of the whole content, also for HEAD.
+  /// The response head, with the size of the whole content, also for HEAD.
   var response: URLResponse {
     URLResponse(
       url: url, mimeType: mediaType, expectedContentLength: byteCount.map { Int(clamping: $0) } ?? -1,
       textEncodingName: charset)
   }
 
-  /// Whether all content was read.
+  /// Whether all content has been read.
   private var isAtEnd: Bool { offset == byteCount }
 
-  /// Reads the next piece, of `countMax` bytes at most, and returns whether it is the last one. It may be empty.
+  /// Reads the next piece, at most `countMax` bytes. The piece may be empty. Returns whether it is the last one.
   ///
-  /// A file that has become longer since it was opened is read as far as it reached then.
+  /// Of a file that grows after it was opened, reads only the bytes up to its original size.
   ///
   /// - Throws: `URLError.resourceUnavailable` if the file can't be read, or has become shorter.
   mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
@@ -143,7 +143,7 @@ struct LocalContent: ~Copyable {
 }
 
 extension File {
-  /// The file's length; nil if it says 0 and has content.
+  /// The file's size; nil if the system reports 0, but the file has content.
   fileprivate func contentByteCount() throws(SystemError) -> UInt64? {
     let count = try byteCount()
     guard count == 0 else { return count }
@@ -153,11 +153,11 @@ extension File {
 }
 
 extension URLError {
-  /// Characters of a URL that an error's text quotes, at most: enough for a path (PATH_MAX is 4,096 bytes), and not for
-  /// the content of a `data:` URL.
+  /// The maximum number of a URL's characters in an error message: enough for a path (PATH_MAX is 4,096 bytes), but not for the
+  /// content of a `data:` URL.
   private static let quotedCharactersMax = 4_096
 
-  /// A local resource that can't be read. `explanation` follows the URL.
+  /// Creates the error for a local resource that can't be read. `explanation` follows the URL.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
     var info: [String: Any] = [
@@ -175,7 +175,7 @@ extension URLError {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
       case EISDIR: (.fileIsDirectory, "is a directory. Request one of its files.")
       case EACCES, EPERM: (.noPermissionsToReadFile, "isn't readable by this user. Change its permissions.")
-      // ENXIO: a socket, or a device that isn't there.
+      // ENXIO: a socket, or a device that doesn't exist.
       case EINVAL, ENXIO: (.cannotOpenFile, "isn't a regular file, so reading it might block. Read it with FileHandle.")
       case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the descriptor limit (ulimit -n).")
       default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")

@@ -1,4 +1,4 @@
-// A serial queue: the queue on which a session calls its delegate, or the one on which it writes files.
+// SerialQueue: runs a session's work in order, on the queue of its delegate or the queue for files.
 
 package import Foundation
 import Synchronization
@@ -87,7 +87,7 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying queue if it is a serial one; nil also for the system's own, which are concurrent.
+  /// The underlying queue if it is serial; nil otherwise, also for the system's queues, which are concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }
     return underlyingQueue.label.hasPrefix("com.apple.root.") ? nil : underlyingQueue

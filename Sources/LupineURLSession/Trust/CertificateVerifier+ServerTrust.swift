@@ -1,4 +1,4 @@
-// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the way of its error back to the request.
+// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the path of its error back to the request.
 
 import Foundation
 import LupineEngine
