@@ -127,8 +127,7 @@ open class Session: @unchecked Sendable {
   ///   - encoding: Encodes the parameters into the query or the body.
   ///   - headers: Header fields, which replace the configuration's fields of the same name.
   ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, as
-  ///     ``startRequestsImmediately`` says.
+  ///   - shouldAutomaticallyResume: Whether the first response handler resumes it; nil for ``startRequestsImmediately``.
   ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
   /// - Returns: The request. It is sent when it is resumed.
   @preconcurrency open func request(
@@ -142,19 +141,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request with `Encodable` parameters.
-  ///
-  /// - Parameters:
-  ///   - convertible: The URL.
-  ///   - method: The method.
-  ///   - parameters: The parameters, if any.
-  ///   - encoder: Encodes the parameters into the query or the body.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
-  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, ``startRequestsImmediately``
-  ///     decides.
-  ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
-  /// - Returns: The request. It is sent when it is resumed.
+  /// Creates a request with `Encodable` parameters, which `encoder` writes to the query or the body.
   @preconcurrency open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -177,25 +164,7 @@ open class Session: @unchecked Sendable {
 
   // MARK: Uploads
 
-  /// Creates a request that uploads `data`.
-  ///
-  /// ```swift
-  /// let response = await AF.upload(Data("{}".utf8), to: "https://example.org/items", headers: [.contentType("application/json")])
-  ///   .validate()
-  ///   .serializingString().response
-  /// ```
-  ///
-  /// - Parameters:
-  ///   - data: The body.
-  ///   - convertible: The URL.
-  ///   - method: The method; `POST` by default.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
-  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, ``startRequestsImmediately``
-  ///     decides.
-  ///   - fileManager: Deletes temporary files; not used for an upload of data.
-  ///   - requestModifier: Changes the `URLRequest` before it is adapted.
-  /// - Returns: The request. It is sent when it is resumed.
+  /// Creates a request that uploads `data`, with the method `POST` by default.
   @preconcurrency open func upload(
     _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -268,20 +237,10 @@ open class Session: @unchecked Sendable {
   ///
   /// ```swift
   /// AF.upload(multipartFormData: { $0.append(photo, withName: "photo", mimeType: "image/png") }, to: url)
-  ///   .validate()
   ///   .responseString { print($0.result) }
   /// ```
   ///
-  /// - Parameters:
-  ///   - multipartFormData: Fills the form; called once, before this method returns.
-  ///   - url: The URL.
-  ///   - encodingMemoryThreshold: The size in bytes from which the form is encoded in a temporary file; 10,000,000 by default.
-  ///   - method: The method; `POST` by default.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
-  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - fileManager: Reads the form's files, and deletes the temporary file.
-  ///   - requestModifier: Changes the `URLRequest` before it is adapted.
-  /// - Returns: The request. It is sent when it is resumed.
+  /// - Parameter multipartFormData: Fills the form; called once, before this method returns.
   @preconcurrency open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -344,19 +303,7 @@ open class Session: @unchecked Sendable {
   ///   .serializingDownloadedFileURL().value
   /// ```
   ///
-  /// - Parameters:
-  ///   - convertible: The URL.
-  ///   - method: The method.
-  ///   - parameters: The parameters, if any.
-  ///   - encoding: Encodes the parameters into the query or the body.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
-  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, ``startRequestsImmediately``
-  ///     decides.
-  ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
-  ///   - destination: Returns the file's destination; see ``DownloadRequest/Destination``. If nil, the file gets a new name in
-  ///     the directory for temporary files.
-  /// - Returns: The request. It is sent when it is resumed.
+  /// - Parameter destination: Returns the file's destination. If nil, the file gets a new name among the temporary files.
   @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -391,12 +338,9 @@ open class Session: @unchecked Sendable {
       interceptor)
   }
 
-  /// Creates a request that resumes an interrupted or cancelled download. It uses that download's `URLRequest`, without adapting
-  /// it again.
+  /// Creates a request that resumes an interrupted or cancelled download from its ``DownloadRequest/resumeData``.
   ///
-  /// If the transfer can't be resumed, it restarts at the first byte.
-  ///
-  /// - Parameter data: The ``DownloadRequest/resumeData`` of the earlier download.
+  /// It uses that download's `URLRequest`, without adapting it again. If the transfer can't be resumed, it restarts.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
@@ -410,19 +354,6 @@ open class Session: @unchecked Sendable {
   // MARK: Stream requests
 
   /// Creates a request whose response body is delivered in pieces, with `Encodable` parameters.
-  ///
-  /// - Parameters:
-  ///   - convertible: The URL.
-  ///   - method: The method.
-  ///   - parameters: The parameters, if any.
-  ///   - encoder: Encodes the parameters into the query or the body.
-  ///   - headers: Header fields, which replace the configuration's fields of the same name.
-  ///   - automaticallyCancelOnStreamError: Whether a piece that can't be serialized cancels the request.
-  ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, ``startRequestsImmediately``
-  ///     decides.
-  ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
-  /// - Returns: The request. It is sent when it is resumed.
   @preconcurrency open func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
