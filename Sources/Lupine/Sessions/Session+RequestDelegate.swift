@@ -11,7 +11,7 @@ extension Session: RequestDelegate {
   /// Whether a request is resumed when its first response handler is added.
   public var startImmediately: Bool { startRequestsImmediately }
 
-  /// Retains the request until it has finished. The session does this itself; a substitute for a session calls it.
+  /// Called before a request is built. Retains the request until it has finished.
   public func readyToPerform(request: Request) {
     // A request of another session stays with that session.
     if request.session === self { keep(request) }
