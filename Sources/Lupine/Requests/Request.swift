@@ -99,7 +99,7 @@ public class Request: @unchecked Sendable {
   /// Performs work on the underlying queue, and defines its order. All work on that queue goes through it.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
-  package let place = RegistryPlace()
+  @usableFromInline package let place = RegistryPlace()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue

@@ -1,27 +1,27 @@
 // Registry: a set of objects without hashing, such as the tasks of a session that haven't completed.
 
-package import Synchronization
+internal import Synchronization
 
 /// An object that can be in a registry, and in only one at a time.
-package protocol RegistryMember: AnyObject, Sendable {
+@usableFromInline package protocol RegistryMember: AnyObject, Sendable {
   var place: RegistryPlace { get }
 }
 
 /// A member's index in its registry. Only the registry changes it.
-package struct RegistryPlace: ~Copyable, Sendable {
-  @usableFromInline let atomic = Atomic(-1)
+@usableFromInline package struct RegistryPlace: ~Copyable, Sendable {
+  private let atomic = Atomic(-1)
 
   package init() {}
 
   /// The index in `members`, or -1 for a member of no registry.
-  @inlinable var index: Int {
+  @usableFromInline var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
 }
 
 /// A set of objects. Each member stores its index, so that insertion and removal take constant time without hashing.
-package struct Registry<Member: RegistryMember>: Sendable {
+@usableFromInline package struct Registry<Member: RegistryMember>: Sendable {
   /// The members, in no particular order.
   @usableFromInline package private(set) var members: [Member] = []
 

@@ -57,7 +57,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private let client: EngineClient
   private let mutableState: Mutex<MutableState>
-  package let place = RegistryPlace()
+  @usableFromInline package let place = RegistryPlace()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
