@@ -15,8 +15,8 @@ import Synchronization
 /// ```
 ///
 /// Keep a reference to the session while its requests run. When it is released, its unfinished requests fail with
-/// `AFError.sessionDeinitialized`. Requests whose setup has begun get their tasks first, unless an adapter takes
-/// longer.
+/// `AFError.sessionDeinitialized`. A request that is being built retains the session until its task exists, but not while an
+/// adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()

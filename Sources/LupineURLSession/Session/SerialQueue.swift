@@ -14,7 +14,7 @@ package final class SerialQueue: Sendable {
   }
 
   private enum Base {
-    /// Takes work at a fraction of an operation's cost.
+    /// Runs work directly, which costs a fraction of an operation.
     case dispatch(DispatchQueue)
     /// May run several operations at the same time, so one operation runs the backlog.
     case operations(OperationQueue)

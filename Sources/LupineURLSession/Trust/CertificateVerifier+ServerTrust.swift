@@ -16,7 +16,8 @@ private struct ServerTrustRefusal: Error, CustomStringConvertible {
 }
 
 extension CertificateVerifier {
-  /// Calls `evaluate` unless `own` refuses the server. If `evaluate` has no say, `own` decides, or OpenSSL without it.
+  /// Creates a verifier that calls `own` and then, unless it has refused the server, `evaluate`. If `evaluate` returns false,
+  /// the decision of `own` counts, or OpenSSL's if `own` is nil.
   convenience init(_ evaluate: @escaping ServerTrustEvaluation, after own: CertificateVerifier?) {
     self.init { evidence in
       let decision = try own?.decide(evidence) ?? .asFound
