@@ -31,6 +31,10 @@ public struct DataStreamTask: Sendable {
 
   /// Returns the body's pieces as UTF-8 text. If `shouldAutomaticallyCancel`, leaving the loop before the end cancels the
   /// request.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -42,6 +46,11 @@ public struct DataStreamTask: Sendable {
 
   /// Returns the body's pieces, each decoded from JSON as a `T`. If `shouldAutomaticallyCancel`, leaving the loop
   /// before the end cancels the request.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -53,6 +62,11 @@ public struct DataStreamTask: Sendable {
 
   /// Returns the body's pieces, each serialized by `serializer`. If `shouldAutomaticallyCancel`, leaving the loop
   /// before the end cancels the request.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded

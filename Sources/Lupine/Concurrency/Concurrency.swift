@@ -122,6 +122,13 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body as text.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -139,6 +146,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -147,6 +158,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true

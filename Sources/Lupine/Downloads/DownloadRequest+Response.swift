@@ -98,6 +98,10 @@ extension DownloadRequest {
   }
 
   /// Adds a handler that receives the URL of the downloaded file, or an error if there is none.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseURL(
@@ -107,6 +111,13 @@ extension DownloadRequest {
   }
 
   /// Adds a handler that receives the file's content. An empty file is an error unless the status code or the method allows it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseData(
@@ -126,6 +137,14 @@ extension DownloadRequest {
 
   /// Adds a handler that receives the file's content as text: in `encoding`, or else in that of the response's `Content-Type`, or
   /// else in ISO Latin-1.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseString(
@@ -145,6 +164,15 @@ extension DownloadRequest {
   }
 
   /// Adds a handler that receives the file's content decoded as a `Value`.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
@@ -165,6 +193,14 @@ extension DownloadRequest {
 
   /// Adds a handler that receives the file's content as JSON. An empty file is an error unless the status code or the method
   /// allows it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
@@ -188,6 +224,14 @@ extension DownloadRequest {
   /// method allows it.
   ///
   /// Alamofire 4 had this method; Alamofire 5 removed it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(
