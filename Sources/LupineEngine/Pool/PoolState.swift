@@ -243,7 +243,7 @@ struct PoolState: Sendable {
   /// Records that the asker of an opening has changed.
   mutating func noteHeir(of opening: Int) { inherited.append(id(of: opening)) }
 
-  /// Returns the openings whose requesting exchange has changed since the last call. Some may have finished or failed already.
+  /// Returns the connections whose asker has changed since the last call. Some may be open or gone already.
   mutating func takeInherited() -> [ConnectionID] {
     if inherited.isEmpty { return [] }
     defer { inherited = [] }

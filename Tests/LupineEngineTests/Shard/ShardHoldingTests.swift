@@ -47,7 +47,7 @@ struct ShardHoldingTests {
     return (id, sink, socket)
   }
 
-  /// Expects that a response has ended whole, that the bytes after it have closed its connection, and that the waiting
+  /// Expects that a response has ended whole, that the bytes behind it have closed its connection, and that the waiting
   /// request has another connection.
   private func expectSurplusRefused(
     _ stage: ShardStage, behind sink: RecordingSink, _ waiting: RecordingSink
