@@ -197,7 +197,7 @@ extension PoolModel {
 
   // MARK: The end of a history
 
-  /// Lets all waiters, busy connections and attempts end one after the other, and checks that nothing is left.
+  /// Lets all waiters, busy connections and attempts end one by one, and checks that nothing is left.
   mutating func finish() throws(PoolViolation) {
     while model.contains(where: { !$0.waiting.isEmpty || !$0.busy.isEmpty || !$0.opening.isEmpty }) {
       if let index = model.firstIndex(where: { !$0.opening.isEmpty }), let id = model[index].opening.first {

@@ -215,7 +215,7 @@ final class Simulation {
     while !isOver, step() {}
   }
 
-  /// Lets all requests end, checks what is left, and checks that the engine still works.
+  /// Lets all requests end, and checks the remaining state and that the engine still works.
   private func end() {
     guard let shard else { return }
     let invariants = Invariants(shard: shard, network: network, world: world)

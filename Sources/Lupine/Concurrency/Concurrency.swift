@@ -66,7 +66,14 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request and returns a task for its response body.
+  /// Resumes the request and returns a task for its response body as `Data`.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms a body before it is returned.
+  ///   - emptyResponseCodes: The status codes whose responses may be empty.
+  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  /// - Returns: A task; await its `value`, `result` or `response`.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -115,6 +122,13 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body as text.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -132,6 +146,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -140,6 +158,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -156,7 +178,7 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. It costs less than a task per request: two locks, no job.
+/// A value that is set once and awaited any number of times. Costs two locks per request, which is less than a task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
   private let latch = Latch()

@@ -26,7 +26,7 @@ struct PoolState: Sendable {
     case refused(Refusal)
   }
 
-  /// What happens to a connection that has been opened or released.
+  /// The next use of a connection that has been opened or released.
   enum Released: Equatable {
     /// The connection becomes idle.
     case idle

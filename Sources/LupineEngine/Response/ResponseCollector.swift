@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Collects a response in memory and resumes its caller once.
 final class ResponseCollector: ResponseSink {
-  /// A complete response, with the redirected request if the redirect is to be followed.
+  /// A complete response, with the next request if the redirect should be followed.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]

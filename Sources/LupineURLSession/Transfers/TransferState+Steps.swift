@@ -104,7 +104,9 @@ extension TransferState {
 
   private mutating func headStep() -> Step? {
     guard let head = batch.head.take() else { return nil }
-    response = urlRequest.url.map { HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded) }
+    response = urlRequest.url.map {
+      HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
+    }
     // A redirect is decided on at the end of its exchange.
     if case .superseded = body { return nil }
     if head.status == 401 {
