@@ -18,8 +18,12 @@ import Testing
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
-    "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
-    "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
+    "LupineFormats": ["Foundation", "Synchronization"],
+    "LupineURLSession": ["LupineEngine", "LupineCookies", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "Lupine": [
+      "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
+    ],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]

@@ -135,9 +135,9 @@ package final class EngineClient: Sendable {
 
   /// Submits a request to the engine, which starts first if necessary. Throws a `URLError` if it can't be started.
   func submit(
-    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int
+    _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int
   ) throws(URLError) -> ExchangeHandle {
-    try startedEngine().submit(request, to: sink, credit: credit)
+    try startedEngine().submit(request, to: sink, windowBytes: windowBytes)
   }
 
   private func startedEngine() throws(URLError) -> Engine {

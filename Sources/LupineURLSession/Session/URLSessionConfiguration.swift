@@ -114,7 +114,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
   }
 
-  /// The store of cookies; ``HTTPCookieStorage/shared`` by default, a separate one in an ``ephemeral`` configuration.
+  /// The store of cookies; `HTTPCookieStorage.shared` by default, a separate one in an ``ephemeral`` configuration.
   ///
   /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field set by the request is sent. Copies
   /// of the configuration, and so sessions, use the same storage object.

@@ -4,11 +4,11 @@ internal import Synchronization
 
 /// An object that can be in a registry, and in only one at a time.
 @usableFromInline package protocol RegistryMember: AnyObject, Sendable {
-  var place: RegistryPlace { get }
+  var registrySlot: RegistrySlot { get }
 }
 
 /// A member's index in its registry. Only the registry changes it.
-@usableFromInline package struct RegistryPlace: ~Copyable, Sendable {
+@usableFromInline package struct RegistrySlot: ~Copyable, Sendable {
   private let atomic = Atomic(-1)
 
   package init() {}
@@ -28,13 +28,13 @@ internal import Synchronization
   package init() {}
 
   @inlinable package func contains(_ member: Member) -> Bool {
-    members.indices.contains(member.place.index) && members[member.place.index] === member
+    members.indices.contains(member.registrySlot.index) && members[member.registrySlot.index] === member
   }
 
   /// Adds a member. Does nothing if it is already in the registry.
   @inlinable package mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
-    member.place.index = members.count
+    member.registrySlot.index = members.count
     members.append(member)
   }
 
@@ -42,10 +42,10 @@ internal import Synchronization
   @inlinable package mutating func remove(_ member: Member) -> Bool {
     guard contains(member), let last = members.popLast() else { return false }
     if last !== member {
-      members[member.place.index] = last
-      last.place.index = member.place.index
+      members[member.registrySlot.index] = last
+      last.registrySlot.index = member.registrySlot.index
     }
-    member.place.index = -1
+    member.registrySlot.index = -1
     return true
   }
 }

@@ -63,7 +63,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   private let client: EngineClient
   private let mutableState: Mutex<MutableState>
-  @usableFromInline package let place = RegistryPlace()
+  @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier

@@ -138,7 +138,7 @@ final class Transfer: TaskTransfer, ResponseSink {
       handle?.resume()
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody: handle?.discardBody()
-    case .grant(let byteCount): handle?.grant(byteCount)
+    case .grant(let byteCount): handle?.extendWindow(by: byteCount)
     case .cancel: handle?.cancel()
     }
   }
@@ -147,7 +147,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     do throws(URLError) {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
-      let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
+      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
       keep(handle, of: submission.exchange)
     } catch {
       apply { $0.submissionFailed(error) }

@@ -104,7 +104,6 @@ struct TransferState: Sendable {
     case none, requested
   }
 
-  let redirectRule: RedirectRule
   /// The maximum number of body bytes in flight between the engine and the observer; nil for no limit.
   let windowBytes: Int?
 
@@ -130,7 +129,8 @@ struct TransferState: Sendable {
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
-  var redirectCount = 0
+  /// The redirects followed so far, and the time left for further exchanges.
+  var redirects: RedirectChain
   /// The number of credentials sent to the current URL.
   var challengeCount = 0
   /// The measurements of the exchanges that have ended.
@@ -141,7 +141,7 @@ struct TransferState: Sendable {
   init(_ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?) {
     self.request = request
     self.urlRequest = urlRequest
-    self.redirectRule = redirectRule
+    redirects = RedirectChain(redirectRule, total: request.timeouts.total)
     self.windowBytes = windowBytes
   }
 
@@ -241,7 +241,7 @@ struct TransferState: Sendable {
   mutating func receive(_ head: ResponseHead) -> BodyDisposition {
     batch.head = head
     do throws(EngineError) {
-      guard let next = try redirectRule.next(after: head, to: request, count: redirectCount) else { return .deliver }
+      guard let next = try redirects.next(after: head, to: request) else { return .deliver }
       body = .superseded(.redirect(next))
     } catch {
       body = .superseded(.refusedRedirect(error))

@@ -1,16 +1,16 @@
 // `PercentEscapeTable`: percent-encodes UTF-8 bytes (RFC 3986 §2.1).
 
-import Foundation
+package import Foundation
 
 /// The bytes that stay unescaped; all others become `%` and two hex digits.
-struct PercentEscapeTable: Sendable {
+package struct PercentEscapeTable: Sendable {
   /// The table for `CharacterSet.afURLQueryAllowed`.
-  static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
+  package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
 
   private let stays: [Bool]
 
   /// Creates a table from the ASCII characters of `allowed`, except the space.
-  init(_ allowed: CharacterSet) {
+  package init(_ allowed: CharacterSet) {
     var stays = [Bool](repeating: false, count: 256)
     for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {
       stays[Int(byte)] = allowed.contains(Unicode.Scalar(byte))
@@ -19,7 +19,7 @@ struct PercentEscapeTable: Sendable {
   }
 
   /// Returns `text` escaped; a space becomes `%20`, or `+` if `spaceAsPlus`.
-  func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
+  package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
     // Most keys and values need no escaping.
     if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }
 
