@@ -69,8 +69,8 @@ final class Transfer: TaskTransfer, ResponseSink {
   /// Discards the rest of the body. The transfer ends as if all of it had been received.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response counts. For an observer that is being asked
-  /// about a response.
+  /// Discards the rest of the body and sends another request, whose response counts. For an observer that decides about a
+  /// response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
