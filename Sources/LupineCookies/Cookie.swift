@@ -1,30 +1,30 @@
-// A cookie as it is kept, and the rules by which a server's wish becomes one (RFC 6265bis §5.7).
+// A stored cookie, and the rules by which a server's Set-Cookie line becomes one (RFC 6265bis §5.7).
 
 import Foundation
 
-/// A cookie with whom it belongs to.
+/// A stored cookie with its scope: the domain, path and ports that it is sent to.
 struct Cookie: Sendable, Hashable {
   var name: [UInt8]
   var value: [UInt8]
-  /// In lower case and without a dot in front.
+  /// The domain in lowercase, without a leading dot.
   var domain: String
-  /// Whether it goes back to `domain` alone, and not to the domains below it.
+  /// Whether the cookie is sent only to `domain`, and not to its subdomains.
   var isHostOnly: Bool
   var path: String
-  /// Nil if it lives as long as its storage.
+  /// The expiry date; nil for a cookie that lives as long as its storage.
   var expires: Date?
   var isSecure = false
   var isHTTPOnly = false
-  /// Kept and not acted upon: there are no pages here from which a request to another site could come.
+  /// Stored for callers, but ignored: this client has no pages, so no request is cross-site.
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
-  /// What RFC 2965 knew and today's servers don't set; only an application's own cookies have it.
+  /// Attributes of RFC 2965, which servers no longer set. Only cookies created by the application have them.
   struct Obsolete: Sendable, Hashable {
     var version = 0
     var comment: String?
     var commentURL: URL?
-    /// The ports that it goes back to; empty for all.
+    /// The ports that the cookie is sent to; empty for all.
     var ports: [UInt16] = []
   }
 
@@ -36,14 +36,18 @@ struct Cookie: Sendable, Hashable {
     self.path = path
   }
 
-  /// The cookie that a server asks for, unless it may not.
+  /// Creates the cookie that a Set-Cookie line describes. Throws if the server may not set it.
   ///
-  /// `isPublicSuffix` is asked only about the server's own host or a domain above it.
+  /// - Parameters:
+  ///   - wish: The parsed line.
+  ///   - source: The URL of the response.
+  ///   - now: The current time, from which `Max-Age` counts.
+  ///   - isPublicSuffix: Returns whether a domain is a public suffix; called with the server's host or a parent domain of it.
   init(
     _ wish: SetCookie, from source: CookieSource, now: Date,
     isPublicSuffix: (String) -> Bool = { PublicSuffixes.system.contains($0) }
   ) throws(CookieRefusal) {
-    // Step 9: a host that is a public suffix itself may set cookies, for itself alone.
+    // Step 9: a host that is a public suffix may set cookies for itself only.
     if let domain = wish.domain, domain != source.host || !isPublicSuffix(domain) {
       guard source.matches(domain: domain) else { throw .otherDomain }
       guard domain == source.host || !isPublicSuffix(domain) else { throw .publicSuffix }
@@ -58,18 +62,18 @@ struct Cookie: Sendable, Hashable {
     isSecure = wish.isSecure
     isHTTPOnly = wish.isHTTPOnly
     sameSite = wish.sameSite
-    // Step 6: Max-Age beats Expires; §5.5 caps both.
+    // Step 6: Max-Age takes precedence over Expires; §5.5 caps both.
     let latest = now.addingTimeInterval(TimeInterval(CookieLimits.ageSecondsMax))
     if let maxAge = wish.maxAge {
       expires = maxAge > 0 ? now.addingTimeInterval(TimeInterval(maxAge)) : .distantPast
     } else {
       expires = wish.expires.map { min($0, latest) }
     }
-    // As browsers do, the path has to be written, not to follow from the URL.
+    // As in browsers, the line must contain the path; a default path of "/" doesn't satisfy the prefix.
     guard keepsPrefixPromise, CookiePrefix(of: name) != .host || wish.path == "/" else { throw .prefix }
   }
 
-  /// Steps 20 and 21, but for how the path came about.
+  /// Whether the cookie meets the requirements of its name's prefix (steps 20 and 21), apart from an explicit `Path`.
   var keepsPrefixPromise: Bool {
     switch CookiePrefix(of: name) {
     case nil: true
@@ -78,15 +82,15 @@ struct Cookie: Sendable, Hashable {
     }
   }
 
-  /// Whether its time is over.
+  /// Returns whether the cookie has expired.
   func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 
-  /// Whether both stand in one place, of which a storage has only one: the later one replaces the earlier (step 23).
+  /// Returns whether one cookie replaces the other in a storage: name, domain, host-only flag and path are equal (step 23).
   func isSame(as other: Cookie) -> Bool {
     name == other.name && domain == other.domain && isHostOnly == other.isHostOnly && path == other.path
   }
 
-  /// Whether it is sent with a request (RFC 6265bis §5.8.3, step 1).
+  /// Returns whether the cookie is sent with a request (RFC 6265bis §5.8.3, step 1).
   func applies(to source: CookieSource) -> Bool {
     guard isHostOnly ? source.host == domain : source.matches(domain: domain) else { return false }
     guard source.matches(path: path), source.isSecure || !isSecure else { return false }
@@ -94,6 +98,6 @@ struct Cookie: Sendable, Hashable {
     return ports.contains(source.port)
   }
 
-  /// The cookie in a Cookie field (RFC 6265bis §5.8.3, step 4).
+  /// The cookie's pair in a Cookie field: `name=value`, or the value alone if the name is empty (RFC 6265bis §5.8.3, step 4).
   var pair: [UInt8] { name.isEmpty ? value : name + [UInt8(ascii: "=")] + value }
 }

@@ -1,11 +1,11 @@
-// The dates of Expires attributes (RFC 6265bis §5.1.1), which come in more forms than HTTP-date has: the parts are found
-// by what they look like, in any order but for the numbers.
+// The dates of Expires attributes (RFC 6265bis §5.1.1). They have more forms than HTTP-date: each part is recognized by its
+// format. The month and the time may stand anywhere; the day comes before the year.
 
 import Foundation
 
-/// Reads cookie dates.
+/// Parses cookie dates.
 enum CookieDate {
-  /// The point in time, or nil if a part is missing, out of range, or not a day of the calendar.
+  /// Returns the date, or nil if a part is missing or out of range, or if the calendar has no such day.
   static func parse(_ text: some Collection<UInt8>) -> Date? {
     var parts = Parts()
     // cookie-date = *delimiter date-token-list *delimiter
@@ -22,7 +22,7 @@ enum CookieDate {
   }
 }
 
-/// What has been found so far. A token is the first of time, day, month and year that it can be and that is missing.
+/// The parts found so far. A token becomes the first missing part that it matches, in this order: time, day, month, year.
 private struct Parts {
   private var time: (hour: Int, minute: Int, second: Int)?
   private var day: Int?
@@ -41,7 +41,7 @@ private struct Parts {
     }
   }
 
-  /// The range of the parts, and the day's existence, as RFC 6265bis §5.1.1 asks in its steps 3 to 6.
+  /// The date, if all parts are present, in range and a day of the calendar (RFC 6265bis §5.1.1, steps 3 to 6).
   var date: Date? {
     guard let time, let day, let month, var year else { return nil }
     switch year {
@@ -94,7 +94,7 @@ private struct Parts {
     }
   }
 
-  /// Days of the Gregorian calendar. Years are counted from March, so that a leap day is the last of its year.
+  /// Returns the number of days in the Gregorian calendar. Counts years from March, so that the leap day is the last of its year.
   private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
     let year = month <= 2 ? year - 1 : year
     let monthsSinceMarch = (month + 9) % 12

@@ -1,16 +1,17 @@
-// The cookies of a storage (RFC 6265bis §5.7, §5.8). Pure: time is a parameter, and nothing is locked here.
+// The cookies of a storage (RFC 6265bis §5.7, §5.8). Pure: time is a parameter, and the caller does the locking.
 
 import Foundation
 
-/// A bounded set of cookies.
+/// A set of cookies with bounded size.
 struct CookieJar: Sendable {
   private struct Entry: Sendable {
     let cookie: Cookie
-    /// Rises from cookie to cookie; one that replaces another has the other's, as it has its creation time (step 23).
+    /// Increases with each new cookie. A replacement keeps the number of the cookie it replaces, as it keeps the creation time
+    /// (step 23).
     let order: UInt64
-    /// Rises from use to use, and no two have the same.
+    /// Increases with each use; unique.
     var lastUse: UInt64
-    /// When it was stored, or replaced by its successor.
+    /// When this cookie was stored. A replacement counts from its own storing.
     let stored: Date
 
     func goesBefore(_ other: Self) -> Bool {
@@ -19,20 +20,24 @@ struct CookieJar: Sendable {
     }
   }
 
-  // By domain; a domain without cookies has no element.
+  // By domain; there are no empty lists.
   private var entries: [String: [Entry]] = [:]
-  /// How many Secure cookies there are of a name; without any, no domain has to be looked at for one.
+  /// The number of Secure cookies with each name. If a name has none, `coversSecure` needs no search.
   private var secureNames: [[UInt8]: Int] = [:]
   private var ticks: UInt64 = 0
-  /// How many cookies there are; expired ones count until they are noticed.
+  /// The number of cookies, including expired ones that haven't been removed yet.
   private(set) var count = 0
 
   // MARK: Storing
 
-  /// Takes a cookie in, in place of one that it is the same as. An expired one only removes that.
+  /// Stores a cookie and removes the one that it replaces. An expired cookie only removes.
   ///
-  /// `isSecure` says whether it came over https or is an application's own; otherwise it is refused if it would cover a
-  /// Secure one (step 16). `suffixes` are asked for only if there are more cookies than one registrable domain may have.
+  /// - Parameters:
+  ///   - cookie: The cookie.
+  ///   - isSecure: Whether it was received over https or set by the application. Otherwise, `store` throws if the cookie would
+  ///     shadow a Secure one (step 16).
+  ///   - now: The current time.
+  ///   - suffixes: The public suffixes; read only if the storage has more cookies than one registrable domain may have.
   mutating func store(
     _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
   ) throws(CookieRefusal) {
@@ -46,8 +51,8 @@ struct CookieJar: Sendable {
     evict(from: cookie.domain, now, suffixes)
   }
 
-  /// Whether a Secure cookie of that name would be sent where the new one will be: one of a domain above or below, and
-  /// of the same path or one above it.
+  /// Returns whether some request would carry both this cookie and a stored Secure cookie of the same name: their domains are
+  /// equal or one contains the other, and the new path is at or below the stored one.
   private func coversSecure(_ new: Cookie, _ now: Date) -> Bool {
     secureNames[new.name] != nil
       && entries.contains { domain, entries in
@@ -61,10 +66,10 @@ struct CookieJar: Sendable {
 
   // MARK: Removing
 
-  /// Removes the cookie that this one is the same as.
+  /// Removes the stored cookie with the same name, domain, host-only flag and path.
   mutating func remove(_ cookie: Cookie) { _ = take(cookie) }
 
-  /// Removes the cookies that were stored later than that.
+  /// Removes the cookies stored after `date`.
   mutating func removeAll(storedAfter date: Date) {
     for domain in Array(entries.keys) { keep(in: domain) { $0.stored <= date } }
   }
@@ -97,8 +102,8 @@ struct CookieJar: Sendable {
     secureNames[entry.cookie.name] = sameName > 1 ? sameName - 1 : nil
   }
 
-  /// Makes room (RFC 6265bis §5.7, the end): expired cookies go first; then of a domain with too many those that aren't
-  /// Secure; among equals the one that wasn't used for longest.
+  /// Evicts cookies beyond the limits (RFC 6265bis §5.7, at the end): first expired ones; then, in a domain with too many,
+  /// those that aren't Secure before Secure ones, and the least recently used first.
   private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
     if let all = entries[domain], all.count > CookieLimits.perDomainMax {
       keep(in: domain) { !$0.cookie.isExpired(at: now) }
@@ -119,8 +124,8 @@ struct CookieJar: Sendable {
     for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
   }
 
-  /// The same for a registrable domain. Among its domains the one with the most cookies gives way, so that none can push a
-  /// sibling's few cookies out; but those that aren't Secure go before, whatever their domain.
+  /// Evicts cookies of a registrable domain beyond its limit. Each is taken from the subdomain with the most cookies, so that
+  /// no subdomain can evict a sibling's few; cookies that aren't Secure are evicted before Secure ones of any subdomain.
   private mutating func evict(fromAllBelow site: String, _ now: Date) {
     let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
     func excess() -> Int {
@@ -140,15 +145,15 @@ struct CookieJar: Sendable {
     }
   }
 
-  // MARK: Asking
+  // MARK: Lookup
 
-  /// The cookies for a request in the order in which they are sent: longer paths first, then in the order in which they
-  /// were made (RFC 6265bis §5.8.3, step 2).
+  /// Returns the cookies for a request, in the order they are sent: longer paths first, then older cookies (RFC 6265bis §5.8.3,
+  /// step 2).
   func cookies(for source: CookieSource, now: Date) -> [Cookie] {
     places(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
   }
 
-  /// The same, which counts as their use.
+  /// Returns the same cookies and marks them as used.
   mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
     let places = places(for: source, now)
     for place in places {
@@ -170,7 +175,7 @@ struct CookieJar: Sendable {
     return found.map { ($0.domain, $0.index) }
   }
 
-  /// All cookies that haven't expired, in the order in which they were made.
+  /// Returns all cookies that haven't expired, oldest first.
   func all(now: Date) -> [Cookie] {
     entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
   }

@@ -1,10 +1,11 @@
-// The parts of URLs that decide about cookies, read as the engine reads them, so that both mean one host.
+// The parts of a URL that decide about its cookies. The engine's URI parser finds them, so that cookies and connections agree on
+// the host.
 
 package import Foundation
 package import LupineWire
 
 extension CookieSource {
-  /// Nil if the host is longer than a name can be.
+  /// Creates a source, or nil if the host is longer than a DNS name can be.
   package init?(_ uri: URI) {
     let host = uri.origin.socketPath ?? uri.origin.host
     guard host.utf8.count <= CookieLimits.hostBytesMax else { return nil }
@@ -13,7 +14,7 @@ extension CookieSource {
       isSecure: uri.origin.scheme == .https, port: uri.origin.port)
   }
 
-  /// Nil if it isn't a URL that can be requested.
+  /// Creates a source, or nil if the URL can't be requested over http or https.
   package init?(_ url: URL) {
     guard let uri = try? URI(url.absoluteString) else { return nil }
     self.init(uri)

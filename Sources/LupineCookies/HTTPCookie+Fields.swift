@@ -1,16 +1,16 @@
-// Cookies in header fields: read from a response's, written as a request's.
+// Cookies in header fields: parsed from a response's, written for a request.
 
 public import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// The cookies that a response's fields set; those that its server may not set are left out.
+  /// Returns the cookies that a response sets, without those that its server may not set.
   ///
   /// - Parameters:
-  ///   - headerFields: a response's fields, each name once. Set-Cookie fields that were joined with commas are taken
-  ///     apart where a comma can't belong to a value or a date; a session takes the lines as they came instead.
-  ///   - url: where the response came from. With a URL that isn't http or https there are no cookies.
-  /// - Returns: the cookies in their order, expired ones included, which remove their like from a storage.
+  ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
+  ///     that can't belong to a value or a date. A session parses the separate lines instead.
+  ///   - url: The URL of the response. If it isn't http or https, there are no cookies.
+  /// - Returns: The cookies in their order. Expired ones are included, because storing them removes the cookie that they replace.
   public static func cookies(
     withResponseHeaderFields headerFields: [String: String], for url: URL
   ) -> [HTTPCookie] {
@@ -21,16 +21,16 @@ extension HTTPCookie {
       .compactMap { line in try? HTTPCookie(Cookie(SetCookie(line), from: source, now: now)) }
   }
 
-  /// The Cookie field for those cookies, in their order; no field if there are none.
+  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
   public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
     if cookies.isEmpty { return [:] }
     return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
   }
 }
 
-/// Set-Cookie lines that somebody has joined with commas, against RFC 9110 §5.3.
+/// Set-Cookie lines that a dictionary of fields has joined with commas, although RFC 9110 §5.3 forbids it.
 enum JoinedSetCookie {
-  /// The lines. A comma ends one if a name and an equals sign follow, before anything else; in a date, a day follows.
+  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow; in a date, a day follows.
   static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
     var lines: [ArraySlice<UInt8>] = []
     var start = 0

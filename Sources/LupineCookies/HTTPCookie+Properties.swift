@@ -1,4 +1,4 @@
-// Cookies that an application makes, and their properties as a dictionary that makes the same cookie again.
+// Cookies created by an application from a dictionary of properties, and that dictionary of a cookie.
 
 import Foundation
 
@@ -7,59 +7,59 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   /// The name.
   public let rawValue: String
 
-  /// A key of that name.
+  /// Creates a key with this name.
   public init(rawValue: String) { self.rawValue = rawValue }
-  /// A key of that name.
+  /// Creates a key with this name.
   public init(_ rawValue: String) { self.rawValue = rawValue }
 
-  /// A `String`; required.
+  /// The cookie's name, a `String`; required.
   public static let name = HTTPCookiePropertyKey("Name")
-  /// A `String`; required.
+  /// The cookie's value, a `String`; required.
   public static let value = HTTPCookiePropertyKey("Value")
-  /// A `String`; required. It begins with a slash.
+  /// The path, a `String` that begins with a slash; required.
   public static let path = HTTPCookiePropertyKey("Path")
-  /// A `String`; required unless there is an `originURL`. Domains below it get the cookie only if it begins with a dot.
+  /// The domain, a `String`; required without `originURL`. Subdomains get the cookie only if it begins with a dot.
   public static let domain = HTTPCookiePropertyKey("Domain")
-  /// A `URL` or `String`, whose host is the domain unless there is a `domain`.
+  /// A `URL` or `String`; its host is the domain if there is no `domain`.
   public static let originURL = HTTPCookiePropertyKey("OriginURL")
-  /// Anything but `false` makes the cookie secure.
+  /// Any value except `false` makes the cookie secure.
   public static let secure = HTTPCookiePropertyKey("Secure")
-  /// A `Date`, or a `String` as in Set-Cookie's Expires.
+  /// The expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
   public static let expires = HTTPCookiePropertyKey("Expires")
-  /// Seconds from now, as a `String` or number; it beats `expires`.
+  /// The lifetime in seconds from now, a `String` or number; takes precedence over `expires`.
   public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
-  /// The `String` "TRUE", or `true`, if the cookie is to live as long as its storage, whatever `expires` says.
+  /// The `String` "TRUE", or `true`, makes a cookie that lives as long as its storage, regardless of `expires`.
   public static let discard = HTTPCookiePropertyKey("Discard")
-  /// "0" or "1"; "0" by default.
+  /// The version, "0" or "1"; "0" by default.
   public static let version = HTTPCookiePropertyKey("Version")
-  /// A `String`.
+  /// A comment, a `String`.
   public static let comment = HTTPCookiePropertyKey("Comment")
-  /// A `URL` or `String`.
+  /// The URL of a comment, a `URL` or `String`.
   public static let commentURL = HTTPCookiePropertyKey("CommentURL")
-  /// Numbers of ports, separated by commas, in a `String`; all by default.
+  /// Port numbers separated by commas, a `String`; all ports by default.
   public static let port = HTTPCookiePropertyKey("Port")
-  /// An ``HTTPCookieStringPolicy`` or its raw value.
+  /// The policy for cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
   public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
-  // Without it, a cookie would lose the flag on its way through a dictionary.
+  // Keeps the flag when a cookie is converted to a dictionary and back. Foundation has no such key.
   static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
 }
 
-/// What a cookie's SameSite attribute says (RFC 6265bis §5.6.7).
+/// The value of a cookie's SameSite attribute (RFC 6265bis §5.6.7).
 public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
-  /// In lower case.
+  /// The value in lowercase.
   public let rawValue: String
 
-  /// A policy of that name.
+  /// Creates a policy with this value.
   public init(rawValue: String) { self.rawValue = rawValue }
 
-  /// Requests from other sites get the cookie only if they lead there.
+  /// Cross-site requests send the cookie only when they navigate to its site.
   public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
-  /// Requests from other sites don't get the cookie.
+  /// Cross-site requests don't send the cookie.
   public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
-  /// Requests from other sites get the cookie. Foundation has no name for it.
+  /// Cross-site requests send the cookie. Foundation has no constant for this value.
   public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
 
-  /// One of the above, in any case; nil for other names.
+  /// Creates one of the policies above from its name in any case, or nil for another name.
   init?(known name: String) {
     self.init(rawValue: name.lowercased())
     guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(self) else { return nil }
@@ -67,18 +67,21 @@ public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
 }
 
 extension HTTPCookie {
-  /// A cookie of an application's own.
+  /// Creates a cookie from an application's properties.
   ///
-  /// Nil is returned without a name, a value, a path that begins with a slash, and a domain or the URL of one; if name
-  /// and value together are empty or longer than 4,096 bytes; if one of them holds a semicolon or a control character,
-  /// or the name an equals sign, since they would be another cookie on the wire; and if the name begins with
-  /// `__Secure-` or `__Host-` and the cookie isn't what that promises (RFC 6265bis §4.1.3).
+  /// Returns nil in each of these cases:
+  /// - The name, the value, a path with a leading slash, or the domain (or `originURL`) is missing.
+  /// - Name and value together are empty or longer than 4,096 bytes.
+  /// - A property contains a semicolon or a control character, or the name an equals sign, because a server would read a
+  ///   different cookie.
+  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes that this prefix requires (RFC 6265bis
+  ///   §4.1.3).
   public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
     guard let cookie = Cookie(Properties(values: properties)) else { return nil }
     self.init(cookie)
   }
 
-  /// The properties, from which ``init(properties:)`` makes the same cookie again, as long as it is UTF-8.
+  /// The properties from which ``init(properties:)`` creates an equal cookie, if name and value are UTF-8.
   public var properties: [HTTPCookiePropertyKey: Any]? {
     var properties: [HTTPCookiePropertyKey: Any] = [
       .name: name, .value: value, .domain: domain, .path: path, .version: String(version),
@@ -95,7 +98,7 @@ extension HTTPCookie {
   }
 }
 
-/// The dictionary's values by the types that they may have.
+/// The dictionary's values, converted to the types that each key allows.
 private struct Properties {
   let values: [HTTPCookiePropertyKey: Any]
 

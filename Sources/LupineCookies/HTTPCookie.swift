@@ -1,18 +1,19 @@
-// Foundation's cookie: an object around the value that the rules work with.
+// Foundation's cookie object, around the value that the cookie rules use.
 
 public import Foundation
 
-/// A cookie: a name and a value that a server has set, with where they go back to and until when.
+/// A cookie: a name and a value, with the domain, path and time that they apply to.
 ///
-/// Two cookies are equal if all that can be seen of them is, the value included.
+/// Two cookies are equal if all their public properties are equal, the value included.
 public final class HTTPCookie: NSObject, Sendable {
-  /// Which servers may set cookies.
+  /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
-    /// Every server, for its own domain and those above it up to a public suffix.
+    /// Every server, for its host and the parent domains up to a public suffix.
     case always = 0
-    /// None.
+    /// No server.
     case never = 1
-    /// Those whose host is that of the main document, or above or below it; every server if there is no main document.
+    /// Servers whose host is that of the main document, a parent domain or a subdomain of it; every server without a main
+    /// document.
     case onlyFromMainDocumentDomain = 2
   }
 
@@ -23,56 +24,56 @@ public final class HTTPCookie: NSObject, Sendable {
     super.init()
   }
 
-  /// The name; it may be empty. What isn't UTF-8 in it is replaced here, but sent as it came.
+  /// The name; may be empty. Invalid UTF-8 is replaced here, but sent unchanged.
   public var name: String { String(decoding: cookie.name, as: UTF8.self) }
 
-  /// The value, with quotes if it came with them. What isn't UTF-8 in it is replaced here, but sent as it came.
+  /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced here, but sent unchanged.
   public var value: String { String(decoding: cookie.value, as: UTF8.self) }
 
-  /// The domain in lower case: with a dot in front if the domains below it get the cookie too, without if they don't.
+  /// The domain in lowercase. A leading dot means that subdomains get the cookie too.
   public var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
 
-  /// The path; the paths below it get the cookie too.
+  /// The path; requests for paths below it send the cookie too.
   public var path: String { cookie.path }
 
-  /// When it ends, or nil if it lives as long as its storage. At most 400 days away if a server has set it.
+  /// The expiry date, or nil for a cookie that lives as long as its storage. At most 400 days ahead if a server set it.
   public var expiresDate: Date? { cookie.expires }
 
-  /// Whether it lives as long as its storage.
+  /// Whether the cookie lives as long as its storage.
   public var isSessionOnly: Bool { cookie.expires == nil }
 
-  /// Whether it is sent over https alone.
+  /// Whether the cookie is sent over https only.
   public var isSecure: Bool { cookie.isSecure }
 
-  /// Whether its server wants it kept from scripts; there are none here.
+  /// Whether the server hides the cookie from scripts. This client runs none, so the flag has no effect.
   public var isHTTPOnly: Bool { cookie.isHTTPOnly }
 
-  /// What its server says of requests from other sites, or nil. Kept and not acted upon, since a client without pages
-  /// has no such requests.
+  /// The server's policy for cross-site requests, or nil. It has no effect, because a client without pages sends no cross-site
+  /// requests.
   public var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
 
-  /// 0, or 1 if an application has made it so (RFC 2965); nothing depends on it.
+  /// The version: 0, or 1 if the application set it (RFC 2965). It has no effect.
   public var version: Int { cookie.obsolete?.version ?? 0 }
 
-  /// A comment that an application has given it.
+  /// The comment, if the application set one.
   public var comment: String? { cookie.obsolete?.comment }
 
-  /// The URL of a comment that an application has given it.
+  /// The URL of a comment, if the application set one.
   public var commentURL: URL? { cookie.obsolete?.commentURL }
 
-  /// The ports that it goes back to, or nil for all; only an application can restrict them.
+  /// The ports that the cookie is sent to, or nil for all. Only an application can restrict them.
   public var portList: [NSNumber]? {
     guard let ports = cookie.obsolete?.ports, !ports.isEmpty else { return nil }
     return ports.map { NSNumber(value: $0) }
   }
 
-  /// Whether the other object is a cookie of which all that can be seen is the same.
+  /// Returns whether the object is a cookie with equal public properties.
   public override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }
 
-  /// The same for equal cookies.
+  /// A hash that is equal for equal cookies.
   public override var hash: Int { cookie.hashValue }
 
-  /// Name, value and attributes. The value may be a secret: mind where it is printed.
+  /// The name, value and attributes. The value may be a secret; avoid logging it.
   public override var description: String {
     var text = "<HTTPCookie name:\"\(name)\" value:\"\(value)\" domain:\"\(domain)\" path:\"\(path)\""
     text += " expiresDate:\(expiresDate.map { "\($0)" } ?? "nil") isSecure:\(isSecure) isHTTPOnly:\(isHTTPOnly)"

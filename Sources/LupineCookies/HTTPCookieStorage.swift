@@ -1,28 +1,28 @@
-// Where sessions keep cookies, in memory: what Foundation calls the storage, around a CookieJar.
+// HTTPCookieStorage: the cookies of sessions, in memory; a lock around a CookieJar.
 
 public import Foundation
 import Synchronization
 
-/// Cookies that sessions and applications share; it may be used from any thread.
+/// Cookies shared by sessions and the application. Safe to use from any thread.
 ///
-/// They are kept in memory and are gone when the process ends, also those that say when they expire. A storage has at
-/// most 3,300 cookies, 180 of one domain, and 360 of a registrable domain with those below it; beyond that those go that
-/// weren't used for longest.
+/// The cookies are kept in memory only, so those with an expiry date are lost too when the process ends. A storage keeps at most
+/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond that, it removes the least
+/// recently used ones.
 public final class HTTPCookieStorage: NSObject, Sendable {
   private struct State {
     var jar = CookieJar()
     var policy = HTTPCookie.AcceptPolicy.always
   }
 
-  /// The storage of the default configurations.
+  /// The storage used by `URLSessionConfiguration.default`.
   public static let shared = HTTPCookieStorage()
 
   private let state = Mutex(State())
-  // Outside the lock, so that requests without cookies needn't wait for each other here.
+  // Read without the lock, so that requests without cookies don't contend for it.
   private let hasNothing = Atomic(true)
   private let now: @Sendable () -> Date
 
-  /// An empty storage of its own, which Foundation has no way to make.
+  /// Creates an empty, separate storage. Foundation has no initializer for this.
   public override convenience init() {
     self.init(now: { Date() })
   }
@@ -32,44 +32,44 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     super.init()
   }
 
-  /// Which servers may set cookies here; `always` by default. A session's configuration may allow less.
+  /// The servers that may set cookies; `always` by default. A session's configuration can restrict it further.
   public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
     get { state.withLock { $0.policy } }
     set { state.withLock { $0.policy = newValue } }
   }
 
-  /// How many cookies there are, and the policy; no cookie's value is shown.
+  /// The number of cookies and the policy, without the cookies' values.
   public override var description: String {
     let count = cookies?.count ?? 0
     return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
   }
 
-  /// All cookies that haven't expired, in the order in which they were made; never nil.
+  /// All cookies that haven't expired, oldest first; never nil.
   public var cookies: [HTTPCookie]? {
     let now = now()
     return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
   }
 
-  /// The cookies that a request for the URL would have, in their order; nil if the URL isn't http or https.
+  /// Returns the cookies that a request for this URL would send, in that order; nil if the URL isn't http or https.
   public func cookies(for url: URL) -> [HTTPCookie]? {
     guard let source = CookieSource(url) else { return nil }
     let now = now()
     return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
   }
 
-  /// Stores a cookie, in place of one with its name, domain and path; an expired one only removes that.
+  /// Stores a cookie and removes the one with the same name, domain and path. An expired cookie only removes.
   ///
-  /// Nothing is stored if the policy is `never`. Whether a server might have set it isn't asked.
+  /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
   public func setCookie(_ cookie: HTTPCookie) {
     if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
   }
 
-  /// Stores those of the cookies that the URL's server may set.
+  /// Stores the cookies that the URL's server may set.
   ///
   /// - Parameters:
-  ///   - cookies: the cookies, for instance of ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
-  ///   - url: where they came from; nothing is stored without it.
-  ///   - mainDocumentURL: what the policy `onlyFromMainDocumentDomain` compares the URL with.
+  ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
+  ///   - url: The URL of the response; without it, nothing is stored.
+  ///   - mainDocumentURL: The URL that the policy `onlyFromMainDocumentDomain` compares with `url`.
   public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
     guard let source = url.flatMap(CookieSource.init),
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
@@ -82,34 +82,34 @@ public final class HTTPCookieStorage: NSObject, Sendable {
     store(own, isSecure: source.isSecure)
   }
 
-  /// Removes the cookie with the name, domain and path of that one.
+  /// Removes the cookie with the same name, domain and path.
   public func deleteCookie(_ cookie: HTTPCookie) {
     change { $0.remove(cookie.cookie) }
   }
 
-  /// Removes the cookies that were stored after the date; one that was replaced counts from then.
+  /// Removes the cookies stored after `date`. A replacement counts from its own storing.
   public func removeCookies(since date: Date) {
     change { $0.removeAll(storedAfter: date) }
   }
 
-  // MARK: What a session does
+  // MARK: Sessions
 
-  /// Whether there are no cookies, in which case requests needn't be looked at.
+  /// Whether there are no cookies, so that requests need no Cookie field from here.
   package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
 
-  /// Stores what a response's Set-Cookie lines set, as far as its server may.
+  /// Stores the cookies of a response's Set-Cookie lines that its server may set.
   package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
     guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
     let now = now()
-    // Outside the lock, since the list of public suffixes may have to be read.
+    // Outside the lock, because this may read the list of public suffixes from a file.
     let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
     store(cookies, isSecure: source.isSecure)
   }
 
-  /// The value of a request's Cookie field, or nil if nothing is to be added to what it has.
+  /// Returns the value of a request's Cookie field, or nil if there is nothing to add to `own`.
   ///
-  /// `own` is the value of a field that the request has already: it is kept, and its cookies stand in for those of the
-  /// same names here.
+  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes precedence over stored cookies with
+  ///   the same names.
   package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
     let now = now()
     let cookies = state.withLock { $0.jar.use(for: source, now: now) }
@@ -132,7 +132,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
 }
 
 extension HTTPCookie.AcceptPolicy {
-  /// Whether a server may set cookies, for a page that was asked for from another one.
+  /// Returns whether the server may set cookies when it is requested for the document at `url`.
   package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
     switch self {
     case .always: return true
@@ -147,7 +147,7 @@ extension HTTPCookie.AcceptPolicy {
 
 /// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
 enum CookieField {
-  /// A request's own value, if it has one, and behind it the cookies of other names; nil if there are none to add.
+  /// Returns the request's own value followed by the cookies with other names, or nil if there is nothing to add.
   static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
     let taken = own.map(names) ?? []
     var field = own ?? []

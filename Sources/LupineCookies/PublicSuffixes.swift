@@ -1,24 +1,24 @@
-// The domains under which strangers register theirs, such as com, co.uk and github.io (RFC 6265bis §5.7, step 9). A
-// cookie for one of them would go to all of them, and could be set by any of them.
+// Public suffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7, step
+// 9). A cookie for such a domain would be sent to all of them.
 
 import Foundation
 
-/// A list of public suffixes, in the form of https://publicsuffix.org/list/.
+/// A list of public suffixes, in the format of https://publicsuffix.org/list/.
 struct PublicSuffixes: Sendable {
-  /// The system's list, read when it is first needed; without one, only what `isRegistry` knows by its form.
+  /// The system's list. Without one, `isRegistry` recognizes common suffixes by their form.
   ///
-  /// It is needed when a server first sets a cookie with a Domain. Reading takes some 10 ms, once in a process.
+  /// Read at first use, when a server sets a cookie with a Domain attribute. Reading takes about 10 ms, once per process.
   static let system = PublicSuffixes(files: [
     "/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat",
   ])
 
   private var names: Set<String> = []
-  /// What stands behind `*.`: each domain directly below is a suffix.
+  /// Rules of the form `*.domain`, without `*.`: each direct subdomain is a suffix.
   private var parents: Set<String> = []
-  /// What stands behind `!`: exceptions from the above.
+  /// Rules of the form `!domain`, without `!`: exceptions from `parents`.
   private var exceptions: Set<String> = []
 
-  /// Reads the first of the files that can be read.
+  /// Reads the first readable file in `files`.
   init(files: [String]) {
     for file in files {
       let max = CookieLimits.suffixListBytesMax
@@ -31,9 +31,9 @@ struct PublicSuffixes: Sendable {
     self.init(list: [])
   }
 
-  /// Reads a list: a rule on each line up to the first white space; what begins with two slashes is a comment.
+  /// Parses a list. Each line is a rule up to the first whitespace; a line that begins with `//` is a comment.
   init(list: [UInt8]) {
-    // A rule and its share of the comments take 26 bytes.
+    // A rule takes 26 bytes on average, including its share of the comments.
     names.reserveCapacity(list.count / 26)
     for line in list.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
       let rule = line.prefix { $0 > 0x20 }
@@ -48,10 +48,10 @@ struct PublicSuffixes: Sendable {
     }
   }
 
-  /// Whether the domain, in lower case and ASCII, is a public suffix. A single label is, and so is what no name can be.
+  /// Returns whether the domain, in lowercase ASCII, is a public suffix. A single label is one, and so is an invalid name.
   func contains(_ domain: String) -> Bool {
     let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-    // A dot at the end changes nothing about whose name it is.
+    // A trailing dot doesn't change the name.
     let significant = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
     guard significant.count > 1, !significant.contains(where: \.isEmpty) else { return true }
     let name = labels.count == significant.count ? domain : String(domain.dropLast())
@@ -61,14 +61,14 @@ struct PublicSuffixes: Sendable {
     return parents.contains(String(name.dropFirst(significant[0].count + 1)))
   }
 
-  /// The name that somebody has registered: a public suffix and the label in front of it. Nil for a public suffix, under
-  /// which strangers have names, and for a host without domains above it.
+  /// Returns the domain that was registered: a public suffix with one more label. Nil for a public suffix itself, and for a host
+  /// without parent domains.
   func registrableDomain(of host: String) -> String? {
     let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
     return source.isAddress ? nil : source.domains.last { !contains($0) }
   }
 
-  /// What a list would say of most names like `co.uk`: a label that registries of countries use, below a country's.
+  /// Returns whether the name has the form of a suffix like `co.uk`: a label common among registries, below a country's domain.
   private static func isRegistry(_ labels: ArraySlice<Substring.UTF8View>) -> Bool {
     guard labels.count == 2, let country = labels.last, country.count == 2, let label = labels.first else {
       return false

@@ -1,5 +1,5 @@
-// Domain labels of other scripts in ASCII (RFC 3492), for the list of public suffixes: in URLs and Domain attributes
-// they come that way.
+// Encodes domain labels of other scripts in ASCII (RFC 3492). The list of public suffixes has them in Unicode, but URLs and
+// Domain attributes in ASCII.
 
 /// Bootstring with Punycode's parameters.
 enum Punycode {
@@ -9,8 +9,8 @@ enum Punycode {
   private static let (skew, damp) = (38, 700)
   private static let (initialBias, initialN) = (72, 128)
 
-  /// A domain in UTF-8 with each label in ASCII (A-labels); the labels have to be in lower case and normal form, as the
-  /// list has them. What is no UTF-8 becomes a name that no host has.
+  /// Returns a UTF-8 domain with each label in ASCII (A-labels). Labels must be lowercase and normalized, as in the list. Invalid
+  /// UTF-8 results in a name that no host has.
   static func asciiDomain(_ domain: some Collection<UInt8>) -> String {
     let text = String(decoding: domain, as: UTF8.self)
     if domain.allSatisfy({ $0 < 0x80 }) { return text }
@@ -19,7 +19,7 @@ enum Punycode {
       .joined(separator: ".")
   }
 
-  /// The encoding procedure (RFC 3492 §6.3).
+  /// Encodes a label (RFC 3492 §6.3).
   static func encode(_ label: some Collection<Unicode.Scalar>) -> String {
     var output = label.filter(\.isASCII).map { UInt8($0.value) }
     let basicCount = output.count
@@ -43,7 +43,7 @@ enum Punycode {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// A number in digits of variable weight, the lowest first (RFC 3492 §3.3).
+  /// Appends a number as digits of variable weight, the least significant first (RFC 3492 §3.3).
   private static func append(_ number: Int, _ bias: Int, to output: inout [UInt8]) {
     var rest = number
     var k = base

@@ -1,33 +1,33 @@
-// A Set-Cookie field line taken apart (RFC 6265bis §5.6). Pure: bytes in, a value or the reason why there is none out.
+// Parses a Set-Cookie field line (RFC 6265bis §5.6). Pure: returns a value or throws the reason for a refusal.
 
 import Foundation
 
-/// What a server wrote, before it is asked whether it may (see `Cookie`).
+/// A parsed Set-Cookie line. `Cookie` decides whether the server may set it.
 struct SetCookie: Sendable, Equatable {
-  /// The name as it came; it may be empty.
+  /// The name as received; may be empty.
   var name: [UInt8]
-  /// The value as it came, quotes included.
+  /// The value as received, including quotation marks.
   var value: [UInt8]
-  /// Seconds until it expires, at most `CookieLimits.ageSecondsMax`; 0 if it is to be removed; nil without Max-Age.
+  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`; 0 if the server removes the cookie; nil without Max-Age.
   var maxAge: Int64?
-  /// When it expires; nil without an Expires that can be read.
+  /// The expiry date; nil without a valid Expires attribute.
   var expires: Date?
-  /// In lower case and without a dot in front; nil without Domain, or if it is empty.
+  /// The domain in lowercase, without a leading dot; nil if the Domain attribute is missing or empty.
   var domain: String?
-  /// As it came; nil without Path. If it doesn't begin with a slash, the default path stands in for it.
+  /// The path as received; nil without a Path attribute. If it doesn't begin with a slash, the default path is used.
   var path: String?
   var isSecure = false
   var isHTTPOnly = false
-  /// Nil without SameSite, or with a value that isn't known.
+  /// The cross-site policy; nil if the SameSite attribute is missing or unknown.
   var sameSite: HTTPCookieStringPolicy?
 
-  /// Takes the value of one Set-Cookie field line apart.
+  /// Parses the value of one Set-Cookie field line.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
     guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
     guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
     let parts = Array(line).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
 
-    // Without "=" it is a value without a name.
+    // Without "=", the text is the value of a cookie without a name.
     let pair = parts[0]
     if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
       name = Array(Self.trimmed(pair[..<equals]))
@@ -40,19 +40,19 @@ struct SetCookie: Sendable, Equatable {
     for attribute in parts.dropFirst() { take(attribute) }
   }
 
-  /// Refuses what no cookie can be (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  /// Throws if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
   static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
     guard !name.isEmpty || !value.isEmpty else { throw .empty }
     guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
     guard !name.contains(where: isForbidden), !value.contains(where: isForbidden) else { throw .controlCharacter }
-    // Without a name it would be sent as its value alone, and look like a cookie of that name.
+    // A cookie without a name is sent as its value alone, which a server would read as a name.
     if name.isEmpty, CookiePrefix(of: value) != nil { throw .prefix }
   }
 
-  /// %x00-08 / %x0A-1F / %x7F: control characters but for the tab.
+  /// Returns whether the byte is a control character other than tab: %x00-08 / %x0A-1F / %x7F.
   static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
-  /// One attribute (RFC 6265bis §5.6.1 to §5.6.7); of several with a name the last one counts.
+  /// Parses one attribute (RFC 6265bis §5.6.1 to §5.6.7). If a name occurs several times, the last one is used.
   private mutating func take(_ attribute: ArraySlice<UInt8>) {
     let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
     let value = Self.trimmed(attribute[equals...].dropFirst())
@@ -80,7 +80,7 @@ struct SetCookie: Sendable, Equatable {
     return digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), CookieLimits.ageSecondsMax) }
   }
 
-  /// Without the white space, SP and HTAB, at both ends.
+  /// Returns the bytes without leading and trailing SP and HTAB.
   private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
     let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     var bytes = bytes.drop(while: isSpace)
@@ -88,15 +88,15 @@ struct SetCookie: Sendable, Equatable {
     return bytes
   }
 
-  // Of ASCII alone: in Unicode, letters of other scripts become those of ASCII in lower case.
+  // Only ASCII: Unicode would map some letters of other scripts to ASCII ones.
   private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }
 
-/// The beginnings of names that promise something of their cookie (RFC 6265bis §4.1.3); compared in any case (§5.4).
+/// The name prefixes that guarantee attributes of a cookie (RFC 6265bis §4.1.3). Their case is ignored (§5.4).
 enum CookiePrefix {
-  /// `__Secure-`: it was set over https and goes back over https alone.
+  /// `__Secure-`: the cookie was set over https and is sent over https only.
   case secure
-  /// `__Host-`: and by its host for that host alone, for all paths.
+  /// `__Host-`: in addition, it is sent only to the host that set it, and for all paths.
   case host
 
   init?(of name: [UInt8]) {
@@ -111,24 +111,24 @@ enum CookiePrefix {
   }
 }
 
-/// Why a cookie isn't taken.
+/// The reason why a cookie was refused.
 enum CookieRefusal: Error, Sendable, Hashable {
   /// The line is longer than `CookieLimits.lineBytesMax`.
   case lineTooLong
   /// Name and value are longer than `CookieLimits.pairBytesMax`.
   case pairTooLong
-  /// There is a control character in it other than a tab.
+  /// The line contains a control character other than a tab.
   case controlCharacter
-  /// It has neither a name nor a value.
+  /// The cookie has neither a name nor a value.
   case empty
-  /// Its name has a prefix whose promise it doesn't keep.
+  /// The cookie's name has a prefix whose requirements it doesn't meet.
   case prefix
-  /// Its domain isn't the server's, nor one above it.
+  /// The cookie's domain is neither the server's host nor a parent domain of it.
   case otherDomain
-  /// Its domain belongs to a registry, so that strangers share it.
+  /// The cookie's domain is a public suffix, which unrelated parties share.
   case publicSuffix
-  /// It is Secure and didn't come over https.
+  /// A Secure cookie was received without https.
   case notSecure
-  /// It didn't come over https and would cover one that is Secure.
+  /// The cookie was received without https and would shadow a Secure one.
   case coversSecure
 }

@@ -50,7 +50,7 @@ struct TLSTests {
     let error = try await Engine.forServers().failure(server, "/small.txt")
     #expect(error.code == .tlsFailed)
     #expect(error.phase == .tls)
-    #expect(error.delivery == .nothingSent)
+    #expect(error.progress == .nothingSent)
     #expect(try cause(error).code == code)
     #expect(error.description.contains(words))
     #expect(error.description.hasPrefix("https://localhost:\(server.rawValue): "))

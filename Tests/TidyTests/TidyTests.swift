@@ -115,10 +115,9 @@ import Testing
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,
-        "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 1,
+        "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 2,
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
-        "Sources/LupineURLSession/Tasks/URLSessionUploadTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
         "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])

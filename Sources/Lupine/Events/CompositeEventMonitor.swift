@@ -3,7 +3,7 @@
 public import Foundation
 public import LupineURLSession
 
-/// Notifies several monitors, each on its own queue, in order; ``AlamofireNotifications`` is called synchronously.
+/// Notifies several monitors in order, each on its queue. Calls ``AlamofireNotifications`` synchronously.
 public final class CompositeEventMonitor: EventMonitor {
   /// The queue on which a session's events occur.
   public let queue: DispatchQueue

@@ -58,6 +58,14 @@ extension DataRequest {
   /// status allows it.
   ///
   /// Alamofire 5 has no such handler; this one has the form of Alamofire 4's.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(

@@ -14,7 +14,7 @@ public final class URLEncodedFormEncoder {
     /// The root is an array or a single value, so it has no keys; the text describes it.
     case invalidRootObject(String)
 
-    /// What happened, and how to correct it.
+    /// The failure and a remedy, in English.
     public var errorDescription: String? {
       switch self {
       case .invalidRootObject(let description): description

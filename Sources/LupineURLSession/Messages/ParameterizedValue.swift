@@ -61,7 +61,7 @@ struct ParameterizedValue {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
     while let scalar = rest.popFirst(), scalar != "\"" {
-      // A quoted-pair stands for its second character. A backslash at the very end stands for itself.
+      // A quoted-pair means its second character. A backslash at the very end is a literal backslash.
       value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }

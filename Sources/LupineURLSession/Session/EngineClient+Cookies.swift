@@ -1,27 +1,27 @@
-// Cookies of the exchanges of a transfer: added to each request afresh, taken from each response.
+// Cookies in a transfer's exchanges: added to each request, and stored from each response.
 
 import Foundation
 import LupineCookies
 import LupineEngine
 
 extension EngineClient {
-  /// Adds the cookies for the request's URL, of the storage as it is now.
+  /// Adds the storage's current cookies for the request's URL.
   ///
-  /// They belong to this one exchange: what a redirect leads to starts from the request without them.
+  /// Each exchange gets its own: a redirect starts from the request without cookies.
   func addCookies(to request: inout EngineRequest) {
     let (uri, fields) = (request.uri, request.fields)
     guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }
-    // One field, whatever their number (RFC 6265bis §5.8.1).
+    // A single field, whatever the number of cookies (RFC 6265bis §5.8.1).
     request.fields.remove("Cookie")
     request.fields.append(name: "Cookie", valueBytes: field)
   }
 
-  /// Whether the response sets cookies for which there is a place.
+  /// Returns whether the response sets cookies and the session stores them.
   func wantsCookies(of head: ResponseHead) -> Bool {
     settings.cookieStorage != nil && head.fields.contains("Set-Cookie")
   }
 
-  /// Stores what the response sets, line by line: unlike those of other fields, the lines can't be joined.
+  /// Stores the cookies that the response sets, line by line: unlike the lines of other fields, they can't be joined.
   func storeCookies(of head: ResponseHead, from uri: URI, mainDocument: URL?) {
     guard let storage = settings.cookieStorage, let source = CookieSource(uri),
       settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
@@ -32,7 +32,7 @@ extension EngineClient {
 }
 
 extension URLSessionConfiguration.Snapshot {
-  /// The value of a request's Cookie field; nil if the storage adds nothing to `own`, the one that it has already.
+  /// Returns the value of the request's Cookie field, or nil if the storage adds nothing to `own`, the request's existing field.
   func cookieField(
     for source: @autoclosure () -> CookieSource?, joining own: @autoclosure () -> [UInt8]?
   ) -> [UInt8]? {
@@ -42,7 +42,8 @@ extension URLSessionConfiguration.Snapshot {
 }
 
 extension URLSessionConfiguration {
-  /// The value of the Cookie field that a request would be sent with; nil if the storage adds nothing to its own.
+  /// Returns the value of the Cookie field with which a request would be sent, or nil if the storage adds nothing to the
+  /// request's own.
   package func cookieField(for request: URLRequest) -> String? {
     guard request.httpShouldHandleCookies, let url = request.url else { return nil }
     let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")

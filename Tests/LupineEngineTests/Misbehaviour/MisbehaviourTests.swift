@@ -177,8 +177,8 @@ private struct Stage {
       #expect(codes.contains(error.code), "\(error.code): \(error)")
       #expect(phases.contains(error.phase), "\(error.phase): \(error)")
       #expect(error.wasReused == (misbehaviour.stage == .used))
-      if [.connect, .proxy, .tls].contains(error.phase) { #expect(error.delivery == .nothingSent) }
-      if error.phase == .receive { #expect(error.delivery == .responseBegan) }
+      if [.connect, .proxy, .tls].contains(error.phase) { #expect(error.progress == .nothingSent) }
+      if error.phase == .receive { #expect(error.progress == .responseBegan) }
       #expect(error.description.isOneLine(at: place), "\(error)")
       #expect(error.description.contains(misbehaviour.told), "\(error)")
       #expect(record.trailers == nil)

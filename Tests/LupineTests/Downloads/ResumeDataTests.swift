@@ -1,4 +1,4 @@
-// `ResumeData`: when a download can be resumed, with which request, and what is kept for that.
+// `ResumeData`: when a download can be resumed, with which request, and which bytes are kept.
 
 import Foundation
 import LupineEngine

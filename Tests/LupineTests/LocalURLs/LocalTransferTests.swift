@@ -51,7 +51,7 @@ import Testing
       onPiece(count)
     }
     func transfer(didSend byteCount: Int64) { Issue.record("sent") }
-    func transferDidComplete(_ error: URLError?) {
+    func transferDidEnd(_ error: URLError?) {
       seen.withLock { $0.end = .some(error) }
       ended.record(error)
     }
@@ -135,18 +135,18 @@ import Testing
   func pause() async throws {
     try await withFile { file in
       let rig = Rig(file, windowBytes: 200_000)
-      rig.transfer.setPaused(true)
+      rig.transfer.setSuspended(true, change: 1)
       rig.transfer.send()
       await rig.settle()
       #expect(rig.transfer.response == nil && rig.observer.byteCount == 0)
-      rig.transfer.setPaused(false)
+      rig.transfer.setSuspended(false, change: 2)
       await rig.settle()
       #expect(rig.observer.byteCount == 200_000 && rig.transfer.response?.expectedContentLength == Int64(byteCount))
-      rig.transfer.setPaused(true)
+      rig.transfer.setSuspended(true, change: 3)
       rig.transfer.grant(.max / 2)
       await rig.settle()
       #expect(rig.observer.byteCount == 200_000 && !rig.observer.isOver)
-      rig.transfer.setPaused(false)
+      rig.transfer.setSuspended(false, change: 4)
       await expectWhole(rig)
     }
   }

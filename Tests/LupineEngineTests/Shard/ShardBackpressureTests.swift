@@ -1,4 +1,4 @@
-// ShardHoldingTests: a shard whose sinks hold back or discard responses. Tests bytes after the response, cancellation
+// ShardBackpressureTests: a shard whose exchanges are paused or discarded. Tests bytes after the response, cancellation
 // and time limits.
 
 import LupineOrigin
@@ -8,37 +8,37 @@ import Testing
 
 @testable import LupineEngine
 
-@Suite("A shard that holds a response back", .timeLimit(.minutes(10)))
-struct ShardHoldingTests {
+@Suite("A shard with a paused response", .timeLimit(.minutes(10)))
+struct ShardBackpressureTests {
   private static let evil = Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8)
 
-  /// How a sink holds its response back: by granting no credit, or by a pause.
-  enum Hold: CaseIterable {
-    case byCredit, byPause
+  /// The reason why a response is paused: its sink's window is used up, or its caller has paused it.
+  enum Cause: CaseIterable {
+    case byWindow, byPause
 
     /// Continues the response.
     func end(_ id: ExchangeID, _ stage: ShardStage) {
       switch self {
-      case .byCredit: stage.inbox.send(.grant(id, 100))
+      case .byWindow: stage.inbox.send(.extendWindow(id, 100))
       case .byPause: stage.inbox.send(.setPaused(id, false))
       }
     }
   }
 
-  /// Sends a request, and receives 5 of the 9 bytes of its response's body, which is then held back. The rest of the
+  /// Sends a request, and receives 5 of the 9 bytes of its response's body, which is then paused. The rest of the
   /// body, followed by `bytes`, is ready to be received.
-  private func held(
-    _ hold: Hold, on stage: ShardStage, followedBy bytes: [UInt8] = [], _ change: (inout Timeouts) -> Void = { _ in }
+  private func paused(
+    _ cause: Cause, on stage: ShardStage, followedBy bytes: [UInt8] = [], _ change: (inout Timeouts) -> Void = { _ in }
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
     var request = EngineRequest(uri: try URI("http://127.0.0.1:80/"))
     change(&request.timeouts)
-    let (id, sink) = stage.submit(request, credit: hold == .byCredit ? 5 : .max)
+    let (id, sink) = stage.submit(request, windowBytes: cause == .byWindow ? 5 : .max)
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirst".utf8))]
     stage.turn(socket)
-    if hold == .byPause {
+    if cause == .byPause {
       stage.inbox.send(.setPaused(id, true))
       stage.turn()
     }
@@ -62,54 +62,54 @@ struct ShardHoldingTests {
   }
 
   @Test(
-    "bytes that arrive with the rest of a held back response aren't taken for the next response",
-    arguments: Hold.allCases)
-  func surplus(hold: Hold) async throws {
+    "bytes that arrive with the rest of a paused response aren't taken for the next response",
+    arguments: Cause.allCases)
+  func surplus(cause: Cause) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
-    let (id, sink, socket) = try held(hold, on: stage, followedBy: Self.evil)
+    let (id, sink, socket) = try paused(cause, on: stage, followedBy: Self.evil)
     let (_, waiting) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
-    hold.end(id, stage)
+    cause.end(id, stage)
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("bytes that arrive after a response that was read but held back aren't taken for the next response")
+  @Test("bytes that arrive after a paused response that was read completely aren't taken for the next response")
   func surplusAfterRead() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
-    let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), credit: 5)
+    let (id, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")), windowBytes: 5)
     let (_, waiting) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
-    // The sink has credit for a part of the bytes read, and the connection keeps the rest.
+    // The window permits a part of the bytes read, and the connection keeps the rest.
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
     stage.turn(socket)
     socket.arrivals = [.bytes(Self.evil)]
-    stage.inbox.send(.grant(id, 100))
+    stage.inbox.send(.extendWindow(id, 100))
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("cancelling a request whose response is held back ends it at once", arguments: Hold.allCases)
-  func cancellation(hold: Hold) async throws {
+  @Test("cancelling a request whose response is paused ends it at once", arguments: Cause.allCases)
+  func cancellation(cause: Cause) async throws {
     let stage = ShardStage()
-    let (id, sink, _) = try held(hold, on: stage)
+    let (id, sink, _) = try paused(cause, on: stage)
     stage.inbox.send(.cancel(id))
     stage.turn()
     try #require(sink.finished.isOpen)
     let outcome = await sink.outcome
     #expect(outcome.error?.code == .cancelled && outcome.error?.phase == .receive && outcome.finishCount == 1)
-    #expect(stage.shard.connections.isEmpty && stage.shard.exchanges.isEmpty)
+    #expect(stage.shard.connections.pooled.isEmpty && stage.shard.exchanges.isEmpty)
     #expect(stage.shard.pool.counters().total.closed == [.cancelled: 1])
   }
 
-  @Test("only the total limit runs while a response is held back", arguments: Hold.allCases)
-  func time(hold: Hold) async throws {
+  @Test("only the total limit runs while a response is paused", arguments: Cause.allCases)
+  func time(cause: Cause) async throws {
     let stage = ShardStage()
-    let (id, sink, socket) = try held(hold, on: stage) { $0.idle = .seconds(5) }
+    let (id, sink, socket) = try paused(cause, on: stage) { $0.idle = .seconds(5) }
     stage.turn(after: .seconds(3_600))
     #expect(!sink.finished.isOpen)
     // The idle limit starts again when the response continues.
     socket.arrivals = []
-    hold.end(id, stage)
+    cause.end(id, stage)
     stage.turn()
     stage.turn(after: .milliseconds(4_999))
     #expect(!sink.finished.isOpen)
@@ -119,10 +119,10 @@ struct ShardHoldingTests {
     #expect(error?.code == .timedOut && error?.phase == .receive)
   }
 
-  @Test("the total limit ends a request whose response is held back", arguments: Hold.allCases)
-  func total(hold: Hold) async throws {
+  @Test("the total limit ends a request whose response is paused", arguments: Cause.allCases)
+  func total(cause: Cause) async throws {
     let stage = ShardStage()
-    let (_, sink, _) = try held(hold, on: stage) { $0.total = .seconds(60) }
+    let (_, sink, _) = try paused(cause, on: stage) { $0.total = .seconds(60) }
     stage.turn(after: .milliseconds(59_999))
     #expect(!sink.finished.isOpen)
     stage.turn(after: .milliseconds(1))
@@ -161,7 +161,7 @@ struct ShardHoldingTests {
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.error == nil)
     if isChunked {
-      #expect(stage.shard.connections.isEmpty)
+      #expect(stage.shard.connections.pooled.isEmpty)
       #expect(stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
     }
   }

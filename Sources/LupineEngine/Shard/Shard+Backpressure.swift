@@ -1,24 +1,25 @@
-// Shard+Holding: stops reading from a connection while its sink has no room, and updates the poller.
+// Shard+Backpressure: stops reading from a connection while its exchange is paused, and updates the poller.
 
 @_spi(Loop) internal import LupineReactor
 internal import LupineWire
 
 extension Shard {
-  /// Changes the sink's room by `change` (credit or pause), then delivers held bytes and reads on if there is room.
-  func changeRoom(of exchange: Exchange, _ change: (Exchange) -> Void) {
-    let wasHeld = exchange.isHeld
+  /// Pauses or resumes an exchange, or extends its window, by `change`. Then delivers pending bytes and reads on unless
+  /// the exchange is paused.
+  func changeWindow(of exchange: Exchange, _ change: (Exchange) -> Void) {
+    let wasPaused = exchange.isPaused
     change(exchange)
-    // Restarts the phase's time after a hold, because the server could do nothing meanwhile. Otherwise the time
+    // Restarts the phase's time after a pause, because the server could do nothing meanwhile. Otherwise the time
     // continues.
-    if wasHeld { exchange.enter(exchange.phase, now: now) }
+    if wasPaused { exchange.enter(exchange.phase, now: now) }
     guard let connection = exchange.connection else { return rearm(exchange) }
-    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
-    if wasHeld { connection.mayHoldMore = true }
-    if !exchange.isHeld {
-      if exchange.hasKept { touch(exchange) }
+    // The poller didn't watch the connection during the pause, so more bytes may be waiting.
+    if wasPaused { connection.mayHoldMore = true }
+    if !exchange.isPaused {
+      if exchange.hasPendingBody { touch(exchange) }
       do {
         let isAllDelivered = try withScratch(for: exchange) { room throws(Failure) in
-          try exchange.deliverKept(scratch: &room)
+          try exchange.deliverPending(scratch: &room)
         }
         guard isAllDelivered else { return }
       } catch {
@@ -28,17 +29,17 @@ extension Shard {
       swap(&unread, &connection.unread)
       if !unread.isEmpty || connection.wire.hasPendingEnd { process(connection, unread.span) }
       // TLS may hold plaintext that no socket event announces.
-      if connection.exchange === exchange, !exchange.hasKept { receive(connection) }
+      if connection.exchange === exchange, !exchange.hasPendingBody { receive(connection) }
     }
     // Needed even if the exchange has ended, because the connection may be draining the rest of its response.
     updateInterest(connection)
     if connection.exchange === exchange { rearm(exchange) }
   }
 
-  /// Updates the events that the poller reports for a connection. Doesn't watch for input while the sink has no room.
+  /// Updates the events that the poller reports for a connection. Doesn't watch for input while the exchange is paused.
   func updateInterest(_ connection: Connection) {
     guard !connection.isClosed else { return }
-    var wanted: Poller.Interest = connection.exchange?.isHeld == true ? [] : .readable
+    var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable
     // If this iteration had no time to send everything, the next one continues when the socket is writable.
     let exchange = connection.exchange
     let hasMore =

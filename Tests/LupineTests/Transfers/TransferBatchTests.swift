@@ -1,15 +1,14 @@
-// `Transfer.Batch`: the body bytes that gather for the session's queue between two deliveries.
+// TransferBatchTests: the pieces of a body that await delivery on the session's queue.
 
 import Foundation
 import Testing
 
-@testable import Lupine
 @testable import LupineURLSession
 
-@Suite("A batch of received body pieces")
-struct BatchTests {
+@Suite("TransferBatch")
+struct TransferBatchTests {
   private func pieces(_ counts: [Int], windowBytes: Int? = 1_000_000) -> [Int] {
-    var batch = Transfer.Batch()
+    var batch = TransferBatch()
     var sent: [UInt8] = []
     for (index, count) in counts.enumerated() {
       let bytes = [UInt8](repeating: UInt8(index), count: count)
@@ -17,7 +16,7 @@ struct BatchTests {
       sent += bytes
     }
     var taken: [Data] = []
-    while case .body = batch.step { taken.append(batch.takePiece()) }
+    while case .piece = batch.nextPart { taken.append(batch.takePiece()) }
     #expect([UInt8](taken.joined()) == sent)
     return taken.map(\.count)
   }

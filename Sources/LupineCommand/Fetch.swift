@@ -1,10 +1,10 @@
-// Transfer: a request with its response, and the sink that decides how to handle the response when its head arrives.
+// Fetch: a request with its response, and the sink that decides how to handle the response when its head arrives.
 
 import LupineEngine
 import Synchronization
 
 /// Executes one request without following redirects.
-final class Transfer: ResponseSink {
+final class Fetch: ResponseSink {
   /// The outcome of the exchange: the request to which a redirect leads, nil after a response was written, or an error.
   struct Outcome: Sendable {
     let result: Result<EngineRequest?, CommandError>
@@ -28,15 +28,15 @@ final class Transfer: ResponseSink {
 
   private let request: EngineRequest
   private let options: Options
-  /// The number of redirects before this request.
-  private let redirectCount: Int
+  /// The redirects that led to this request.
+  private let chain: RedirectChain
   private let output: Output
   private let state = Mutex(State())
 
-  init(_ request: EngineRequest, _ options: Options, redirectCount: Int, output: Output) {
+  init(_ request: EngineRequest, _ options: Options, _ chain: RedirectChain, output: Output) {
     self.request = request
     self.options = options
-    self.redirectCount = redirectCount
+    self.chain = chain
     self.output = output
   }
 
@@ -124,14 +124,10 @@ final class Transfer: ResponseSink {
   }
 
   private func decide(_ head: ResponseHead) throws(CommandError) -> Disposition {
-    if options.followsRedirects {
-      do throws(EngineError) {
-        if let next = try RedirectRule().next(after: head, to: request, count: redirectCount) {
-          return .skipping(next: next)
-        }
-      } catch {
-        throw CommandError(error, options)
-      }
+    do throws(EngineError) {
+      if let next = try chain.next(after: head, to: request) { return .skipping(next: next) }
+    } catch {
+      throw CommandError(error, options)
     }
     guard head.status < 400 || !options.failsOnErrorStatus else {
       throw CommandError(
