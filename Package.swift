@@ -67,6 +67,9 @@ let package = Package(
     // For the tests: a program whose main thread waits in one way or another.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
+    // And one that prints changes of a host's reachability: Tests/Namespaces/reachability.
+    .executableTarget(
+      name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
     // And one in which any call to the system can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],

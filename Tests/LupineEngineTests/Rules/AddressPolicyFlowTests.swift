@@ -22,9 +22,10 @@ struct AddressPolicyFlowTests {
 
   /// Returns a driven shard with a policy, whose cache of addresses is off.
   private func stage(_ policy: AddressPolicy, _ answers: [[String]], proxy: ProxySettings = .none) -> ShardStage {
-    ShardStage(proxy: proxy, source: answering(answers)) {
+    var configuration = ResolverConfiguration()
+    configuration.cacheAge = .zero
+    return ShardStage(proxy: proxy, resolver: NameService(configuration, source: answering(answers))) {
       $0.addressPolicy = policy
-      $0.resolver.cacheAge = .zero
     }
   }
 

@@ -107,16 +107,16 @@ final class ShardStage {
   let inbox = Inbox {}
   let shard: Shard
 
-  /// Creates a shard that looks up hosts by `source`, or by the configuration's resolver if it is nil.
+  /// Creates a shard that looks up hosts by `resolver`, or by the configuration's if it is nil.
   init(
-    proxy: ProxySettings = .none, source: NameService.Source? = nil,
+    proxy: ProxySettings = .none, resolver: NameService? = nil,
     _ change: (inout EngineConfiguration) -> Void = { _ in }
   ) {
     var configuration = EngineConfiguration()
     change(&configuration)
     shard = Shard(
       configuration, proxyRules: proxy.rules(environment: [:]), network: network,
-      resolver: source.map { NameService(configuration.resolver, source: $0) } ?? NameService(configuration.resolver),
+      resolver: resolver ?? NameService(configuration.resolver),
       tlsContexts: TLSContexts(), inbox: inbox)
   }
 
