@@ -191,8 +191,7 @@ private struct NetlinkBytes {
   // struct rtattr: length 2, type 2, then the value, padded to a multiple of 4.
   func attributes(from offset: Int) throws(SystemError) -> [(type: UInt16, value: NetlinkBytes)] {
     var attributes: [(type: UInt16, value: NetlinkBytes)] = []
-    var rest = self
-    rest.bytes = bytes.dropFirst(offset)
+    var rest = try part(offset, bytes.count - offset)
     while !rest.isEmpty {
       let length = Int(try rest.integer(UInt16.self, at: 0))
       guard length >= 4 else { throw .malformedNetlink }

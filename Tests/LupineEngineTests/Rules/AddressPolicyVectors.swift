@@ -136,10 +136,7 @@ enum AddressPolicyVectors {
     3770:54cf:c09f:25e:e38d:62a7:5f5:e71b 3845:5d70:d673:93d6:18ae:13e:aca9:1679
     38d9:431f:1861:c9f:2c35:4a1b:b150:a78d 3979:8287:be38:915f:15a6:1486:3863:6231
     3d64:4b75:9f2d:c62d:ceeb:d5c2:ed72:f011 3e3b:4290:a2b7:3a66:a440:1dab:4285:da8
-    3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff fec0:: fec1:4be0:9aff:956c:c6ad:327:d0b9:3207
-    fec9:6597:c47a:ddc9:2d9b:4f22:d8a5:636 fed5:b62b:7c0b:3ee:4264:d159:d53d:de5e
-    fee2:97d6:c850:320a:65b6:99ec:efe6:f675 fee5:3bc0:a614:2e5b:f78d:9952:a3ee:54d4
-    fefb:2522:26ee:eac:4dbd:3dc9:8b53:c16b feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+    3fff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
     """.split { $0 == " " || $0 == "\n" }.map(String.init)
   static let otherAddresses = """
     0.0.0.0 0.32.79.137 0.60.95.215 0.68.203.99 0.130.152.104 0.230.35.177 0.253.169.170 0.255.255.255 10.0.0.0
@@ -296,9 +293,13 @@ enum AddressPolicyVectors {
     fe88:abe4:bfaf:9e2f:f7ad:c0ae:e5dd:6001 fe99:4321:87ec:be86:ab39:2034:9eba:8775
     fe99:74e0:82ce:49de:ba77:25a3:d454:f36d fe9f:b262:beea:ac97:fcd5:8c0f:7e21:b8aa
     feab:7051:663f:423b:8a0f:4283:4e07:51d7 feb9:858c:2b99:9f07:b3f0:b94c:4e2a:89f5
-    febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff ff00:: ff22:4dae:5aec:e68f:11db:6acf:6c2f:5ecc
-    ff52:c0cb:f235:62b7:b5d2:8dee:81d5:7930 ff54:9fe:50d:c58c:7146:99bd:a826:e5f1
-    ff79:76ac:352c:5f80:8731:16f0:3579:c67e ff8a:a8fb:b9e:8d4d:82a4:c12e:7794:9b9
-    ff9b:dabf:9ae0:e1b9:469a:8a20:b05c:4a59 ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
+    febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff fec0:: fec1:4be0:9aff:956c:c6ad:327:d0b9:3207
+    fec9:6597:c47a:ddc9:2d9b:4f22:d8a5:636 fed5:b62b:7c0b:3ee:4264:d159:d53d:de5e
+    fee2:97d6:c850:320a:65b6:99ec:efe6:f675 fee5:3bc0:a614:2e5b:f78d:9952:a3ee:54d4
+    fefb:2522:26ee:eac:4dbd:3dc9:8b53:c16b feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff ff00::
+    ff22:4dae:5aec:e68f:11db:6acf:6c2f:5ecc ff52:c0cb:f235:62b7:b5d2:8dee:81d5:7930
+    ff54:9fe:50d:c58c:7146:99bd:a826:e5f1 ff79:76ac:352c:5f80:8731:16f0:3579:c67e
+    ff8a:a8fb:b9e:8d4d:82a4:c12e:7794:9b9 ff9b:dabf:9ae0:e1b9:469a:8a20:b05c:4a59
+    ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff
     """.split { $0 == " " || $0 == "\n" }.map(String.init)
 }
