@@ -5,8 +5,15 @@ import LupineURLSession
 
 /// A `multipart/form-data` body (RFC 7578) with parts from data, files and streams.
 ///
-/// Appending doesn't throw: the error of the first failed append is thrown when the form is encoded. A form of data and
-/// files may be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
+/// ```swift
+/// let form = MultipartFormData()
+/// form.append(Data("A photo".utf8), withName: "title")
+/// form.append(photo, withName: "photo", fileName: "photo.png", mimeType: "image/png")
+/// AF.upload(multipartFormData: form, to: "https://example.org/photos").validate().responseString { print($0.result) }
+/// ```
+///
+/// Appending doesn't throw; instead, encoding the form throws the error of the first failed append. A form of data and files may
+/// be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
 ///
 /// In names and file names, `"`, CR and LF are written as `%22`, `%0D` and `%0A`, as browsers do (HTML standard,
 /// multipart/form-data encoding algorithm). A media type or header field with CR or LF is an error.
