@@ -53,7 +53,7 @@ open class NetworkReachabilityManager: @unchecked Sendable {
   public static let `default` = NetworkReachabilityManager()
 
   /// Whether the host is reachable. Like ``flags``, it reads the present state.
-  open var isReachable: Bool { isReachableOnCellular || isReachableOnEthernetOrWiFi }
+  open var isReachable: Bool { if case .reachable = status { true } else { false } }
 
   /// Whether the host is reachable through a mobile network.
   open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
