@@ -99,6 +99,7 @@ import Testing
         "Sources/Lupine/Downloads/DownloadRequest.swift": 1,
         "Sources/Lupine/Parameters/ParameterEncoder.swift": 2,
         "Sources/Lupine/Parameters/PropertyListParameterEncoder.swift": 1,
+        "Sources/Lupine/Reachability/NetworkReachabilityManager.swift": 1,
         "Sources/Lupine/Requests/Request.swift": 1,
         "Sources/Lupine/Sessions/Session.swift": 1,
         "Sources/Lupine/Sessions/SessionDelegate.swift": 1,
