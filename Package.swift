@@ -35,6 +35,9 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // The rules of HTTP caches, on LupineWire's fields and dates.
+    .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
+
     // What composes them.
     .target(
       name: "LupineEngine",
@@ -86,6 +89,8 @@ let package = Package(
       name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(

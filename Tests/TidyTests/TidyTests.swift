@@ -8,6 +8,7 @@ import Testing
   /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineCache": ["LupineWire"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
