@@ -37,6 +37,9 @@ let package = Package(
 
     // The rules of HTTP caches, on LupineWire's fields and dates.
     .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
+    // Where the cache keeps responses: in memory, and in a folder.
+    .target(
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"], swiftSettings: strict),
 
     // What composes them.
     .target(
@@ -91,6 +94,10 @@ let package = Package(
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheStoreTests",
+      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(

@@ -9,6 +9,7 @@ import Testing
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
     "LupineCache": ["LupineWire"],
+    "LupineCacheStore": ["LupineCache", "LupineWire", "LupineReactor", "Synchronization"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
