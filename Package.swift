@@ -47,7 +47,9 @@ let package = Package(
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
     // The networking types that every Swift program knows, on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
+    .target(
+      name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCache", "LupineCacheStore"],
+      swiftSettings: strict),
     // Alamofire's API on those.
     .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.

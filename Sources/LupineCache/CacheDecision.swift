@@ -80,12 +80,6 @@ private struct CacheChoice {
     directives = CacheControl(request: request.fields)
   }
 
-  /// The response to use, before its freshness is considered.
-  private var selected: Int? {
-    stored.indices.filter { stored[$0].isSelectable(for: request) }
-      .max { stored[$0].isPreceded(by: stored[$1]) }
-  }
-
   var decision: CacheDecision {
     guard request.isServable else { return forward(.method) }
     guard request.policy != .reload else { return forward(.policy) }
@@ -93,7 +87,7 @@ private struct CacheChoice {
     guard !request.fields.contains("If-Match"), !request.fields.contains("If-Unmodified-Since") else {
       return forward(.conditions)
     }
-    guard let selected else {
+    guard let selected = request.selection(among: stored) else {
       let isReadable = stored.contains { request.mayRead($0.partition) }
       return forward(isReadable ? .noVariant : .nothingStored)
     }
@@ -207,6 +201,12 @@ private struct CacheChoice {
 }
 
 extension CacheRequest {
+  /// Returns the position of the response to use, before its freshness is considered, or nil if none can be selected (RFC
+  /// 9111 §4, §4.1).
+  package func selection(among stored: [StoredResponse]) -> Int? {
+    stored.indices.filter { stored[$0].isSelectable(for: self) }.max { stored[$0].isPreceded(by: stored[$1]) }
+  }
+
   /// Whether the caller validates a response of its own.
   var hasOwnConditions: Bool {
     ["If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since", "If-Range"].contains(

@@ -5,25 +5,24 @@ internal import LupineWire
 internal import Synchronization
 
 /// A store in memory, within a capacity. It can be used from any thread.
-package final class MemoryStore<Attachment: Sendable>: Sendable {
-  /// A stored response with its body and what its owner attaches to it.
+package final class MemoryStore<Content: Sendable>: Sendable {
+  /// A stored response with its body, in the form that its owner needs.
   package struct Record: Sendable {
     package let uri: String
+    /// The metadata, with the size of the body.
     package let response: StoredResponse
-    package let body: [UInt8]
-    package let attachment: Attachment
+    package let content: Content
 
-    package init(uri: String, response: StoredResponse, body: [UInt8], attachment: Attachment) {
+    package init(uri: String, response: StoredResponse, content: Content) {
       self.uri = uri
       self.response = response
-      self.body = body
-      self.attachment = attachment
+      self.content = content
     }
 
     /// The memory that the record occupies, about: the body, the fields and a fixed part for the rest.
     var byteCount: Int {
-      body.count + uri.utf8.count + response.fields.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-        + Self.overheadByteCount
+      let fields = response.fields.reduce(uri.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+      return Int(clamping: min(response.bodyByteCount, 1 << 62)) + fields + Self.overheadByteCount
     }
 
     private static var overheadByteCount: Int { 512 }

@@ -68,17 +68,18 @@ import Testing
   @Test("the store in memory replaces superseded responses and keeps the others")
   func memory() {
     let store = MemoryStore<Int>(capacity: 1_000_000)
-    func insert(_ foo: String, _ attachment: Int) {
-      let record = MemoryStore<Int>.Record(uri: "u", response: .sample(foo), body: body(10), attachment: attachment)
+    func insert(_ foo: String, _ content: Int) {
+      let record = MemoryStore<Int>.Record(
+        uri: "u", response: .sample(foo).withBody(byteCount: 10), content: content)
       store.insert(record) { $0.selectingFields == record.response.selectingFields }
     }
     insert("1", 1)
     insert("2", 2)
     insert("1", 3)
-    #expect(store.records(for: "u").map(\.record.attachment) == [2, 3])
+    #expect(store.records(for: "u").map(\.record.content) == [2, 3])
     #expect(store.byteCount > 20)
     store.removeAll { $0.selectingFields == StoredResponse.sample("2").selectingFields }
-    #expect(store.records(for: "u").map(\.record.attachment) == [3])
+    #expect(store.records(for: "u").map(\.record.content) == [3])
     store.removeAll(for: "u")
     #expect(store.byteCount == 0)
   }
@@ -87,7 +88,8 @@ import Testing
   func memoryCapacity() {
     let store = MemoryStore<Int>(capacity: 10_000)
     for number in 0..<20 {
-      let record = MemoryStore<Int>.Record(uri: "\(number)", response: .sample(), body: body(2000), attachment: number)
+      let record = MemoryStore<Int>.Record(
+        uri: "\(number)", response: .sample().withBody(byteCount: 2000), content: number)
       store.insert(record) { _ in false }
       #expect(store.byteCount <= 10_000)
       #expect(store.records(for: "\(number)").count == 1)

@@ -20,7 +20,9 @@ import Testing
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
-    "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineURLSession": [
+      "LupineEngine", "LupineCache", "LupineCacheStore", "Foundation", "Dispatch", "Synchronization", "Glibc",
+    ],
     "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
@@ -109,6 +111,7 @@ import Testing
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
+        "Sources/LupineURLSession/Caching/URLCache.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
