@@ -96,9 +96,15 @@ let package = Package(
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    // A program that the tests kill while it stores responses.
+    .executableTarget(
+      name: "LupineCacheWriter", dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineTestSupport"],
+      path: "Tests/LupineCacheWriter", swiftSettings: strict),
     .testTarget(
       name: "LupineCacheStoreTests",
-      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport"],
+      dependencies: [
+        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),

@@ -27,15 +27,28 @@ package final class RecordWriter {
     self.id = id
     head = RecordHead(uri: uri, response: response).bytes
     guard head.count <= RecordFormat.headBytesMax else { throw .headTooLarge }
-    temporaryPath = store.path(of: RecordName.temporary(id))
-    do throws(SystemError) {
-      let file = try WritableFile(creating: temporaryPath)
-      try file.lock()
-      self.file = consume file
-    } catch {
-      try? File.remove(temporaryPath)
-      throw .system(error)
+    let file = try Self.create(store, id)
+    temporaryPath = file.path
+    self.file = consume file
+  }
+
+  /// The maximum number of names to try: 4. Each is lost only if another process scans the folder between two calls.
+  private static let attemptsMax: UInt64 = 4
+
+  /// Creates and locks a temporary file. Before the lock is taken, a scan of another process can remove the file.
+  private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
+    var failure = SystemError(call: "open", code: 0)
+    for attempt in 0..<attemptsMax {
+      let path = store.path(of: RecordName.temporary(id &+ attempt))
+      do throws(SystemError) {
+        let file = try WritableFile(creating: path)
+        try file.lock()
+        if File.exists(path) { return file }
+      } catch {
+        failure = error
+      }
     }
+    throw .system(failure)
   }
 
   deinit {
