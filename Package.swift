@@ -100,10 +100,16 @@ let package = Package(
     .executableTarget(
       name: "LupineCacheWriter", dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineTestSupport"],
       path: "Tests/LupineCacheWriter", swiftSettings: strict),
+    // And one in which calls fail while it does.
+    .executableTarget(
+      name: "LupineCacheFaults",
+      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "CLupineFaults"],
+      path: "Tests/LupineCacheFaults", swiftSettings: strict),
     .testTarget(
       name: "LupineCacheStoreTests",
       dependencies: [
         "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+        "LupineCacheFaults",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -13,6 +13,9 @@ internal import Synchronization
 /// a private cache to store. Variants that `Vary` distinguishes are stored separately. When a capacity is exceeded, the
 /// least recently used responses are removed. Several processes can use the same directory.
 ///
+/// The files contain the responses and, of the requests, the values of the fields that `Vary` names, unencrypted. Only
+/// this user can read them.
+///
 /// Sessions don't use it yet: it contains what the program stores with ``storeCachedResponse(_:for:)``.
 open class URLCache: NSObject, @unchecked Sendable {
   /// Where a response may be stored.
