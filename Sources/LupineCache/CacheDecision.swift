@@ -92,8 +92,8 @@ private struct CacheChoice {
       return forward(isReadable ? .noVariant : .nothingStored)
     }
     switch usability(of: stored[selected]) {
-    case .failure(let reason): return forward(reason.reason, selected: selected)
-    case .success(let reason):
+    case .unusable(let reason): return forward(reason, selected: selected)
+    case .usable(let reason):
       guard let response = ServedResponse(stored[selected], to: request, now: now) else {
         return forward(.conditions, selected: selected)
       }
@@ -102,44 +102,47 @@ private struct CacheChoice {
     }
   }
 
-  private struct Unusable: Error { let reason: Forwarding.Reason }
+  private enum Usability {
+    case usable(CacheHit.Reason)
+    case unusable(Forwarding.Reason)
+  }
 
   /// Returns why the response may be used without validation, or why not.
-  private func usability(of response: StoredResponse) -> Result<CacheHit.Reason, Unusable> {
-    func no(_ reason: Forwarding.Reason) -> Result<CacheHit.Reason, Unusable> { .failure(Unusable(reason: reason)) }
-
-    if request.policy == .storedElseLoad || request.policy == .storedOnly { return .success(.policy) }
+  private func usability(of response: StoredResponse) -> Usability {
+    if request.policy == .storedElseLoad || request.policy == .storedOnly { return .usable(.policy) }
     let staleness = response.staleness(now: now)
     let isFresh = staleness < 0
     let flags = response.cacheControl.flags
-    if response.state == .invalidated || response.cacheControl.noCache == .everything { return no(.validationRequired) }
-    if request.policy == .validate, !(isFresh && flags.contains(.immutable)) { return no(.policy) }
-    if directives.noCache != .absent { return no(.requestDirective) }
+    if response.state == .invalidated || response.cacheControl.noCache == .everything {
+      return .unusable(.validationRequired)
+    }
+    if request.policy == .validate, !(isFresh && flags.contains(.immutable)) { return .unusable(.policy) }
+    if directives.noCache != .absent { return .unusable(.requestDirective) }
     switch directives.maxAge {
     case .valid(let seconds) where response.currentAge(now: now) <= seconds: break
     case .absent: break
-    case .valid, .invalid: return no(.requestDirective)
+    case .valid, .invalid: return .unusable(.requestDirective)
     }
     switch directives.minFresh {
     case .valid(let seconds) where response.lifetime.seconds >= response.currentAge(now: now) + seconds: break
     case .absent: break
-    case .valid, .invalid: return no(.requestDirective)
+    case .valid, .invalid: return .unusable(.requestDirective)
     }
-    if isFresh { return .success(.fresh) }
+    if isFresh { return .usable(.fresh) }
 
-    if flags.contains(.mustRevalidate) { return no(.validationRequired) }
+    if flags.contains(.mustRevalidate) { return .unusable(.validationRequired) }
     switch directives.maxStale {
-    case .unlimited: return .success(.maxStale)
-    case .seconds(let seconds) where staleness <= seconds: return .success(.maxStale)
+    case .unlimited: return .usable(.maxStale)
+    case .seconds(let seconds) where staleness <= seconds: return .usable(.maxStale)
     case .absent, .invalid, .seconds: break
     }
     // With max-age, the client doesn't wish to receive a stale response (RFC 9111 §5.2.1.1).
     if directives.maxAge == .absent, case .valid(let seconds) = response.cacheControl.staleWhileRevalidate,
       staleness <= seconds
     {
-      return .success(.staleWhileRevalidate)
+      return .usable(.staleWhileRevalidate)
     }
-    return no(.stale)
+    return .unusable(.stale)
   }
 
   private func forward(_ reason: Forwarding.Reason, selected: Int? = nil) -> CacheDecision {
@@ -169,34 +172,32 @@ private struct CacheChoice {
     return CacheChoice(request: independent, stored: stored, now: now).forwarding(.stale, selected: selected)
   }
 
-  /// Returns the request's fields with the validators of stored responses (RFC 9111 §4.3.1).
-  ///
-  /// If-None-Match has the entity tag of the selected response and the strong ones of the others that the session may
-  /// read, the most recent first; a weak tag may be shared by variants. If-Modified-Since is sent for a single response.
+  /// Returns the request's fields with the validators of the nominated responses (RFC 9111 §4.3.1): If-None-Match, and
+  /// If-Modified-Since if only the selected one is nominated.
   private func conditions(selected: Int?) -> (Fields, nominated: [Int]) {
-    let readable = stored.indices.filter { request.mayRead(stored[$0].partition) }
-      .sorted { first, second in
-        if first == selected || second == selected { return first == selected }
-        return stored[second].isPreceded(by: stored[first])
-      }
+    let nominated = nominated(selected: selected)
     var fields = request.fields
-    // If the selected response has no entity tag, a match with the tag of another would hide a new version of it.
-    let tagged =
-      selected.map { stored[$0].entityTag == nil } == true
-      ? []
-      : readable.filter { $0 == selected ? stored[$0].entityTag != nil : stored[$0].entityTag?.strength == .strong }
-        .prefix(CacheLimits.entityTagsMax)
-    if !tagged.isEmpty {
-      let tags = tagged.compactMap { stored[$0].entityTag?.bytes }
-      fields.append(name: "If-None-Match", valueBytes: Array(tags.joined(separator: ", ".utf8)))
+    let tags = nominated.compactMap { stored[$0].entityTag?.bytes }
+    if !tags.isEmpty { fields.append(name: "If-None-Match", valueBytes: Array(tags.joined(separator: ", ".utf8))) }
+    if let selected, nominated == [selected], stored[selected].lastModified != nil,
+      let date = stored[selected].fields.first("Last-Modified")
+    {
+      // The date is sent as received: servers often compare it byte by byte.
+      fields.append(name: "If-Modified-Since", value: date)
     }
-    let nominated = tagged.isEmpty ? selected.map { [$0] } ?? [] : Array(tagged)
-    guard nominated.count == 1, nominated[0] == selected, stored[nominated[0]].lastModified != nil,
-      let date = stored[nominated[0]].fields.first("Last-Modified")
-    else { return (fields, tagged.isEmpty ? [] : nominated) }
-    // The date is sent as received: servers often compare it byte by byte.
-    fields.append(name: "If-Modified-Since", value: date)
     return (fields, nominated)
+  }
+
+  /// Returns the responses whose validators are sent: the selected one, then those of the session's other responses that
+  /// have a strong entity tag, the most recent first. Variants can share a weak tag, so it would confirm the wrong one.
+  private func nominated(selected: Int?) -> [Int] {
+    // If the selected response has no entity tag, a match with the tag of another would hide a new version of it.
+    if let selected, stored[selected].entityTag == nil { return stored[selected].lastModified == nil ? [] : [selected] }
+    let others = stored.indices.filter { index in
+      index != selected && request.mayRead(stored[index].partition) && stored[index].entityTag?.strength == .strong
+    }
+    let sorted = others.sorted { stored[$1].isPreceded(by: stored[$0]) }
+    return Array(((selected.map { [$0] } ?? []) + sorted).prefix(CacheLimits.entityTagsMax))
   }
 }
 

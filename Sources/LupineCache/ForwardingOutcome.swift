@@ -47,7 +47,7 @@ package struct ForwardingOutcome: Sendable, Equatable {
       self.init(fallback: forwarding, request, stored, now)
     case 200 where request.method == "HEAD":
       let comparison = HeadComparison(fields: fields, request: request, times: times)
-      self.init(answer: .passOn, updates: comparison.updates(of: stored))
+      self.init(answer: .passOn, updates: comparison.updates(of: stored), for: request)
     default:
       self.init(answer: .passOn, updates: [])
     }
@@ -61,6 +61,12 @@ package struct ForwardingOutcome: Sendable, Equatable {
   private init(answer: Answer, updates: [StoredUpdate]) {
     self.answer = answer
     self.updates = updates
+  }
+
+  /// `updates`, or nothing if the request has no-store: no part of its response may be stored (RFC 9111 §5.2.1.5).
+  private init(answer: Answer, updates: [StoredUpdate], for request: CacheRequest) {
+    let mayStore = !CacheControl(request: request.fields).flags.contains(.noStore)
+    self.init(answer: answer, updates: mayStore ? updates : [])
   }
 
   /// The selected response, if it may be served instead of an error, or else the error.
@@ -89,19 +95,19 @@ package struct ForwardingOutcome: Sendable, Equatable {
       StoredUpdate(index: index, change: stored[index].freshened(by: fields, to: request, times: times))
     }
     guard !isCallers else {
-      self.init(answer: .passOn, updates: updates)
+      self.init(answer: .passOn, updates: updates, for: request)
       return
     }
     // A 304 without a validator can only mean the nominated response if there is just one.
     let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
     let best = identified.max { stored[$0].isPreceded(by: stored[$1]) }
     guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
-      self.init(answer: .sendWithoutConditions, updates: updates)
+      self.init(answer: .sendWithoutConditions, updates: updates, for: request)
       return
     }
     let confirmed = updates.first { $0.index == index }?.change.response ?? stored[index]
     let response = ServedResponse(validated: confirmed, to: request, now: times.response)
-    self.init(answer: .serveValidated(index: index, response), updates: updates)
+    self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
   }
 
   /// Returns the responses that a 304 updates (RFC 9111 §4.3.4).

@@ -34,9 +34,8 @@ package enum StoreDecision: Sendable, Equatable {
       self = .refuse(.method)
       return
     }
-    // 206 and 304 aren't responses to store by themselves; must-understand requires a known status code.
     let mustUnderstand = directives.flags.contains(.mustUnderstand)
-    guard status >= 200, status != 206, status != 304, !mustUnderstand || Self.understands(status) else {
+    guard Self.isStorable(status), !mustUnderstand || Self.understands(status) else {
       self = .refuse(.status)
       return
     }
@@ -62,6 +61,12 @@ package enum StoreDecision: Sendable, Equatable {
     } catch {
       self = .refuse(.vary(error))
     }
+  }
+
+  /// Whether responses with the status code answer other requests for the URI as well: it is final, and doesn't depend on
+  /// a proxy (407) or on the request's Range (206, 416), conditions (304, 412) or expectation (417).
+  private static func isStorable(_ status: Int) -> Bool {
+    status >= 200 && ![206, 304, 407, 412, 416, 417].contains(status)
   }
 
   /// Whether the cache implements the status code's requirements for caches.

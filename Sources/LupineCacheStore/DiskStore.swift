@@ -137,10 +137,11 @@ package final class DiskStore: Sendable {
   /// Reads the folder: adds the records of other processes in the order of their last use, forgets those that are gone,
   /// and removes what ended processes have left.
   private func scan() throws(SystemError) {
+    // Before the folder is read, so that what is stored meanwhile isn't taken for deleted.
+    let known = Set(state.withLock { $0.index.ids })
     let names = try Folder.names(in: folder)
     for name in names where RecordName.isTemporary(name) { removeIfAbandoned(path(of: name)) }
     let found = names.compactMap { RecordName($0) }
-    let known = Set(state.withLock { $0.index.ids })
     let new = found.filter { !known.contains($0.id) }.map { name in
       (name: name, time: (try? File.modificationTime(path(of: name.text))) ?? 0)
     }.sorted { $0.time < $1.time }
@@ -148,7 +149,7 @@ package final class DiskStore: Sendable {
     let dropped = state.withLock { state in
       state.writtenSinceScan = 0
       for id in known where !present.contains(id) { state.index.remove(id) }
-      return new.flatMap { entry in
+      return new.filter { state.index[$0.name.id] == nil }.flatMap { entry in
         state.index.insert(
           entry.name, id: entry.name.id, for: entry.name.key, byteCount: Int(clamping: entry.name.byteCount))
       }

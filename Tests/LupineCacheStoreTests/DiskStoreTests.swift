@@ -1,5 +1,6 @@
 // DiskStoreTests: the store in a folder, alone, with other processes and with damaged files.
 
+import Dispatch
 import LupineCache
 import LupineReactor
 import LupineTestSupport
@@ -223,6 +224,24 @@ import Testing
       }
     }
     #expect(served > 40)
+  }
+
+  @Test("threads that store, read and delete at the same time leave what the index knows, and nothing else")
+  func threads() throws {
+    let store = try reopened(capacity: 200_000)
+    DispatchQueue.concurrentPerform(iterations: 100) { number in
+      let uri = "\(number % 10)"
+      _ = try? store.store(uri, .sample(version: number), body(8000, version: number), id: UInt64(number))
+      for found in store.contents(of: uri) {
+        let version = found.response.fields.first("Version").flatMap { Int($0) } ?? 0
+        // A record that another thread has deleted can't be read.
+        #expect(found.body == nil || found.body == body(8000, version: version))
+      }
+      if number % 7 == 0 { store.removeAll(for: uri) }
+    }
+    let later = try reopened(capacity: 200_000)
+    #expect(later.count == store.count && later.byteCount == store.byteCount)
+    #expect(folder.names.count == store.count)
   }
 
   @Test("a record that another process has deleted is gone, and one that is open stays readable")

@@ -115,9 +115,11 @@ private struct History {
     let outcome = ForwardingOutcome(
       of: forwarding, for: request, stored: stored, status: 304, fields: answer.fields,
       times: ExchangeTimes(request: start + Int64(now), response: start + Int64(now)))
-    let expected = NaiveCache.updated(message, request.session, tag: tag, naive)
+    let isStored = NaiveCache.directive("no-store", message) == nil
+    let expected = isStored ? NaiveCache.updated(message, request.session, tag: tag, naive) : []
     check(Set(outcome.updates.map(\.index)) == expected, "updated \(outcome.updates.map(\.index)), naive \(expected)")
     let isPersonal = message["cookie"] != nil || answer["set-cookie"] != nil
+    check(outcome.answer != .sendWithoutConditions, "the 304 with \(tag) confirms nothing")
     var removed: [Int] = []
     for update in outcome.updates {
       let isKept = NaiveCache.directive("no-store", answer) == nil

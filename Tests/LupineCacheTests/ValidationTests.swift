@@ -171,6 +171,17 @@ import Testing
     #expect(updated.bodyByteCount == 1000)
   }
 
+  @Test("the answer to a request with no-store updates nothing")
+  func noStoreRequest() throws {
+    let response = try stored([stale, "ETag: \"1\""])
+    let request = try CacheRequest.get(["Cache-Control: no-store"])
+    let outcome = try #require(try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: request, [response], at: 9))
+    #expect(outcome.served?.index == 0)
+    #expect(outcome.updates.isEmpty)
+    let head = try CacheRequest.get(["Cache-Control: no-store"], method: "HEAD")
+    #expect(try ForwardingOutcome.answer(200, [], to: head, [response], at: 9)?.updates == [])
+  }
+
   @Test("a 304 without Date gets the time of its arrival")
   func date304() throws {
     let response = try stored([stale, "ETag: \"1\"", "Date: \(date(-500))"])
