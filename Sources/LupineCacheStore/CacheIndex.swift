@@ -38,11 +38,12 @@ package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable 
   /// Returns a record, which becomes the most recently used one.
   package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
 
-  /// Inserts a record as the most recently used one. Returns the records that have to make room, and the record itself if
-  /// it is larger than the capacity.
+  /// Inserts a record as the most recently used one, in place of an earlier one with the identifier. Returns the records
+  /// that have to make room, or the record itself if it is larger than the capacity.
   package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
     guard byteCount <= capacity else { return [(id, record)] }
-    var dropped = remove(id).map { [$0] } ?? []
+    remove(id)
+    var dropped: [Dropped] = []
     if let oldest = identifiers[key], oldest.count >= Self.responsesPerURIMax, let more = remove(oldest[0]) {
       dropped.append(more)
     }

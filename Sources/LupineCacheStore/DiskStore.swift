@@ -122,7 +122,8 @@ package final class DiskStore: Sendable {
   /// Adds a record that has been written.
   func add(_ name: RecordName, uri: String, superseding isSuperseded: (StoredResponse) -> Bool) {
     var superseded: [UInt64] = []
-    forEachRecord(of: uri) { if isSuperseded($0.response) { superseded.append($0.id) } }
+    // A scan of another thread may already have found the new record.
+    forEachRecord(of: uri) { if $0.id != name.id, isSuperseded($0.response) { superseded.append($0.id) } }
     for id in superseded { remove(id) }
     let (dropped, needsScan) = state.withLock { state in
       state.writtenSinceScan += name.byteCount

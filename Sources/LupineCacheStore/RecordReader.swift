@@ -17,7 +17,9 @@ package struct RecordReader: ~Copyable, Sendable {
     let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
     let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }
     let start = try Self.read(file, RecordFormat.preambleByteCount, at: 0)
-    guard let preamble = RecordPreamble(start), preamble.fileByteCount == byteCount, preamble.id == name.id else {
+    guard let preamble = RecordPreamble(start), preamble.fileByteCount == byteCount, byteCount == name.byteCount,
+      preamble.id == name.id
+    else {
       throw .damaged
     }
     let bytes = try Self.read(file, preamble.headByteCount, at: UInt64(RecordFormat.preambleByteCount))

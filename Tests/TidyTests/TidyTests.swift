@@ -20,10 +20,15 @@ import Testing
       "LupineWire", "LupineCoding", "LupineTLS", "LupineReactor", "LupineLoopback", "Glibc", "Synchronization",
     ],
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
+    "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
+    "LupineFormats": ["Foundation", "Synchronization"],
     "LupineURLSession": [
-      "LupineEngine", "LupineCache", "LupineCacheStore", "Foundation", "Dispatch", "Synchronization", "Glibc",
+      "LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore", "Foundation", "Dispatch", "Synchronization",
+      "Glibc",
     ],
-    "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "Lupine": [
+      "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
+    ],
     "Alamofire": ["Lupine"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
@@ -116,10 +121,9 @@ import Testing
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,
-        "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 1,
+        "Sources/LupineURLSession/Tasks/URLSessionDataTask.swift": 2,
         "Sources/LupineURLSession/Tasks/URLSessionDownloadTask.swift": 1,
         "Sources/LupineURLSession/Tasks/URLSessionTask.swift": 1,
-        "Sources/LupineURLSession/Tasks/URLSessionUploadTask.swift": 1,
         "Sources/LupineURLSession/Messages/URLResponse.swift": 1,
         "Sources/LupineReactor/Loop/EventLoop.swift": 1,
       ])
