@@ -163,6 +163,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
   package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
+  package.products.append(.library(name: "LupineCacheStore", targets: ["LupineCache", "LupineCacheStore"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

@@ -1,6 +1,7 @@
 // DiskStoreTests: the store in a folder, alone, with other processes and with damaged files.
 
 import Dispatch
+import Glibc
 import LupineCache
 import LupineReactor
 import LupineTestSupport
@@ -46,7 +47,10 @@ import Testing
     #expect(folder.mode() == 0o700)
     #expect(folder.names.map { folder.mode($0) } == [0o600])
     let nested = try StoreFolder()
-    _ = try DiskStore(folder: "\(nested.path)", capacity: 1)
+    _ = try DiskStore(folder: "\(nested.path)/a/b", capacity: 1)
+    #expect(nested.mode("a") == 0o700 && nested.mode("a/b") == 0o700)
+    rmdir("\(nested.path)/a/b")
+    rmdir("\(nested.path)/a")
     #expect(throws: SystemError.self) { try DiskStore(folder: "/proc/none/cache", capacity: 1) }
   }
 
@@ -81,6 +85,7 @@ import Testing
       #expect(folder.names.count == 1)
       #expect(store.contents(of: "u").isEmpty)
       #expect(try reopened().contents(of: "u").isEmpty)
+      withExtendedLifetime(writer) {}
     }
     #expect(folder.names.isEmpty)
     #expect(store.byteCount == 0)
@@ -186,6 +191,7 @@ import Testing
   @Test("a later process deletes the records that were used least recently by earlier ones")
   func evictionOrderOnDisk() throws {
     for id in 1...3 as ClosedRange<UInt64> { try store.store("\(id)", .sample(), body(10_000), id: id) }
+    for name in folder.names { folder.setTime(Int(RecordName(name)?.id ?? 0), of: name) }
     _ = store.open(1)
     let size = store.byteCount / 3
     let later = try reopened(capacity: size * 2)
@@ -239,6 +245,8 @@ import Testing
       }
       if number % 7 == 0 { store.removeAll(for: uri) }
     }
+    // A record that was deleted while it was added is noticed when it is read.
+    for number in 0..<10 { _ = store.contents(of: "\(number)") }
     let later = try reopened(capacity: 200_000)
     #expect(later.count == store.count && later.byteCount == store.byteCount)
     #expect(folder.names.count == store.count)

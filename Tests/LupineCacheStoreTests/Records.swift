@@ -39,6 +39,12 @@ final class StoreFolder: Sendable {
     return bytes
   }
 
+  /// Sets the time of a file's last modification, in seconds since 1970.
+  func setTime(_ seconds: Int, of name: String) {
+    let times = [timespec](repeating: timespec(tv_sec: seconds, tv_nsec: 0), count: 2)
+    utimensat(AT_FDCWD, "\(path)/\(name)", times, 0)
+  }
+
   /// Replaces a file's content.
   func write(_ bytes: [UInt8], to name: String) throws {
     unlink("\(path)/\(name)")

@@ -71,8 +71,8 @@ private struct History {
     let times = ExchangeTimes(request: start + Int64(sent), response: start + Int64(now))
     if request.method == "POST" { return invalidate(request) }
     // Only a server that has one of the tags answers 304.
-    if let sentTag = forwarding.nominated.first, random.number(0...2) > 0 {
-      return confirm(forwarding, request, message, naive[sentTag].response["etag"] ?? "")
+    if let tag = forwarding.nominated.first.flatMap({ naive[$0].response["etag"] }), random.number(0...2) > 0 {
+      return confirm(forwarding, request, message, tag)
     }
     let status = random.pick([200, 200, 200, 404, 302, 206, 103])
     let response = self.response()
