@@ -36,6 +36,11 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // The rules of HTTP caches, and the stores of responses in memory and in a folder.
+    .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"], swiftSettings: strict),
+
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
@@ -46,7 +51,9 @@ let package = Package(
     .target(name: "LupineFormats", swiftSettings: strict),
 
     // Foundation's networking types, implemented on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies"], swiftSettings: strict),
+    .target(
+      name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore"],
+      swiftSettings: strict),
     // Alamofire's API, implemented on Foundation's types.
     .target(
       name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
@@ -95,6 +102,23 @@ let package = Package(
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
+      name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    // Two programs: one that the tests kill while it stores responses, and one in which system calls fail meanwhile.
+    .executableTarget(
+      name: "LupineCacheWriter", dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineTestSupport"],
+      path: "Tests/LupineCacheWriter", swiftSettings: strict),
+    .executableTarget(
+      name: "LupineCacheFaults",
+      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "CLupineFaults"],
+      path: "Tests/LupineCacheFaults", swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheStoreTests",
+      dependencies: [
+        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+        "LupineCacheFaults",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
       name: "LupineTLSTests", dependencies: ["LupineTLS", "LupineLoopback", "LupineTestSupport"], swiftSettings: strict),
@@ -142,6 +166,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
   package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
+  package.products.append(.library(name: "LupineCacheStore", targets: ["LupineCache", "LupineCacheStore"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

@@ -8,6 +8,8 @@ import Testing
   /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineCache": ["LupineWire"],
+    "LupineCacheStore": ["LupineCache", "LupineWire", "LupineReactor", "Synchronization"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
@@ -20,7 +22,10 @@ import Testing
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["Foundation", "Synchronization"],
-    "LupineURLSession": ["LupineEngine", "LupineCookies", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineURLSession": [
+      "LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore", "Foundation", "Dispatch", "Synchronization",
+      "Glibc",
+    ],
     "Lupine": [
       "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
     ],
@@ -112,6 +117,7 @@ import Testing
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
+        "Sources/LupineURLSession/Caching/URLCache.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,

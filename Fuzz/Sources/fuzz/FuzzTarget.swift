@@ -17,6 +17,7 @@ struct FuzzTarget: Sendable {
     .decoder, .encoder, .text, .propertyList,
     .form, .multipart, .json, .curl,
     .netlink, .network,
+    .caching, .cacheRecord,
     .pool, .exchange,
   ]
 
