@@ -17,6 +17,7 @@ let package = Package(
     .library(name: "Lupine", targets: ["Lupine"]),
     .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
+    .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -42,6 +43,8 @@ let package = Package(
       swiftSettings: strict),
     // The networking types that every Swift program knows, on the engine.
     .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
+    // The same under the name that programs for Linux import.
+    .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Alamofire's API on those.
     .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.
@@ -106,6 +109,12 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineURLSessionTests",
+      dependencies: [
+        "LupineURLSession", "Lupine", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",

@@ -21,6 +21,7 @@ import Testing
     "LupineURLSession": ["LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
+    "FoundationNetworking": ["LupineURLSession"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
@@ -38,9 +39,10 @@ import Testing
     }
   }
 
-  @Test("no file imports FoundationNetworking, which loads libcurl")
+  @Test("no file imports FoundationNetworking, except for the programs that are built with this package's")
   func noFoundationNetworking() {
-    for file in SourceTree.sources + SourceTree.tests {
+    // The toolchain's would load libcurl.
+    for file in SourceTree.sources + SourceTree.tests.filter({ $0.target != "Examples" }) {
       #expect(!file.imports.contains("FoundationNetworking"), "\(file.path)")
     }
   }
@@ -108,6 +110,9 @@ import Testing
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
+        "Sources/LupineURLSession/Messages/NSURLRequest.swift": 2,
+        "Sources/LupineURLSession/Protocols/ProtocolProperties.swift": 1,
+        "Sources/LupineURLSession/Protocols/URLProtocol.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,

@@ -257,8 +257,8 @@ public class Request: @unchecked Sendable {
     repeat {
       wanted = state
       switch wanted {
-      case .resumed: task.resume()
-      case .suspended: task.suspend()
+      case .resumed: task.resumeFully()
+      case .suspended: task.suspendOnce()
       // Not started before, if it wasn't: it would be sent.
       case .cancelled: cancelTask(task)
       case .initialized, .finished: break

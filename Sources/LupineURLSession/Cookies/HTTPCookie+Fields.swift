@@ -3,7 +3,7 @@
 public import Foundation
 
 extension HTTPCookie {
-  /// The cookies that a response's fields set; those that its server may not set are left out.
+  /// The cookies in a response's fields. Those of another domain are among them; a storage refuses those.
   ///
   /// - Parameters:
   ///   - headerFields: a response's fields, each name once. Set-Cookie fields that were joined with commas are taken
@@ -17,7 +17,7 @@ extension HTTPCookie {
     let now = Date()
     let values = headerFields.filter { $0.key.isSameFieldName(as: "Set-Cookie") }
     return values.sorted { $0.key < $1.key }.flatMap { JoinedSetCookie.lines(of: Array($0.value.utf8)) }
-      .compactMap { line in try? HTTPCookie(Cookie(SetCookie(line), from: source, now: now)) }
+      .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
   /// The Cookie field for those cookies, in their order; no field if there are none.

@@ -41,7 +41,7 @@ extension ResumeData {
   /// Reads what ``serialized`` has made. It may come from anywhere, so it is checked: it can't name any file but those
   /// that downloads make, neither by its path nor by a `file:` URL.
   ///
-  /// - Throws: `URLError.cannotOpenFile`, as the file of the download isn't known.
+  /// - Throws: `URLError.unsupportedURL`, as Foundation does, because the download isn't known.
   init(_ data: Data) throws(URLError) {
     guard data.count <= Self.serializedBytesMax, let record = try? JSONDecoder().decode(Record.self, from: data),
       let resumeData = ResumeData(record)
@@ -79,6 +79,6 @@ extension URLError {
       The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't created by this library. \
       Download the file from the start.
       """
-    return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: description])
+    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: description])
   }
 }

@@ -17,6 +17,8 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
+    /// Values that a URLProtocol has attached. They aren't sent, and requests are equal without regard to them.
+    var properties: ProtocolProperties?
 
     // Names of fields are compared as they are written, since that is how they are sent.
     static func == (left: Parts, right: Parts) -> Bool {
@@ -145,6 +147,12 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.mainDocumentURL = newValue } }
   }
 
+  /// The values that ``URLProtocol`` has attached to the request.
+  var properties: ProtocolProperties? {
+    get { storage.parts.properties }
+    set { change { $0.properties = newValue } }
+  }
+
   /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
@@ -185,14 +193,31 @@ public struct URLRequest: Hashable, Sendable {
     fields.first(field)
   }
 
-  /// Replaces the field of that name, or adds it; nil removes it.
+  /// Replaces the value of the field of that name, or adds the field; nil removes it. A field that exists keeps the
+  /// spelling of its name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
-    if let value { fields.set(name: field, value: value) } else { fields.remove(field) }
+    guard let value else { return fields.remove(field) }
+    guard Self.isFieldValue(value) else { return }
+    fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Adds a value to the field of that name, after a comma if the field is there already (RFC 9110 §5.3).
+  /// Adds a value to the field of that name, after a comma if the field is there already (RFC 9110 §5.3). A value with
+  /// CR, LF or NUL isn't stored.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+    guard Self.isFieldValue(value) else { return }
+    let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
+  }
+
+  /// The name of a field as the request has it, or else as it is given.
+  private func spelling(of name: String) -> String {
+    guard fields.contains(name) else { return name }
+    return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
+      ?? name
+  }
+
+  private static func isFieldValue(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
   }
 
   /// Seconds that Foundation gives a request that sets no timeout.
@@ -212,5 +237,22 @@ extension URLRequest: CustomStringConvertible {
   /// The URL as a string, without its user information.
   public var description: String {
     url == nil ? "url: nil" : ReadableText.url(url)
+  }
+}
+
+extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The request's properties by name. It omits the values of header fields, which may be credentials.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "url": ReadableText.url(url), "cachePolicy": cachePolicy, "timeoutInterval": timeoutInterval,
+        "mainDocumentURL": mainDocumentURL as Any, "httpMethod": httpMethod as Any, "fields": fields.map(\.name),
+        "httpBody": httpBody as Any, "httpBodyStream": httpBodyStream as Any,
+        "httpShouldHandleCookies": httpShouldHandleCookies,
+      ], displayStyle: .struct)
   }
 }

@@ -59,6 +59,15 @@ open class URLSession: NSObject, @unchecked Sendable {
       download = delegate as? any URLSessionDownloadDelegate
       selective = delegate as? any SelectiveDataDelegate
     }
+
+    /// A task's own delegate; for the protocols to which it doesn't conform, the session's.
+    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
+      session = delegate
+      task = delegate
+      data = delegate as? any URLSessionDataDelegate ?? others?.data
+      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
+      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
+    }
   }
 
   private struct MutableState {
@@ -207,7 +216,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Creates a suspended task that continues a download that has failed or was cancelled.
   ///
-  /// The task completes with `URLError.cannotOpenFile` if the data can't be read. It downloads the entire resource
+  /// The task completes with `URLError.unsupportedURL` if the data can't be read. It downloads the entire resource
   /// again if
   /// the partial file no longer exists or the resource has changed.
   ///
@@ -251,21 +260,26 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Unregisters a task after its delegate has been notified of the completion.
   func remove(_ task: URLSessionTask) {
-    let isLast = mutableState.withLock { state in
-      state.tasks.remove(task) && state.life == .invalidating && state.tasks.members.isEmpty
+    let (isIdle, isLast) = mutableState.withLock { state in
+      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
+      return (isIdle, isIdle && state.life == .invalidating)
     }
+    if isIdle { client.releaseRetired() }
     if isLast { becomeInvalid() }
   }
 
-  /// Calls a handler on the delegate queue with all tasks that haven't completed, oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
+  ///
+  /// A suspended task is among them if it was resumed before. A session that was invalidated has none.
   ///
   /// - Parameter completionHandler: Called once, also if there are no tasks.
   @preconcurrency
   open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-    delivery.perform { completionHandler(self.tasks) }
+    delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with all tasks that haven't completed, by kind, each oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, by kind, each oldest
+  /// first.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. An upload
   ///   task
@@ -278,7 +292,7 @@ open class URLSession: NSObject, @unchecked Sendable {
       ) -> Void
   ) {
     delivery.perform {
-      let tasks = self.tasks
+      let tasks = self.listedTasks
       let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
       let data = tasks.filter { !($0 is URLSessionUploadTask) }.compactMap { $0 as? URLSessionDataTask }
       completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
@@ -288,6 +302,11 @@ open class URLSession: NSObject, @unchecked Sendable {
   private var tasks: [URLSessionTask] {
     mutableState.withLock { $0.tasks.members }.sorted { $0.taskIdentifier < $1.taskIdentifier }
   }
+
+  /// Whether no task is registered.
+  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
+
+  private var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
 
   // MARK: Invalidation
 

@@ -18,6 +18,13 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     let finish: @Sendable ((any Error)?) -> Void
   }
 
+  override init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
+    super.init(session, request, identifier: identifier)
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() { super.init() }
+
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open override func cancel() {
     super.cancel()
@@ -25,23 +32,23 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override var decidesOnResponse: Bool {
-    guard let delegates = session?.delegates else { return false }
+    guard let delegates else { return false }
     return delegates.selective?.needsResponse(of: self) ?? (delegates.data != nil)
   }
 
   override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    guard let session, let delegate = session.delegates?.data else { return answer(true) }
+    guard let session, let delegate = delegates?.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }
 
   override func receive(_ data: Data) {
-    guard let session, let delegate = session.delegates?.data else { return grant(data.count) }
+    guard let session, let delegate = delegates?.data else { return grant(data.count) }
     if windowBytes == nil, owner == nil { body.withLock { $0.append(data) } }
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
   override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
-    guard let session, let delegates = session.delegates, let delegate = delegates.data else { return finish(error) }
+    guard let session, let delegates, let delegate = delegates.data else { return finish(error) }
     if windowBytes != nil {
       guard let selective = delegates.selective else { return finish(error) }
       return selective.urlSession(drain: self) { finish(error) }

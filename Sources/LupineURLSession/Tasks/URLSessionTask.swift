@@ -24,7 +24,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   /// The request's progress through its life cycle, independent of the caller's `State`.
-  private enum Stage {
+  enum Stage {
     case unstarted
     /// The request is being prepared.
     case starting
@@ -33,7 +33,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     case failed
   }
 
-  private struct MutableState {
+  struct MutableState {
     var state = State.suspended
     var stage = Stage.unstarted
     var session: URLSession?
@@ -42,6 +42,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
+    /// The number of calls to `resume` until the task is no longer suspended. A new task needs one.
+    var suspensionCount = 1
+    /// What few tasks have; nil until it is first set.
+    var options: TaskOptions?
     /// Whether the transfer has ended. The delegate's last calls are in progress.
     var isConcluding = false
 
@@ -55,15 +59,20 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The request with which the task was created. Nil for a download task with unreadable resume data.
   public let originalRequest: URLRequest?
 
-  private let client: EngineClient
-  private let mutableState: Mutex<MutableState>
+  let mutableState: Mutex<MutableState>
   package let place = RegistryPlace()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
     originalRequest = request
-    client = session.client
     mutableState = Mutex(MutableState(session: session))
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    taskIdentifier = 0
+    originalRequest = nil
+    mutableState = Mutex(MutableState())
   }
 
   // MARK: Overridden by subclasses
@@ -95,7 +104,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: Control
 
-  /// Starts the task, or continues a suspended one.
+  /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as often.
   ///
   /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
   /// task
@@ -104,6 +113,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     enum Action { case begin(URLSession), steer(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .suspended, let session = state.session else { return .nothing }
+      state.suspensionCount -= 1
+      guard state.suspensionCount == 0 else { return .nothing }
       state.state = .running
       switch state.stage {
       case .unstarted:
@@ -114,22 +125,23 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       }
     }
     switch action {
-    case .begin(let session): start(in: session)
+    case .begin(let session): startWhenDue(in: session)
     case .steer(let transfer): steer(transfer)
     case .nothing: break
     }
   }
 
-  /// Suspends the task until ``resume()`` is called.
+  /// Suspends the task until ``resume()`` has been called as often as this method. A new task is suspended once.
   ///
   /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
   /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
   /// already
-  /// been received may still be delivered. Does nothing if the task isn't in progress.
+  /// been received may still be delivered. Does nothing if the task was cancelled or has completed.
   open func suspend() {
     let transfer = mutableState.withLock { state -> (any TaskTransfer)? in
-      guard state.state == .running else { return nil }
+      guard state.state == .running || state.state == .suspended else { return nil }
       state.state = .suspended
+      state.suspensionCount += 1
       return state.transfer
     }
     if let transfer { steer(transfer) }
@@ -154,7 +166,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Sends the request, or completes the task with the error that prevents that.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
-      guard let request = try request.get() else { throw URLError(.badURL) }
+      guard let request = try request.get() else { throw URLError(.unsupportedURL) }
       guard session.owns(self) else {
         throw URLError(
           .cancelled,
@@ -163,7 +175,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
           ]
         )
       }
-      let transfer = try makeTransfer(request, in: session)
+      let transfer = try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
       let isWanted = mutableState.withLock { state in
         guard state.state == .running || state.state == .suspended else { return false }
         state.stage = .transferring(transfer)
@@ -186,11 +198,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Creates the transfer: over HTTP, or for a local resource if the engine refuses the URL and ``LocalContent`` serves
   /// it. HTTP is tried first, so that its requests don't pay for the check.
-  private func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
+  func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     let body = try makeBody()
     do throws(URLError) {
       return Transfer(
-        try client.convert(request, body: body), from: request, client: client,
+        try session.client.convert(request, body: body), from: request, client: session.client,
         delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
     } catch {
       guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
@@ -267,19 +279,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Permits that many more bytes of the body to be received.
   package func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
-  /// Discards the rest of the body. The task completes as if all of it had been received.
-  func discardBody() { exchanges?.discardBody() }
-
-  /// Discards the rest of the body and sends another request, whose response becomes the task's.
-  func sendInstead(_ request: URLRequest) throws(URLError) {
-    try exchanges?.sendInstead(request)
-  }
-
   var session: URLSession? { mutableState.withLock { $0.session } }
-  private var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
-  /// The transfer, if it is over HTTP.
-  private var exchanges: Transfer? { transfer as? Transfer }
-
+  var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
   /// The task's number, request and state, and the status code or the error if it has one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
@@ -318,9 +319,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     receive(response, answer: answer)
   }
 
-  func transfer(didReceive body: Data) { receive(body) }
+  func transfer(didReceive body: Data) {
+    receive(body)
+    updateProgress()
+  }
 
   func transfer(didSend byteCount: Int64) {
+    updateProgress()
     tellDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
       let before = self.mutableState.withLock { state in
         defer { state.reportedSentByteCount = byteCount }
@@ -340,8 +345,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
     guard isNew else { return }
     conclude(error) { error in
+      // A protocol may fail with an error of any type.
+      let error = error == nil ? nil : (self.transfer as? ProtocolTransfer)?.failure ?? error
       // This repeats `tellDelegate`, which would allocate a closure for each request.
-      guard let session = self.session, let delegate = session.delegates?.task else { return self.complete(error) }
+      guard let session = self.session, let delegate = self.delegates?.task else { return self.complete(error) }
       if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
       session.delivery.perform { self.complete(error, in: session, telling: delegate) }
     }
@@ -362,10 +369,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Whether the transfer's events are processed on the delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
-  private func tellDelegate(
+  func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
-    guard let session, let delegate = session.delegates?.task else { return otherwise() }
+    guard let session, let delegate = delegates?.task else { return otherwise() }
     if isDelegateQueueHere(session) { return call(session, delegate) }
     session.delivery.perform { call(session, delegate) }
   }
@@ -378,6 +385,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       return (state.session.take(), state.owner.take())
     }
     session?.remove(self)
+    updateProgress(isComplete: true)
+    options?.end()
     // Released outside the lock: it may be the last reference, and the owner's deinitializer may use this task.
     _ = owner
   }

@@ -10,11 +10,17 @@ import Foundation
 /// the
 /// method, after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
-  private let ownContent: UploadContent
+  private let ownContent: UploadContent?
 
   init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, identifier: Int) {
     ownContent = content
     super.init(session, request, identifier: identifier)
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    ownContent = nil
+    super.init()
   }
 
   override var content: UploadContent? { ownContent }
