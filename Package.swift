@@ -18,6 +18,7 @@ let package = Package(
     .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
     .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
+    .library(name: "LupineTesting", targets: ["LupineTesting"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -45,6 +46,8 @@ let package = Package(
     .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
     // The same under the name that programs for Linux import.
     .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
+    // Stubs for tests, on URLProtocol.
+    .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Alamofire's API on those.
     .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
     // The same under the name that programs written for Alamofire import.
@@ -113,7 +116,8 @@ let package = Package(
     .testTarget(
       name: "LupineURLSessionTests",
       dependencies: [
-        "LupineURLSession", "Lupine", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

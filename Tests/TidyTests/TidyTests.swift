@@ -22,6 +22,7 @@ import Testing
     "Lupine": ["LupineURLSession", "LupineEngine", "Foundation", "Dispatch", "Synchronization", "Glibc"],
     "Alamofire": ["Lupine"],
     "FoundationNetworking": ["LupineURLSession"],
+    "LupineTesting": ["LupineURLSession", "Foundation", "Dispatch", "Synchronization"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
@@ -108,6 +109,7 @@ import Testing
         "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
+        "Sources/LupineTesting/StubProtocol.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/NSURLRequest.swift": 2,

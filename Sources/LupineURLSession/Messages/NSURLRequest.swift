@@ -6,7 +6,7 @@ import Synchronization
 // Unchecked because the class is open. All state is in the Mutex.
 /// A request as an object. The subclass ``NSMutableURLRequest`` can be changed.
 ///
-/// ``URLRequest`` is the same as a value; convert with ``init(_:)`` and ``URLRequest/init(_:)``.
+/// ``URLRequest`` is the same as a value; each has an initializer that takes the other.
 open class NSURLRequest: NSObject, NSCopying, NSMutableCopying, @unchecked Sendable {
   /// The same as ``URLRequest/CachePolicy``.
   public typealias CachePolicy = URLRequest.CachePolicy

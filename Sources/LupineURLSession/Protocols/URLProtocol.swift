@@ -7,7 +7,7 @@ import Synchronization
 /// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
 ///
 /// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the
-/// classes that ``registerClass(_:)`` has registered, the latest first. The first class whose ``canInit(with:)-swift.method``
+/// classes that ``registerClass(_:)`` has registered, the latest first. The first class whose `canInit(with:)`
 /// returns true answers the request; otherwise the request is sent.
 ///
 /// ```swift

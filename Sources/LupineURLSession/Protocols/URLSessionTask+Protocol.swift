@@ -5,6 +5,9 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
+  /// The object that the protocols of the task's session share.
+  package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
+
   /// The request for which a protocol is being chosen or created; nil if no protocol was asked yet.
   var protocolRequest: URLRequest? { options?.state.withLock { $0.protocolRequest } }
 

@@ -6,8 +6,9 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// Creates tasks, each of which performs one request, and reports their progress to a delegate.
 ///
-/// The tasks of a session share its configuration, its connections and its delegate. All responses are delivered to the
-/// delegate; there are no completion handlers. A task does nothing until it is resumed:
+/// The tasks of a session share its configuration, its connections and its delegate. Responses are delivered to the
+/// delegate, to a completion handler, or to the caller of an async method such as ``data(for:delegate:)``. A task does
+/// nothing until it is resumed:
 ///
 /// ```swift
 /// final class Printer: NSObject, URLSessionDataDelegate {

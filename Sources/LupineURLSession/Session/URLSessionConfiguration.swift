@@ -43,6 +43,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var proxyDictionary: ProxyDictionary?
     /// The classes that are asked before the network.
     var protocolClasses: [URLProtocol.Type] = []
+    /// The object that the session's protocols share; nil for none.
+    var protocolContext: (any AnyObject & Sendable)?
     /// The maximum size of a body in memory, in bytes; nil for no limit.
     var bodyBytesMax: Int?
     /// The engine's settings.
@@ -244,6 +246,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   package var additionalFields: Fields? {
     get { snapshot.additionalFields }
     set { state.withLock { $0.additionalFields = newValue } }
+  }
+
+  /// The object that the session's protocols share, such as the rules of stubs; nil, the default, for none.
+  package var protocolContext: (any AnyObject & Sendable)? {
+    get { snapshot.protocolContext }
+    set { state.withLock { $0.protocolContext = newValue } }
   }
 
   /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them;
