@@ -24,7 +24,7 @@ final class StubProtocol: URLProtocol, @unchecked Sendable {
         send(reply)
       } else {
         let delay = TimeInterval(seconds) + TimeInterval(attoseconds) / 1e18
-        queue.asyncAfter(deadline: .now() + min(delay, Self.delaySecondsMax)) { self.send(reply) }
+        queue.asyncAfter(deadline: .now() + min(delay, Self.delaySecondsMax)) { [weak self] in self?.send(reply) }
       }
     } catch {
       client?.urlProtocol(self, didFailWithError: error)

@@ -40,6 +40,15 @@ public struct URLRequest: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
+
+    /// Whether there is nothing to send; false for a stream.
+    var isEmpty: Bool {
+      switch self {
+      case .none: true
+      case .data(let data): data.isEmpty
+      case .stream: false
+      }
+    }
   }
 
   /// The parts behind one reference: on its way a request is copied at many steps, and changed at few.

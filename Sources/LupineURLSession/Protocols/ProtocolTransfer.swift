@@ -3,10 +3,10 @@
 import Foundation
 import Synchronization
 
-/// Runs a ``URLProtocol`` for a task, and reports what it says to the observer as ``Transfer`` reports a response.
+/// Runs a ``URLProtocol`` for a task, and reports what it says to the task as ``Transfer`` reports a response.
 ///
 /// The protocol may report on any thread. Its events are queued, and delivered one at a time on the delivery queue, while
-/// the task isn't suspended and no answer of the observer is awaited. A redirect ends the protocol; another transfer,
+/// the task isn't suspended and no answer of the task is awaited. A redirect ends the protocol; another transfer,
 /// which may be of any kind, takes over.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
@@ -27,12 +27,13 @@ final class ProtocolTransfer: TaskTransfer {
 
   private struct State {
     var phase = Phase.unanswered
-    var observer: (any TransferObserver)?
+    /// The task; nil after the end.
+    var task: URLSessionTask?
     var loader: URLProtocol?
     var events: [Event] = []
     /// Whether an event is being delivered, or is about to be.
     var isDelivering = false
-    /// Whether the observer hasn't answered yet.
+    /// Whether the task hasn't answered yet.
     var isWaiting = false
     var isPaused = false
     var isCancelled = false
@@ -59,7 +60,6 @@ final class ProtocolTransfer: TaskTransfer {
   private let type: URLProtocol.Type
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  private unowned let task: URLSessionTask
   private let redirectCount: Int
   private let state: Mutex<State>
   /// The queue on which the protocol is started and stopped. It may block.
@@ -69,7 +69,7 @@ final class ProtocolTransfer: TaskTransfer {
   ///   - request: The request, with the session's fields and the task's body.
   ///   - type: The class that answers it.
   ///   - redirectCount: The number of redirects so far.
-  ///   - delivery: The queue on which the observer is called.
+  ///   - delivery: The queue on which the task is called.
   init(
     _ request: URLRequest, by type: URLProtocol.Type, redirectCount: Int, delivery: SerialQueue, windowBytes: Int?,
     task: URLSessionTask
@@ -79,8 +79,7 @@ final class ProtocolTransfer: TaskTransfer {
     self.redirectCount = redirectCount
     self.delivery = delivery
     self.windowBytes = windowBytes
-    self.task = task
-    state = Mutex(State(observer: task))
+    state = Mutex(State(task: task))
   }
 
   // MARK: Control
@@ -89,9 +88,8 @@ final class ProtocolTransfer: TaskTransfer {
     state.withLock { $0.startDate = Date() }
     let client = ProtocolClient(self)
     loading.async {
-      let isWanted = self.state.withLock { !$0.isCancelled && $0.observer != nil }
-      guard isWanted else { return }
-      let loader = self.type.init(task: self.task, cachedResponse: nil, client: client)
+      guard let task = self.state.withLock({ $0.isCancelled ? nil : $0.task }) else { return }
+      let loader = self.type.init(task: task, cachedResponse: nil, client: client)
       self.state.withLock { $0.loader = loader }
       loader.startLoading()
     }
@@ -145,8 +143,10 @@ final class ProtocolTransfer: TaskTransfer {
   /// Queues what the protocol has reported. Ignored after it was stopped.
   func add(_ event: Event) {
     state.withLock { state in
-      guard state.successor == nil else { return }
-      state.events.append(event)
+      switch state.phase {
+      case .unanswered, .answered: state.events.append(event)
+      case .redirected, .ended: break
+      }
     }
     advance()
   }
@@ -167,23 +167,23 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private func deliver(_ event: Event) {
-    guard let observer = state.withLock({ $0.isCancelled ? nil : $0.observer }) else {
+    guard let task = state.withLock({ $0.isCancelled ? nil : $0.task }) else {
       return complete(URLError(.cancelled))
     }
     switch event {
-    case .response(let response): present(response, to: observer)
+    case .response(let response): present(response, to: task)
     case .body(let data):
       guard case .answered = state.withLock({ $0.phase }) else { return complete(noResponse) }
       guard !data.isEmpty else { return }
       state.withLock { $0.receivedByteCount += Int64(data.count) }
-      observer.transfer(didReceive: data)
-    case .redirect(let request, let response): redirect(to: request, by: response, observer)
-    case .challenge(let challenge): ask(challenge)
+      task.transfer(didReceive: data)
+    case .redirect(let request, let response): redirect(to: request, by: response, of: task)
+    case .challenge(let challenge): ask(challenge, of: task)
     case .end(let error): complete(error)
     }
   }
 
-  private func present(_ response: URLResponse, to observer: any TransferObserver, thenEnds: Bool = false) {
+  private func present(_ response: URLResponse, to task: URLSessionTask, thenEnds: Bool = false) {
     let isFirst = state.withLock { state in
       guard case .unanswered = state.phase else { return false }
       state.phase = .answered
@@ -191,19 +191,19 @@ final class ProtocolTransfer: TaskTransfer {
       return true
     }
     guard isFirst else { return }
-    guard observer.decidesOnResponse else {
+    guard task.decidesOnResponse else {
       if thenEnds { complete(nil) }
       return
     }
     state.withLock { $0.isWaiting = true }
-    observer.transfer(didReceive: response) { isWanted in
+    task.transfer(didReceive: response) { isWanted in
       self.answer {
         if !isWanted { $0.isCancelled = true } else if thenEnds { $0.events = [.end(nil)] }
       }
     }
   }
 
-  /// Goes on after the observer's answer. Only the first answer counts.
+  /// Goes on after the task's answer. Only the first answer counts.
   private func answer(_ change: (inout State) -> Void) {
     state.withLock { state in
       guard state.isWaiting else { return }
@@ -213,31 +213,31 @@ final class ProtocolTransfer: TaskTransfer {
     advance()
   }
 
-  private func redirect(to request: URLRequest, by response: URLResponse, _ observer: any TransferObserver) {
+  private func redirect(to request: URLRequest, by response: URLResponse, of task: URLSessionTask) {
     guard redirectCount < task.redirectCountMax else { return complete(URLError(.httpTooManyRedirects)) }
     guard let url = response.url ?? self.request.url,
       let head = response as? HTTPURLResponse
         ?? HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
     else { return complete(URLError(.badServerResponse)) }
     state.withLock { $0.isWaiting = true }
-    observer.transfer(isRedirectedTo: request, by: head) { chosen in
+    task.transfer(isRedirectedTo: request, by: head) { chosen in
       self.delivery.perform { self.follow(chosen, head) }
     }
   }
 
   private func follow(_ chosen: URLRequest?, _ head: HTTPURLResponse) {
-    let observer = state.withLock { state -> (any TransferObserver)? in
+    let task = state.withLock { state -> URLSessionTask? in
       guard state.isWaiting, !state.isCancelled else { return nil }
       state.isWaiting = false
-      return state.observer
+      return state.task
     }
-    guard let observer else { return }
-    guard let chosen else { return present(head, to: observer, thenEnds: true) }
+    guard let task else { return }
+    guard let chosen else { return present(head, to: task, thenEnds: true) }
     do {
       let next = try task.makeTransfer(afterRedirectTo: chosen, count: redirectCount + 1)
       let (isPaused, isCancelled) = state.withLock { state in
         state.phase = .redirected(next)
-        (state.observer, state.events) = (nil, [])
+        (state.task, state.events) = (nil, [])
         return (state.isPaused, state.isCancelled)
       }
       stop()
@@ -249,7 +249,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
   }
 
-  private func ask(_ challenge: URLAuthenticationChallenge) {
+  private func ask(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
     state.withLock { $0.isWaiting = true }
     task.ask(challenge) { disposition, credential in
       self.answer { _ in }
@@ -267,17 +267,17 @@ final class ProtocolTransfer: TaskTransfer {
   }
 
   private func complete(_ error: (any Error)?) {
-    let observer = state.withLock { state -> (any TransferObserver)? in
+    let task = state.withLock { state -> URLSessionTask? in
       if case .ended = state.phase { return nil }
       state.phase = .ended
       state.events = []
       state.endDate = Date()
       state.failure = error
-      return state.observer.take()
+      return state.task.take()
     }
-    guard let observer else { return }
+    guard let task else { return }
     stop()
-    observer.transferDidComplete(
+    task.transferDidComplete(
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 

@@ -52,7 +52,7 @@ package final class EngineClient: Sendable {
     fields.appendMissing(sessionFields)
     try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     addContentType(of: request, to: &fields)
-    guard request.body == .none || request.httpMethod != "GET" else {
+    guard request.body.isEmpty || request.httpMethod != "GET" else {
       let text = "\(ReadableText.url(request.url)): a GET request can't have a body. Use another method."
       throw URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
     }
@@ -64,12 +64,7 @@ package final class EngineClient: Sendable {
   /// Declares the body of a POST or PUT as a form if there is no Content-Type field, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
     guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
-    switch request.body {
-    case .none: return
-    case .data(let data) where data.isEmpty: return
-    case .data, .stream: break
-    }
-    guard !fields.contains("Content-Type") else { return }
+    guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 

@@ -200,8 +200,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The maximum size of a body that a completion handler or an async method takes as `Data`, in bytes after decoding;
   /// nil, the default, for no limit.
   ///
-  /// A task whose body exceeds it is cancelled and completes with `URLError.dataLengthExceedsMaximum`. Downloads and
-  /// ``URLSession/bytes(for:delegate:)`` aren't limited, because they don't hold the body in memory.
+  /// A task whose body exceeds it is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
+  /// Downloads and ``URLSession/bytes(for:delegate:)`` aren't limited, because they don't hold the body in memory.
   open var bodyBytesMax: Int? {
     get { snapshot.bodyBytesMax }
     set { state.withLock { $0.bodyBytesMax = newValue } }

@@ -42,8 +42,10 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override func receive(_ data: Data) {
-    guard let session, let delegate = delegates?.data else { return grant(data.count) }
-    if windowBytes == nil, owner == nil { body.withLock { $0.append(data) } }
+    guard let session, let delegates, let delegate = delegates.data else { return grant(data.count) }
+    if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true {
+      body.withLock { $0.append(data) }
+    }
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 

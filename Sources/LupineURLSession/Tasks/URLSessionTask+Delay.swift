@@ -26,14 +26,14 @@ extension URLSessionTask {
     set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
   }
 
-  /// Starts the task, at its earliest date if it has one.
+  /// Starts the task, at its earliest date if it has one. The timer keeps neither the task nor the session.
   func startWhenDue(in session: URLSession) {
     guard let date = earliestBeginDate else { return start(in: session) }
     let delay = max(0, date.timeIntervalSinceNow)
     // An infinite or absurd delay would overflow the clock.
     let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
     DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
-      guard let self, self.isListed else { return }
+      guard let self, self.isListed, let session = self.session else { return }
       session.delivery.perform { self.beginDelayed(in: session) }
     }
   }
