@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
-// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. Layers, lowest first; each imports only what is below it.
+// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. The targets are listed from the lowest layer to the highest; each
+// imports only targets of lower layers.
 
 import PackageDescription
 
-// A dependency on another Swift package would be fetched by every user of the libraries, whatever
-// product needs it, so there is none here. Benchmarks/ and Fuzz/ are packages of their own.
+// There are no dependencies on other Swift packages, because every user of the libraries would download them, whichever
+// product needs them. Benchmarks/ and Fuzz/ are therefore separate packages.
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -24,37 +25,41 @@ let package = Package(
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
   targets: [
-    // What the system gives.
+    // Modules for the system's headers and libraries.
     .target(name: "CLupineLinux"),
     .systemLibrary(name: "CLupineOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLupineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
-    // The leaves, which do not know each other.
+    // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
-    // What composes them.
+    // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
-    // The networking types that every Swift program knows, on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine"], swiftSettings: strict),
-    // The same under the name that programs for Linux import.
+    // Leaves that use Foundation. They don't depend on the engine, so that SwiftPM builds them at the same time.
+    .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(name: "LupineFormats", swiftSettings: strict),
+
+    // Foundation's networking types, implemented on the engine.
+    .target(name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies"], swiftSettings: strict),
+    // The same types under the module name that programs for Linux import.
     .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Stubs for tests, on URLProtocol.
     .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
-    // Alamofire's API on those.
-    .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
-    // The same under the name that programs written for Alamofire import.
+    // Alamofire's API, implemented on Foundation's types.
+    .target(
+      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
+    // The same API under the module name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
-    // For the demo and the tests, and in no library: the server's side of sockets and TLS, and on top of it the origin
-    // server that they talk to.
+    // For the demo and the tests, and in no library: the server side of sockets and TLS, and an origin server that uses it.
     .target(name: "CLupineLoopback"),
     .target(
       name: "LupineLoopback", dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor"],
@@ -70,10 +75,10 @@ let package = Package(
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
-    // For the tests: a program whose main thread waits in one way or another.
+    // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
-    // And one in which any call to the system can be made to fail.
+    // A program for the tests, in which any system call can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
       path: "Tests/CLupineFaults"),
@@ -82,12 +87,12 @@ let package = Package(
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),
 
-    // And one that sends requests for hours: make soak.
+    // A program that sends requests for hours: `make soak`.
     .executableTarget(
       name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
       path: "Tests/LupineSoak", swiftSettings: strict),
 
-    // What tests of several targets need.
+    // Code shared by the tests of several targets.
     .target(
       name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
@@ -123,9 +128,8 @@ let package = Package(
     .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport",
-        "LupineMainQueue",
-        "LupineFaults",
+        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineEngine", "LupineOrigin",
+        "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -137,9 +141,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The simulated world, in which the tests run the engine, and the pool's model. It sees their internals by @testable
-// import, which a release build doesn't allow, so it is a target for tests. Fuzz/run, whose builds allow it, sets this
-// variable to get it as a library.
+// The simulated network, servers and clock in which tests run the engine, and the model of the pool. The target uses
+// `@testable import`, which a release build of a library doesn't allow, so it is a test target. Fuzz/run builds with
+// -enable-testing, and sets this variable to get the target as a library.
 let simulation: [Target.Dependency] = ["LupineEngine", "LupineRandom"]
 if Context.environment["LUPINE_FUZZ"] == nil {
   package.targets.append(
@@ -147,6 +151,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
       name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
+  package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

@@ -27,7 +27,7 @@ public struct EngineConfiguration: Sendable {
   /// reused. With more bytes left, the connection is closed. 64 KiB by default, far more than the body of a typical
   /// redirect; 0 to read none.
   public var drainedBytesMax = 64 * 1024
-  /// The maximum number of decoded body bytes that are held for a reader of the body's sequence; 256 KiB by default, at
+  /// The maximum number of decoded body bytes that wait for a reader of the body's sequence; 256 KiB by default, at
   /// least 1. The kernel's socket buffers come in addition.
   public var windowBytes = 256 * 1024
   /// The number of event loops, each with a thread; at least 1, 1 by default.

@@ -80,7 +80,7 @@ public struct EngineError: Error, Sendable {
   }
 
   /// The progress of the request, for the decision whether to send it again.
-  public enum Delivery: Int, Sendable, Hashable {
+  public enum Progress: Int, Sendable, Hashable {
     /// No byte of the request was sent.
     case nothingSent
     /// At least a part of the request was sent, and no byte of a response was received.
@@ -100,22 +100,32 @@ public struct EngineError: Error, Sendable {
   /// The underlying error or the exceeded limit, if there is one.
   public let cause: Cause?
   /// The progress of the request.
-  public let delivery: Delivery
+  public let progress: Progress
   /// Whether the connection had been used or idle before, so that the peer may have closed it just then.
   public let wasReused: Bool
 
   init(
     _ code: Code, _ phase: Phase, _ origin: Origin, proxy: Proxy? = nil, cause: Cause? = nil,
-    delivery: Delivery = .nothingSent, wasReused: Bool = false
+    progress: Progress = .nothingSent, wasReused: Bool = false
   ) {
     self.code = code
     self.phase = phase
     self.origin = origin
     self.proxy = proxy
     self.cause = cause
-    self.delivery = delivery
+    self.progress = progress
     self.wasReused = wasReused
   }
+}
+
+extension EngineError {
+  /// The same as `Progress`.
+  @available(*, deprecated, renamed: "Progress")
+  public typealias Delivery = Progress
+
+  /// The same as `progress`.
+  @available(*, deprecated, renamed: "progress")
+  public var delivery: Progress { progress }
 }
 
 extension EngineError: CustomStringConvertible {

@@ -99,7 +99,7 @@ struct Oracle {
       }
     require(isLegal, "failed without a justification: \(error.code), \(error)")
     if error.code == .timedOut { judgeTimeout(error, metrics, stream, end) }
-    if error.delivery == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
+    if error.progress == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
       require(lastSent <= start, "claims that nothing was sent")
     }
   }

@@ -5,11 +5,18 @@ import LupineURLSession
 
 /// A `multipart/form-data` body (RFC 7578) with parts from data, files and streams.
 ///
-/// Appending doesn't throw: the error of the first failed append is thrown when the form is encoded. A form of data and
-/// files may be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
+/// ```swift
+/// let form = MultipartFormData()
+/// form.append(Data("A photo".utf8), withName: "title")
+/// form.append(photo, withName: "photo", fileName: "photo.png", mimeType: "image/png")
+/// AF.upload(multipartFormData: form, to: "https://example.org/photos").validate().responseString { print($0.result) }
+/// ```
 ///
-/// Names, file names, media types and headers are written unchanged, without escaping. Reject quotation marks and line
-/// breaks in untrusted values before you append them.
+/// Appending doesn't throw; instead, encoding the form throws the error of the first failed append. A form of data and files may
+/// be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
+///
+/// Names, file names, media types and headers are written unchanged, without escaping. Reject quotation marks and line breaks in
+/// untrusted values before you append them.
 open class MultipartFormData: CustomStringConvertible {
   /// The size in bytes from which an upload encodes a form to a file rather than in memory: 10 MB, as in Alamofire.
   public static let encodingMemoryThreshold: UInt64 = 10_000_000

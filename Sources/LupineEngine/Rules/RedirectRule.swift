@@ -26,22 +26,22 @@ public struct RedirectRule: Sendable, Hashable {
     let origin = request.uri.origin
     guard count < countMax else {
       throw EngineError(
-        .tooManyRedirects, .receive, origin, cause: .maximum(countMax), delivery: .responseBegan)
+        .tooManyRedirects, .receive, origin, cause: .maximum(countMax), progress: .responseBegan)
     }
     let uri: URI
     do {
       uri = try request.uri.resolving(location)
     } catch {
-      throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), delivery: .responseBegan)
+      throw EngineError(.malformedResponse, .receive, origin, cause: .uri(error), progress: .responseBegan)
     }
     guard allowsDowngrade || origin.scheme == .http || uri.origin.scheme == .https else {
-      throw EngineError(.redirectRefused, .receive, origin, delivery: .responseBegan)
+      throw EngineError(.redirectRefused, .receive, origin, progress: .responseBegan)
     }
     var next = rewritten(request, after: head.status, staysAtOrigin: uri.origin == origin)
     next.uri = uri
     next.presentsIdentity = request.presentsIdentity && Self.keepsIdentity(from: origin, to: uri.origin)
     guard next.body.isReplayable else {
-      throw EngineError(.bodyNotReplayable, .receive, origin, delivery: .responseBegan)
+      throw EngineError(.bodyNotReplayable, .receive, origin, progress: .responseBegan)
     }
     return next
   }

@@ -1,22 +1,22 @@
-// Which credential a response asks for, and what is done about it (RFC 9110 §11.6). Pure: no request is sent from here.
+// The challenge of a response, and what follows from the delegate's answer (RFC 9110 §11.6). Pure: this code sends no request.
 
 package import Foundation
 import LupineEngine
 
 extension URLAuthenticationChallenge {
-  /// The challenge of a 401 response; nil if it offers no scheme that has an authentication method.
+  /// Creates the challenge of a 401 response; nil if the response offers no scheme that has an authentication method.
   ///
-  /// Basic is the only scheme that can be answered, so the first Basic challenge counts. Without one it is the first of
-  /// Digest, NTLM or Negotiate: the delegate and the monitors receive that, but no answer sends a credential. A challenge
-  /// without a realm gets the host as its realm.
+  /// Basic is the only scheme that sessions can answer, so the first Basic challenge is used. Without one, it is the first of
+  /// Digest, NTLM or Negotiate: the delegate and the monitors receive that challenge, but no answer sends a credential. If a
+  /// challenge has no realm, the host is its realm.
   ///
   /// - Parameters:
-  ///   - status: the response's status code.
-  ///   - fields: the response's fields.
-  ///   - uri: what was asked for.
-  ///   - previousFailureCount: how many credentials the request has shown before.
-  ///   - storage: where the default credential for the space is looked for.
-  ///   - response: the response as the delegate sees it.
+  ///   - status: The response's status code.
+  ///   - fields: The response's fields.
+  ///   - uri: The URI of the request.
+  ///   - previousFailureCount: The number of credentials that the server has rejected.
+  ///   - storage: The storage with the space's default credential.
+  ///   - response: The response as the delegate sees it.
   convenience init?(
     status: Int, fields: Fields, from uri: URI, previousFailureCount: Int, storage: URLCredentialStorage?,
     response: HTTPURLResponse?
@@ -34,20 +34,10 @@ extension URLAuthenticationChallenge {
       previousFailureCount: previousFailureCount, failureResponse: response)
   }
 
-  /// What follows from an answer.
-  enum Outcome: Sendable, Equatable {
-    /// The request is sent again, with that value of Authorization.
-    case authorize(String)
-    /// The response that asked stands as it is.
-    case stand
-    /// The request fails with `URLError.cancelled`.
-    case cancel
-  }
-
-  /// What is done when somebody has answered, or nobody was there to ask: `performDefaultHandling` then.
+  /// Returns the consequence of the delegate's answer. Without a delegate, `disposition` is `performDefaultHandling`.
   ///
-  /// By default the proposed credential is shown once, since a server that refused it would refuse it again. A server that
-  /// didn't ask for Basic isn't shown any: Basic sends the password itself.
+  /// Default handling sends the proposed credential once, because a server that has rejected it would reject it again. Only a
+  /// Basic challenge gets a credential, because Basic sends the password itself.
   func outcome(of disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) -> Outcome {
     let shown: URLCredential?
     switch disposition {
@@ -75,47 +65,47 @@ extension Challenge {
 }
 
 extension HTTPURLResponse {
-  /// Which schemes a 401 or 407 response offers, and what to do about it; nil for other responses.
+  /// The schemes that a 401 or 407 response offers, with a remedy; nil for other responses.
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:
-      let (offer, hasBasic) = offer(in: "WWW-Authenticate")
-      let remedy =
-        hasBasic
-        ? "Pass a valid user name and password to authenticate(username:password:)."
-        : "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the Authorization "
-          + "field."
-      return "The server requires a credential and \(offer). \(remedy)"
+      authenticationAdvice(
+        from: "server", in: "WWW-Authenticate",
+        ifBasic: "Pass a valid user name and password to authenticate(username:password:).",
+        otherwise: "authenticate(username:password:) supports only Basic. Enable Basic on the server, or set the "
+          + "Authorization field.")
     case 407:
-      let (offer, hasBasic) = offer(in: "Proxy-Authenticate")
-      let remedy =
-        hasBasic
-        ? "Add a valid user name and password to the proxy's URL: http://user:password@host:port."
-        : "Only Basic is supported. Enable Basic on the proxy."
-      return "The proxy requires a credential and \(offer). \(remedy)"
-    default: return nil
+      authenticationAdvice(
+        from: "proxy", in: "Proxy-Authenticate",
+        ifBasic: "Add a valid user name and password to the proxy's URL: http://user:password@host:port.",
+        otherwise: "Only Basic is supported. Enable Basic on the proxy.")
+    default: nil
     }
   }
 
-  private func offer(in field: String) -> (words: String, hasBasic: Bool) {
+  /// Describes the schemes in `field`, followed by the remedy for a peer that offers Basic or for one that doesn't.
+  private func authenticationAdvice(
+    from peer: String, in field: String, ifBasic remedy: String, otherwise otherRemedy: String
+  ) -> String {
     let challenges = Challenge.parse(value(forHTTPHeaderField: field) ?? "")
     let names = AuthenticationSchemes.names(challenges)
-    let words = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
-    return (words, challenges.contains { $0.isOf(scheme: "Basic") })
+    let offer = names.isEmpty ? "names no scheme" : "offers \(names.joined(separator: ", "))"
+    let hasBasic = challenges.contains { $0.isOf(scheme: "Basic") }
+    return "The \(peer) requires a credential and \(offer). \(hasBasic ? remedy : otherRemedy)"
   }
 }
 
 extension URLProtectionSpace {
-  /// A space of an origin's.
+  /// Creates the protection space of an origin.
   fileprivate convenience init(_ origin: Origin, realm: String?, method: String) {
-    // Each Unix socket is a host of its own, so that no service gets what was meant for another.
+    // Each Unix socket counts as a separate host, so that no service receives the credentials of another.
     let host = origin.socketPath ?? origin.host
     self.init(
       host: host, port: Int(origin.port), protocol: origin.scheme.rawValue, realm: realm ?? host,
       authenticationMethod: method)
   }
 
-  /// Whether it is at the URL's origin, or at the same host by https where http was asked for, at their own ports.
+  /// Returns whether the space is at the URL's origin, or at the same host over https if the URL is http, with default ports.
   package func isAt(_ url: URL) -> Bool {
     guard let origin = (try? URI(url.absoluteString))?.origin else { return false }
     let method = authenticationMethod

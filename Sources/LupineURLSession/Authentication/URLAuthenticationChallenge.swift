@@ -1,34 +1,44 @@
-// A server's or a proxy's demand for a credential, as a session hands it to its delegate.
+// URLAuthenticationChallenge: a request of a server for a credential, as a session passes it to its delegate.
 
 public import Foundation
 
-/// Who made a challenge, and is told what to do about it.
+/// The object that created a challenge and receives the answer to it.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
-  /// Shows a credential.
+  /// Answers the challenge with a credential.
   func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
-  /// Goes on without one.
+  /// Continues without a credential.
   func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
-  /// Gives the request up.
+  /// Cancels the request.
   func cancel(_ challenge: URLAuthenticationChallenge)
-  /// Does what is done if nobody is asked.
+  /// Continues as if there were no delegate.
   func performDefaultHandling(for challenge: URLAuthenticationChallenge)
-  /// Goes on to the response's next challenge.
+  /// Rejects this challenge and continues with the response's next one.
   func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }
 
-/// A demand for a credential.
+/// A server's request for a credential.
 public final class URLAuthenticationChallenge: NSObject, Sendable {
-  /// Where the credential is asked for, and how it would be shown.
+  /// The consequence of the delegate's answer to a challenge.
+  enum Outcome: Sendable, Equatable {
+    /// Sends the request again with this value of Authorization.
+    case authorize(String)
+    /// Delivers the response that contains the challenge.
+    case stand
+    /// Fails the request with `URLError.cancelled`.
+    case cancel
+  }
+
+  /// The server, realm and authentication method that the credential is for.
   public let protectionSpace: URLProtectionSpace
-  /// The credential that is shown if nobody says otherwise; nil if none is known.
+  /// The credential that is sent by default; nil if none is known.
   public let proposedCredential: URLCredential?
-  /// How many credentials the request has shown in vain.
+  /// The number of credentials that the server has rejected.
   public let previousFailureCount: Int
-  /// The response that asks for a credential; nil if it isn't a response that does.
+  /// The response with the challenge; nil if the challenge didn't come from a response.
   public let failureResponse: URLResponse?
-  /// What went wrong before, if it was an error.
+  /// The error of the previous attempt, if any.
   public let error: (any Error)?
-  /// Who made the challenge; nil for a session's own, which are answered by the completion handler.
+  /// The object that created the challenge. Nil if a session created it; the completion handler answers those.
   public let sender: (any URLAuthenticationChallengeSender)?
 
   /// Creates a challenge.
@@ -42,7 +52,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
       failureResponse: response, error: error, anySender: sender)
   }
 
-  /// Creates a challenge like another one, but of that sender.
+  /// Creates a copy of a challenge with another sender.
   public convenience init(
     authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
   ) {
@@ -52,13 +62,13 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
       error: challenge.error, anySender: sender)
   }
 
-  /// The protection space, the user of the proposed credential, and how many credentials were refused before.
+  /// The protection space, the user of the proposed credential, and the number of rejected credentials.
   public override var description: String {
     "URLAuthenticationChallenge(\(protectionSpace), proposed: \(proposedCredential?.description ?? "none"), "
       + "previous failures: \(previousFailureCount))"
   }
 
-  /// A session's own challenge has no sender.
+  /// Creates a challenge. A session's challenges have no sender.
   init(
     protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
     failureResponse: URLResponse?, error: (any Error)? = nil, anySender: (any URLAuthenticationChallengeSender)? = nil

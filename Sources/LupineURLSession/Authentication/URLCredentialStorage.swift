@@ -1,51 +1,51 @@
-// Where sessions look for credentials: by protection space and user, in memory.
+// URLCredentialStorage: the credentials of sessions by protection space and user, in memory.
 
 public import Foundation
 import Synchronization
 
-/// Credentials that sessions and applications share; it may be used from any thread.
+/// Credentials shared by sessions and the application. Safe to use from any thread.
 ///
-/// They are kept in memory until the process ends, `permanent` ones too, as there is no keychain on Linux. What is to be
-/// kept longer has to be set again at the next start. One whose persistence is `none` isn't kept at all.
+/// The credentials are kept in memory until the process ends, also those with `permanent` persistence, because Linux has no
+/// keychain. Set them again at the next start. Credentials with the persistence `none` aren't kept.
 public final class URLCredentialStorage: NSObject, Sendable {
   private struct Space {
     var credentials: [String: URLCredential] = [:]
     var defaultUser: String?
   }
 
-  /// The storage of the default configurations.
+  /// The storage used by `URLSessionConfiguration.default`.
   public static let shared = URLCredentialStorage()
 
   private let spaces = Mutex<[URLProtectionSpace: Space]>([:])
 
-  /// An empty storage of its own, which Foundation has no way to make.
+  /// Creates an empty, separate storage. Foundation has no initializer for this.
   public override init() {
     super.init()
   }
 
-  /// How many credentials there are; none of them is shown.
+  /// The number of credentials, without the credentials.
   public override var description: String {
     let counts = spaces.withLock { $0.values.map(\.credentials.count) }
     let credentials = ReadableText.count(counts.reduce(0, +), "credential")
     return "URLCredentialStorage(\(credentials), \(ReadableText.count(counts.count, "protection space")))"
   }
 
-  /// The credentials of all spaces, by the user's name.
+  /// The credentials of all spaces, by user name.
   public var allCredentials: [URLProtectionSpace: [String: URLCredential]] {
     spaces.withLock { $0.mapValues(\.credentials) }
   }
 
-  /// The credentials of a space by the user's name; nil if it has none.
+  /// Returns the credentials of a space by user name; nil if it has none.
   public func credentials(for space: URLProtectionSpace) -> [String: URLCredential]? {
     spaces.withLock { $0[space]?.credentials }
   }
 
-  /// Keeps a credential for a space, in place of one with the same user; one whose persistence is `none` isn't kept.
+  /// Stores a credential for a space and replaces one of the same user. Does nothing if its persistence is `none`.
   public func set(_ credential: URLCredential, for space: URLProtectionSpace) {
     keep(credential, for: space, isDefault: false)
   }
 
-  /// The credential that a session shows first; nil if none was set.
+  /// Returns the credential that a session sends by default; nil if none was set.
   public func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
     spaces.withLock { spaces in
       guard let space = spaces[space], let user = space.defaultUser else { return nil }
@@ -53,22 +53,22 @@ public final class URLCredentialStorage: NSObject, Sendable {
     }
   }
 
-  /// Keeps a credential as the space's default; one whose persistence is `none` isn't kept.
+  /// Stores a credential as the default of a space. Does nothing if its persistence is `none`.
   public func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
     keep(credential, for: space, isDefault: true)
   }
 
-  /// Removes a credential from a space, as its default too; one with another password isn't removed.
+  /// Removes a credential from a space, also as the default. Does nothing if the stored password differs.
   public func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
     remove(credential, for: space, options: nil)
   }
 
-  /// Removes a credential from a space, as its default too; one with another password isn't removed.
+  /// Removes a credential from a space, also as the default. Does nothing if the stored password differs.
   ///
   /// - Parameters:
-  ///   - credential: what is removed.
-  ///   - space: where it is removed.
-  ///   - options: whether copies on other devices go as well; without effect, since there are none.
+  ///   - credential: The credential.
+  ///   - space: The protection space.
+  ///   - options: Ignored, because credentials aren't shared with other devices.
   public func remove(
     _ credential: URLCredential, for space: URLProtectionSpace, options: [String: AnyObject]? = [:]
   ) {

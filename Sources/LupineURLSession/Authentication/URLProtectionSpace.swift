@@ -1,32 +1,32 @@
-// The part of a server, or the proxy, that one credential opens (RFC 9110 §11.5).
+// URLProtectionSpace: the part of a server, or the proxy, that one credential is for (RFC 9110 §11.5).
 
 public import Foundation
 
-/// Where a credential is valid: a server or a proxy, a realm of it, and a method of authentication.
+/// The scope of a credential: a server or a proxy, a realm, and an authentication method.
 ///
-/// Two are equal if all of that is; hosts are compared without case.
+/// Two spaces are equal if all of these are equal; the case of hosts is ignored.
 public final class URLProtectionSpace: NSObject, Sendable {
-  /// The server's or the proxy's host, as it was given.
+  /// The host of the server or proxy, as passed to the initializer.
   public let host: String
-  /// The server's or the proxy's port; the protocol's own, if 0 was given for a server.
+  /// The port of the server or proxy. If 0 was passed for a server, the protocol's default port.
   public let port: Int
-  /// The protocol by which the server is asked, such as `https`; nil for a proxy.
+  /// The server's protocol, such as `https`; nil for a proxy.
   public let `protocol`: String?
-  /// What kind of proxy it is, such as ``NSURLProtectionSpaceHTTPProxy``; nil for a server.
+  /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``; nil for a server.
   public let proxyType: String?
-  /// The realm's name, or nil if it has none.
+  /// The realm; nil if there is none.
   public let realm: String?
-  /// How a credential is shown, such as ``NSURLAuthenticationMethodHTTPBasic``.
+  /// The authentication method, such as ``NSURLAuthenticationMethodHTTPBasic``.
   public let authenticationMethod: String
 
-  /// Creates a space of a server.
+  /// Creates a protection space of a server.
   ///
   /// - Parameters:
-  ///   - host: the server's name or address, an IPv6 one without brackets.
-  ///   - port: its port; 0 stands for the protocol's own, 80 or 443.
-  ///   - protocol: the protocol by which it is asked, such as `https`, in any case.
-  ///   - realm: the realm that the server names; for one that names none, sessions take the host.
-  ///   - authenticationMethod: ``NSURLAuthenticationMethodDefault`` if nil.
+  ///   - host: The server's name or address; an IPv6 address has no brackets.
+  ///   - port: The server's port; 0 for the protocol's default port, 80 or 443.
+  ///   - protocol: The server's protocol, such as `https`, in any case.
+  ///   - realm: The realm that the server names. If it names none, sessions use the host.
+  ///   - authenticationMethod: The authentication method; ``NSURLAuthenticationMethodDefault`` if nil.
   public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
     self.host = host
     self.protocol = `protocol`
@@ -36,30 +36,31 @@ public final class URLProtectionSpace: NSObject, Sendable {
     self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
   }
 
-  /// Creates a space of a proxy.
+  /// Creates a protection space of a proxy.
   ///
   /// - Parameters:
-  ///   - proxyHost: the proxy's name or address, an IPv6 one without brackets.
-  ///   - port: its port.
-  ///   - type: what kind of proxy it is, such as ``NSURLProtectionSpaceHTTPProxy``, which nil stands for.
-  ///   - realm: the realm that the proxy names.
-  ///   - authenticationMethod: ``NSURLAuthenticationMethodDefault`` if nil.
+  ///   - proxyHost: The proxy's name or address; an IPv6 address has no brackets.
+  ///   - port: The proxy's port.
+  ///   - type: The type of the proxy; ``NSURLProtectionSpaceHTTPProxy`` if nil.
+  ///   - realm: The realm that the proxy names.
+  ///   - authenticationMethod: The authentication method; ``NSURLAuthenticationMethodDefault`` if nil.
   public init(proxyHost: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
     host = proxyHost
     self.port = port
     self.protocol = nil
-    // A space of a proxy's without a type would look like a server's.
+    // Without a type, the space of a proxy would look like that of a server.
     proxyType = type ?? NSURLProtectionSpaceHTTPProxy
     self.realm = realm
     self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
   }
 
-  /// Whether it is a proxy's.
+  /// Whether the space is that of a proxy.
   public override func isProxy() -> Bool { proxyType != nil }
 
-  /// Whether nobody on the way could read the password: over TLS, or by a method that doesn't send it.
+  /// Whether the password can't be read on the network: the server's protocol is https, or the method doesn't send the password.
   ///
-  /// A proxy is spoken to in clear, one for https too: its tunnel hides what is said to the server alone.
+  /// The connection to a proxy isn't encrypted, even for https requests, because the tunnel encrypts only the bytes for the
+  /// server.
   public var receivesCredentialSecurely: Bool {
     if `protocol`?.lowercased() == NSURLProtectionSpaceHTTPS { return true }
     let methods = [
@@ -68,16 +69,16 @@ public final class URLProtectionSpace: NSObject, Sendable {
     return methods.contains(authenticationMethod)
   }
 
-  /// Host, port, realm and method.
+  /// The host, port, realm and authentication method.
   public override var description: String {
     let kind = proxyType.map { "\($0) proxy " } ?? `protocol`.map { "\($0) " } ?? ""
     return "URLProtectionSpace(\(kind)\(host):\(port), realm: \(realm ?? "none"), \(authenticationMethod))"
   }
 
-  /// Whether the other one is a space of the same server or proxy, realm and method.
+  /// Returns whether the object is a space of the same server or proxy, realm and authentication method.
   public override func isEqual(_ object: Any?) -> Bool { (object as? URLProtectionSpace)?.key == key }
 
-  /// Hashes what `isEqual` compares.
+  /// A hash of the properties that `isEqual` compares.
   public override var hash: Int { key.hashValue }
 
   private struct Key: Hashable {
@@ -104,22 +105,22 @@ public final class URLProtectionSpace: NSObject, Sendable {
   }
 }
 
-/// A server that is asked by http.
+/// The protocol of a server over http.
 public let NSURLProtectionSpaceHTTP = "http"
-/// A server that is asked by https.
+/// The protocol of a server over https.
 public let NSURLProtectionSpaceHTTPS = "https"
-/// A proxy for http.
+/// The type of an HTTP proxy for http requests.
 public let NSURLProtectionSpaceHTTPProxy = "http"
-/// A proxy for https.
+/// The type of an HTTP proxy for https requests.
 public let NSURLProtectionSpaceHTTPSProxy = "https"
-/// A SOCKS proxy.
+/// The type of a SOCKS proxy.
 public let NSURLProtectionSpaceSOCKSProxy = "SOCKS"
 
-/// The method that a protocol uses if nothing else is said.
+/// The protocol's default authentication method.
 public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
-/// A form on a web page. No challenge asks for it, since a form is a page like another.
+/// A form on a web page. No challenge has this method, because the form is part of the page's content.
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
-/// The Basic scheme (RFC 7617), the one that sessions answer.
+/// The Basic scheme (RFC 7617), the only one that sessions answer.
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
 /// The Digest scheme (RFC 7616). Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"

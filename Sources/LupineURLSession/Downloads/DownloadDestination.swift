@@ -1,20 +1,20 @@
-// The step that gives a download's file its place.
+// DownloadDestination: moves a download's file to the destination that the caller has chosen.
 
 package import Foundation
 import Glibc
 import LupineEngine
 
-/// Where a downloaded file goes, and what may be changed for that.
+/// The destination of a downloaded file, and what may be created or replaced there.
 ///
-/// A move either happens as a whole or leaves the file where it was: nobody ever sees half a file at the destination.
-/// Within a file system it is one step; into another the file is copied beside the destination under a name of its own,
-/// and then given its name in one step.
+/// A move either succeeds completely or leaves the file in its place: the destination never has a partial file. Within
+/// one file system, the file is renamed. To another, it is copied to a temporary name next to the destination, and the
+/// copy is renamed.
 package struct DownloadDestination: Sendable {
   package let url: URL
-  /// Whether folders of the path that are missing are made.
+  /// Whether missing directories of the path are created.
   package let createsIntermediateDirectories: Bool
-  /// Whether a file, or a link, at the destination is replaced, which happens in the same step, so that it stays if the
-  /// move fails. A folder is never removed for a file.
+  /// Whether a file or a link at the destination is replaced. The rename replaces it, so it remains if the move fails. A
+  /// directory is never replaced.
   package let removesPreviousFile: Bool
 
   package init(url: URL, createsIntermediateDirectories: Bool = false, removesPreviousFile: Bool = false) {
@@ -23,13 +23,14 @@ package struct DownloadDestination: Sendable {
     self.removesPreviousFile = removesPreviousFile
   }
 
-  /// Moves a file there. The file keeps its permissions, those of its owner only.
+  /// Moves a file to the destination. The file keeps its permissions: only its owner can read and write it.
   ///
-  /// Its own place is refused, as `FileManager` does, whatever may be removed: the file would go with its download.
+  /// If the destination is the file itself, the move is refused even if files may be replaced, as by `FileManager`: the
+  /// download would remove the file.
   ///
-  /// - Throws: `CocoaError`, with Foundation's code for what failed: `.fileWriteFileExists`, `.fileNoSuchFile` for a
-  ///   missing folder, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly`, …, and what making
-  ///   folders throws.
+  /// - Throws: `CocoaError` with Foundation's code for the failure: `.fileWriteFileExists`, `.fileNoSuchFile` for a
+  ///   missing directory, `.fileWriteNoPermission`, `.fileWriteOutOfSpace`, `.fileWriteVolumeReadOnly` and others; also
+  ///   the errors of creating directories.
   package func move(from source: URL) throws {
     guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
     if createsIntermediateDirectories {
@@ -46,7 +47,7 @@ package struct DownloadDestination: Sendable {
         try File.move(source.path, to: url.path, replaces: removesPreviousFile)
       } catch  where error.code == EXDEV {
         try copy(from: source)
-        // The copy is complete; a source that can't be removed is the system's to clean up.
+        // The copy is complete. If the source can't be removed, the system cleans up the temporary directory.
         try? File.remove(source.path)
       }
     } catch {
@@ -54,16 +55,16 @@ package struct DownloadDestination: Sendable {
     }
   }
 
-  // A link that stands at the destination is another file than what it leads to; the folders' links count.
+  // Links among the directories are resolved. A link at the destination itself isn't the file that it leads to.
   private func isPlace(of source: URL) -> Bool {
     url.lastPathComponent == source.lastPathComponent
       && url.deletingLastPathComponent().resolvingSymlinksInPath().path
         == source.deletingLastPathComponent().resolvingSymlinksInPath().path
   }
 
-  /// Copies the file to a neighbour of the destination, and gives that its name.
+  /// Copies the file to a temporary name next to the destination, and renames the copy.
   private func copy(from source: URL) throws(SystemError) {
-    // Moving the neighbour would find that out, but only behind a copy of everything.
+    // Renaming the copy would fail too, but only after the entire file has been copied.
     guard removesPreviousFile || !File.exists(url.path) else { throw SystemError(call: "rename", code: EEXIST) }
     let neighbour = url.deletingLastPathComponent().appending(path: ".\(DownloadFileName.random())").path
     let input = try File(reading: source.path)
@@ -113,9 +114,9 @@ package struct DownloadDestination: Sendable {
 }
 
 extension WritableFile {
-  /// Writes all of another file to the start of this one.
+  /// Writes the entire content of another file to this one, from its start.
   fileprivate func write(contentsOf input: borrowing File) throws(SystemError) {
-    // As much as the loop reads at once from a socket: more gains little.
+    // 64 KiB, as much as the loop reads from a socket at once. More gains little.
     let pieceBytes = 64 * 1024
     var piece: [UInt8] = []
     var offset: UInt64 = 0

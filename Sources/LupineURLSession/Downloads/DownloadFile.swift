@@ -1,13 +1,14 @@
-// The temporary file that a download's body is written to.
+// DownloadFile: the temporary file to which a download's body is written.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
-/// A file that a body goes to piece by piece. It has an end: finished, kept or abandoned; without one it is removed.
+/// A file to which a body is written piece by piece. It ends with `finish`, `keep` or `abandon`; if none is called, the
+/// file is removed.
 ///
-/// After the first failure nothing is left on disk. What comes behind an end is ignored, since pieces may be under way
-/// to it. Calls may come from any thread, one after the other, and block as long as the disk does.
+/// The first failure removes the file. Later calls are ignored, because pieces may still be in flight. Calls may come
+/// from any thread, one at a time, and block the thread while the disk is busy.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {
     /// Nil after the end.
@@ -16,15 +17,15 @@ final class DownloadFile: Sendable {
     var failure: URLError?
   }
 
-  /// Where it is.
+  /// The URL of the file.
   let url: URL
-  /// What is downloaded, for errors.
+  /// The URL that is downloaded, for error messages.
   private let source: URL?
-  /// How many bytes the whole file will have; nil if that isn't known.
+  /// The length of the complete file in bytes; nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 
-  /// Takes over an open file that holds `byteCount` bytes already.
+  /// Creates the object for an open file that already has `byteCount` bytes.
   init(_ file: consuming WritableFile, holding byteCount: UInt64 = 0, from source: URL?, total: UInt64? = nil) {
     url = URL(filePath: file.path)
     self.source = source
@@ -34,7 +35,7 @@ final class DownloadFile: Sendable {
 
   deinit { abandon() }
 
-  /// Makes an empty file in a folder, readable by its owner only.
+  /// Creates an empty file in a directory. Only its owner can read it.
   ///
   /// - Throws: `URLError.cannotCreateFile`.
   static func create(
@@ -48,12 +49,12 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// Opens the file of an earlier download behind what that has received; what is longer is cut off.
+  /// Opens the file of an earlier download, to append to the bytes that were received. Cuts off anything beyond them.
   ///
-  /// Nil if there is no such file any more, or it can't be the one: it is shorter, or a link, or another user's. Then
-  /// the download starts afresh.
+  /// Returns nil if the file no longer exists, or can't be the same: it is shorter, a link, or another user's. Then the
+  /// download starts over.
   ///
-  /// - Throws: `URLError.cannotOpenFile` if the file is there and can't be opened.
+  /// - Throws: `URLError.cannotOpenFile` if the file exists but can't be opened.
   static func reopen(_ resumeData: ResumeData) throws(URLError) -> DownloadFile? {
     do throws(SystemError) {
       let file = try WritableFile(reopening: resumeData.path)
@@ -70,19 +71,19 @@ final class DownloadFile: Sendable {
     }
   }
 
-  /// How many bytes it holds.
+  /// The number of bytes in the file.
   var byteCount: UInt64 { state.withLock { $0.byteCount } }
 
   /// Appends a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`; then the file is gone.
+  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
   func write(_ data: Data) throws(URLError) {
     try write(data.span)
   }
 
   /// Appends a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`; then the file is gone.
+  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
   func write(_ bytes: borrowing Span<UInt8>) throws(URLError) {
     let error = state.withLock { state -> SystemError? in
       do throws(SystemError) {
@@ -96,9 +97,9 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Drops what was received, as the server sends the body from its start after all.
+  /// Removes all bytes from the file, because the server sends the body from its start.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`; then the file is gone.
+  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
   func startAfresh(total: UInt64?) throws(URLError) {
     self.total.withLock { $0 = total }
     let error = state.withLock { state -> SystemError? in
@@ -113,28 +114,30 @@ final class DownloadFile: Sendable {
     if let error { throw fail(.cannotWriteToFile, .written, error) }
   }
 
-  /// Closes the file, which is complete, and hands it over.
+  /// Closes the complete file and returns its URL. The file belongs to the caller from now on.
   ///
-  /// - Parameter byteCountDue: how many bytes it has to hold, the `total` of ``ResumeAnswer/append(at:total:)``: a part
-  ///   may end well, as chunks do, before all of it came. Nil for a body whose framing says when it is complete.
-  /// - Throws: `URLError.cannotCloseFile` if its last bytes found no room, `.badServerResponse` if it hasn't the bytes
-  ///   that are due, and the error of an earlier call; then the file is gone. `.cancelled` if it was kept or abandoned.
+  /// - Parameter byteCountDue: The number of bytes that the file must have, the `total` of
+  ///   ``ResumeAnswer/append(at:total:)``: the framing of a part may be complete although the server has sent less. Nil
+  ///   if the framing of the body determines when it is complete.
+  /// - Throws: `URLError.cannotCloseFile` if the last bytes couldn't be written, `.badServerResponse` if the file has
+  ///   another length, or the error of an earlier call. The file has been removed then. `.cancelled` if the file was
+  ///   kept or abandoned.
   func finish(byteCountDue: UInt64? = nil) throws(URLError) -> URL {
     try close()
     if let byteCountDue, byteCountDue != byteCount { throw failIncomplete(byteCountDue) }
     return url
   }
 
-  /// Closes the file and leaves it where it is, for resume data.
+  /// Closes the file without removing it, for resume data.
   ///
-  /// - Throws: what `finish` throws.
+  /// - Throws: The errors of `finish`.
   func keep() throws(URLError) {
     try close()
   }
 
   /// Closes and removes the file.
   func abandon() {
-    // Let go of it under the lock, so that one call alone removes the name.
+    // Taken under the lock, so that only one call removes the name.
     let wasOpen = state.withLock { state in state.file.take() != nil }
     if wasOpen { try? File.remove(url.path) }
   }
@@ -169,7 +172,7 @@ final class DownloadFile: Sendable {
     return fail(URLError(code, failure, url: source))
   }
 
-  /// Removes the file and remembers why.
+  /// Removes the file and stores the reason.
   private func fail(_ error: URLError) -> URLError {
     state.withLock { state in
       _ = state.file.take()
@@ -180,11 +183,11 @@ final class DownloadFile: Sendable {
   }
 }
 
-/// What the temporary files of downloads are called.
+/// The names of downloads' temporary files.
 enum DownloadFileName {
   private static let prefix = "lupine-download-"
   private static let suffix = ".tmp"
-  /// 128 random bits, so that nobody guesses a name in a folder that is everybody's.
+  /// 32 hex digits: 128 random bits, so that names in a shared directory can't be guessed.
   private static let digitCount = 32
 
   static func random() -> String {
@@ -192,7 +195,8 @@ enum DownloadFileName {
     return prefix + digits.joined() + suffix
   }
 
-  /// Whether a name is one of these. Resume data comes from the caller's store, and must not name just any file.
+  /// Whether a file name is one of a download. Resume data comes from the caller's storage, and must not name other
+  /// files.
   static func matches(_ name: some StringProtocol) -> Bool {
     guard name.hasPrefix(prefix), name.hasSuffix(suffix) else { return false }
     let digits = name.utf8.dropFirst(prefix.utf8.count).dropLast(suffix.utf8.count)

@@ -1,10 +1,10 @@
-// What is said when a download's file can't be created, opened or written: what, where, and what to do.
+// DownloadFileFailure: the error message of a download's file that can't be created, opened or written.
 
 import Foundation
 import Glibc
 import LupineEngine
 
-/// A system call that failed on a download's file.
+/// A failed system call on a download's file.
 struct DownloadFileFailure {
   enum Action: String {
     case created, opened, written
@@ -13,7 +13,7 @@ struct DownloadFileFailure {
   let action: Action
   let path: String
   let error: SystemError
-  /// How far the download had come, and how many bytes there are in all, if that is known.
+  /// The number of bytes received, and the total number if it is known.
   var received: (count: UInt64, total: UInt64?)?
 
   var description: String {
@@ -26,7 +26,7 @@ struct DownloadFileFailure {
     return " after \(grouped(received.count))\(total) bytes"
   }
 
-  /// The system's text without the call's name, which says nothing that the sentence doesn't.
+  /// The system's text without the name of the call, which the sentence makes redundant.
   private var reason: String {
     let text = error.description
     return text.hasPrefix("\(error.call): ") ? String(text.dropFirst(error.call.count + 2)) : text
@@ -42,7 +42,7 @@ struct DownloadFileFailure {
     }
   }
 
-  /// A number in groups of three digits.
+  /// Formats a number with its digits in groups of three.
   private func grouped(_ number: UInt64) -> String {
     let digits = String(number)
     return digits.enumerated().reduce(into: "") { text, digit in
@@ -53,7 +53,7 @@ struct DownloadFileFailure {
 }
 
 extension URLError {
-  /// A failure of a download's file, with the system's error as the underlying one.
+  /// Creates the error for a failure of a download's file, with the system's error as the underlying error.
   init(_ code: Code, _ failure: DownloadFileFailure, url: URL?) {
     var info: [String: Any] = [
       NSLocalizedDescriptionKey: failure.description, NSUnderlyingErrorKey: failure.error.posixError,
@@ -65,11 +65,11 @@ extension URLError {
 }
 
 extension SystemError {
-  /// The error as Foundation knows it, for callers that look for its code.
+  /// The equivalent `POSIXError`, for callers that check its code; the error itself if there is none.
   var posixError: any Error {
     POSIXErrorCode(rawValue: code).map { POSIXError($0) as any Error } ?? self
   }
 
-  /// There is no such file, or what is there isn't a file that this user made for itself alone.
+  /// Whether the error means that the file doesn't exist, or isn't a regular file that this user has created.
   var isMissingOrForeignFile: Bool { [ENOENT, ENOTDIR, ELOOP, EISDIR, EINVAL, EPERM, ENXIO].contains(code) }
 }

@@ -1,18 +1,18 @@
-// What a download's task does with the response: which file its body goes to, and what becomes of the files in the end.
+// DownloadWriter: decides to which file a download's body is written, and which files are kept at the end.
 
 import Foundation
 
-/// The files of one download, from the first head to its end. Its calls block as long as the disk does.
+/// The files of one download. Calls block the thread while the disk is busy.
 struct DownloadWriter: ~Copyable {
-  /// What is to become of a response whose head came.
+  /// What to do with a response after its head has arrived.
   enum Decision: Equatable {
-    /// Its body is the representation from its start, or an answer of its own.
+    /// Write its body to the file from the start.
     case take
-    /// Its body goes behind what is there.
+    /// Append its body to the bytes of the earlier download.
     case append(at: UInt64, total: UInt64)
-    /// Its body is of no interest, as the file is complete.
+    /// Discard its body, because the file is already complete.
     case discard
-    /// Its body is of no interest: this request is to be sent instead.
+    /// Discard its body and send this request instead.
     case sendInstead(URLRequest)
   }
 
@@ -21,30 +21,30 @@ struct DownloadWriter: ~Copyable {
     let file: DownloadFile
   }
 
-  /// The file that is complete when the response is.
+  /// The file to which the body is written.
   private struct Target {
     let file: DownloadFile
-    /// How many bytes it has to hold; nil if the framing of the body says that.
+    /// The number of bytes that it must have at the end; nil if the framing of the body determines that.
     var byteCountDue: UInt64?
   }
 
-  /// What the download began with, until its file is opened.
+  /// The resume data, until the file of the earlier download is opened.
   private var unopened: ResumeData?
   private var earlier: Earlier?
-  /// The request for everything, if that is what is asked for in place of the rest.
+  /// The request for the entire resource, if it was sent instead of the one for the rest.
   private var freshRequest: URLRequest?
   private var target: Target?
   private var hasEnded = false
 
   init(resuming data: ResumeData? = nil) { unopened = data }
 
-  /// How many bytes are in the file that the body goes to.
+  /// The number of bytes in the file to which the body is written.
   var byteCount: UInt64 { target?.file.byteCount ?? 0 }
 
-  /// Opens what an earlier download has left, and returns the request to send: for the rest, or for everything if the
-  /// file is gone. Nil if there was no earlier download.
+  /// Opens the file of the earlier download. Returns the request to send: for the rest of the resource, or for all of it
+  /// if the file no longer exists. Returns nil if there was no earlier download.
   ///
-  /// - Throws: `URLError.cannotOpenFile`; `.cancelled` behind the end.
+  /// - Throws: `URLError.cannotOpenFile`; `.cancelled` after the end.
   mutating func open() throws(URLError) -> URLRequest? {
     if hasEnded { throw URLError(.cancelled) }
     guard let data = unopened.take() else { return nil }
@@ -55,10 +55,10 @@ struct DownloadWriter: ~Copyable {
 
   /// Chooses the file for a response's body.
   ///
-  /// - Throws: `URLError.cannotCreateFile`, or what emptying the file of an earlier download throws.
+  /// - Throws: `URLError.cannotCreateFile`, or the error of emptying the file of the earlier download.
   mutating func begin(_ response: URLResponse) throws(URLError) -> Decision {
     if hasEnded { throw URLError(.cancelled) }
-    // Only downloads over HTTP leave resume data.
+    // Only downloads over HTTP produce resume data.
     guard let earlier, let response = response as? HTTPURLResponse else {
       target = Target(file: try makeFile(response))
       return .take
@@ -96,33 +96,33 @@ struct DownloadWriter: ~Copyable {
 
   /// Writes a piece of the body.
   ///
-  /// - Throws: `URLError.cannotWriteToFile`; then the file is gone.
+  /// - Throws: `URLError.cannotWriteToFile`. The file has been removed then.
   func write(_ data: Data) throws(URLError) {
     try target?.file.write(data)
   }
 
-  /// The response is complete: returns its file, which is the caller's from now on.
+  /// Ends the download after a complete response. Returns its file, which belongs to the caller from now on.
   ///
-  /// - Throws: what closing the file throws; `.badServerResponse` if bytes are missing; then the file is gone.
+  /// - Throws: The error of closing the file, or `.badServerResponse` if bytes are missing. The file has been removed
+  ///   then.
   mutating func finish() throws(URLError) -> URL {
     guard !hasEnded, let target else { throw URLError(.cancelled) }
     hasEnded = true
-    // The answer was none to the question: what is there stays for another attempt.
+    // The response didn't answer the request for the rest, so the earlier file is kept for another attempt.
     if let earlier, earlier.file !== target.file { try? earlier.file.keep() }
     return try target.file.finish(byteCountDue: target.byteCountDue)
   }
 
-  /// The download ends without being complete, and nothing stays.
+  /// Ends an incomplete download and removes its files.
   mutating func abandon() {
     hasEnded = true
-    // Opened first, since not every file that is named may be removed.
+    // Opened first, because that checks whether the file may be removed.
     if let data = unopened.take() { (try? DownloadFile.reopen(data))?.abandon() }
     target?.file.abandon()
     earlier?.file.abandon()
   }
 
-  /// The download ends without being complete: returns what it takes to go on with it. What can't be gone on with is
-  /// removed, and nil returned.
+  /// Ends an incomplete download and returns its resume data. Removes the files and returns nil if it can't be resumed.
   mutating func stop(request: URLRequest?, response: HTTPURLResponse?) -> Data? {
     guard !hasEnded else { return nil }
     if let unopened {
@@ -135,9 +135,9 @@ struct DownloadWriter: ~Copyable {
         request: request, response: response, file: file.url, receivedByteCount: file.byteCount, earlier: earlier?.data)
     }
     let kept = [target?.file, earlier?.file].compactMap(\.self).first { $0.url.path == resumeData?.path }
-    // Closing finds out that the disk is full, as the case may be; the file is gone then.
+    // Closing may report that the disk is full. The file has been removed then.
     let isKept = kept.map { (try? $0.keep()) != nil } ?? false
-    // The one that is kept has had its end.
+    // Has no effect on the file that was kept.
     abandon()
     return isKept ? resumeData?.serialized : nil
   }

@@ -1,14 +1,15 @@
-// Resume data as bytes: JSON, since the property list parser can't be trusted with what it is given.
+// ResumeData+Serialization: resume data as JSON. Foundation's property list parser isn't safe with untrusted input.
 
 import Foundation
 import LupineEngine
 
 extension ResumeData {
-  /// Bytes of serialised resume data at most: four heads of the largest size, as JSON may need more than the fields do.
+  /// The maximum length of serialized resume data: 256 KiB, four heads of the maximum size, because JSON may need more
+  /// bytes than the fields.
   private static let serializedBytesMax = 256 * 1024
   private static let version = 1
 
-  /// The form in which it is kept. Names are short and fixed, as old files have to be read.
+  /// The JSON object. Its names must not change, so that resume data of earlier versions can be read.
   private struct Record: Codable {
     let version: Int
     let url: String
@@ -23,7 +24,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The bytes that a caller keeps; nil if they would be more than can be read again.
+  /// The bytes for the caller to store; nil if they would exceed the length that can be read again.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {
@@ -38,10 +39,12 @@ extension ResumeData {
     return data
   }
 
-  /// Reads what ``serialized`` has made. It may come from anywhere, so it is checked: it can't name any file but those
-  /// that downloads make, neither by its path nor by a `file:` URL.
+  /// Reads serialized resume data.
   ///
-  /// - Throws: `URLError.unsupportedURL`, as Foundation does, because the download isn't known.
+  /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can name a file other than those that
+  /// downloads create.
+  ///
+  /// - Throws: `URLError.unsupportedURL` if the data isn't valid, as in Foundation.
   init(_ data: Data) throws(URLError) {
     guard data.count <= Self.serializedBytesMax, let record = try? JSONDecoder().decode(Record.self, from: data),
       let resumeData = ResumeData(record)

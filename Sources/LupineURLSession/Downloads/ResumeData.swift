@@ -1,40 +1,40 @@
-// What it takes to go on with a download: the request, how to tell that the resource is still the same, and the file.
+// ResumeData: what is needed to resume a download: the request, a validator of the resource, and the partial file.
 
 import Foundation
 import LupineEngine
 
-/// A download that was stopped, as its caller keeps it: in memory or on disk, over restarts of the program.
+/// A stopped download, as the caller stores it, in memory or on disk, even across restarts of the program.
 ///
-/// It holds the fields that the request was made with, `Authorization` and `Cookie` included, as the download can't be
-/// gone on with otherwise; whoever stores it stores them. What the session adds, cookies among it, isn't in it.
+/// It contains the request's own fields, including `Authorization` and `Cookie`, because the download can't be resumed
+/// without them. It doesn't contain the fields that the session adds, such as stored cookies.
 struct ResumeData: Sendable, Equatable {
-  /// The URL that was asked for first. Redirects are followed anew: what they lead to may have changed or expired, and
-  /// the request's credentials belong to this origin alone.
+  /// The URL of the original request. Redirects are followed again, because their targets may have changed or expired,
+  /// and because the request's credentials are meant for this origin only.
   let url: URL
-  /// The request's own fields, without those that ask for a range.
+  /// The request's own fields, without those that request a range.
   let fields: Fields
-  /// Seconds to wait for the peer, if the request said so.
+  /// The request's timeout in seconds, if it had one.
   let timeoutInterval: TimeInterval?
   let handlesCookies: Bool
   let mainDocumentURL: URL?
 
-  /// What the server has to confirm, so that old and new bytes are of one representation.
+  /// The validator that the server must confirm, so that old and new bytes belong to the same representation.
   let validator: Validator
-  /// The file with what was received.
+  /// The path of the partial file.
   let path: String
-  /// How many bytes of it are received, at least 1.
+  /// The number of bytes received, at least 1.
   let receivedByteCount: UInt64
-  /// How many bytes there are in all; nil if that isn't known.
+  /// The length of the complete file in bytes; nil if it is unknown.
   let totalByteCount: UInt64?
 
-  /// Something that differs whenever a byte does (RFC 9110 §8.8.1).
+  /// A strong validator, which changes whenever the content changes (RFC 9110 §8.8.1).
   enum Validator: Sendable, Equatable {
     /// A strong entity tag, with its quotation marks.
     case entityTag(String)
-    /// A date of Last-Modified, as it came.
+    /// The value of Last-Modified, as received.
     case lastModified(String)
 
-    /// What If-Range says (RFC 9110 §13.1.5).
+    /// The value of the If-Range field (RFC 9110 §13.1.5).
     var text: String {
       switch self {
       case .entityTag(let text), .lastModified(let text): text
@@ -42,19 +42,17 @@ struct ResumeData: Sendable, Equatable {
     }
   }
 
-  /// The request for the rest, to be sent without further changes.
-  ///
-  /// Its answer goes to ``ResumeAnswer``.
+  /// Returns the request for the rest of the resource. Send it unchanged; ``ResumeAnswer`` interprets the response.
   func makeRequest() -> URLRequest {
     var request = makeFreshRequest()
     request.fields.set(name: "Range", value: "bytes=\(receivedByteCount)-")
     request.fields.set(name: "If-Range", value: validator.text)
-    // Offsets in a coded body count coded bytes, and the file holds decoded ones.
+    // Offsets in a coded body count coded bytes, but the file has decoded bytes.
     request.fields.set(name: "Accept-Encoding", value: "identity")
     return request
   }
 
-  /// The request for everything, as it was sent first.
+  /// Returns the request for the entire resource, the same as the original one.
   func makeFreshRequest() -> URLRequest {
     var request = URLRequest(url: url)
     if let timeoutInterval { request.timeoutInterval = timeoutInterval }
@@ -66,20 +64,21 @@ struct ResumeData: Sendable, Equatable {
 }
 
 extension ResumeData {
-  /// What to go on with after a download was stopped; nil if it can't be gone on with.
+  /// Returns the resume data of a stopped download, or nil if it can't be resumed.
   ///
-  /// It can if the request was a GET without a body and without a range of its own, the response is a 200 of a server
-  /// that serves ranges, or a 206 that goes on with `earlier`, there is a strong validator, something was received, and
-  /// no content coding of the body was undone: the file would hold decoded bytes, to which no offset leads.
+  /// A download can be resumed if all of these hold: the request was a GET without a body and without a Range field; the
+  /// response is a 200 of a server that supports ranges, or a 206 that continues `earlier`; it has a strong validator;
+  /// at least one byte was received; and no content coding was decoded, because offsets in the coded body don't match
+  /// offsets in the file.
   ///
   /// - Parameters:
-  ///   - request: the task's original request.
-  ///   - response: the final response; nil if none came.
-  ///   - file: where the body was written to.
-  ///   - receivedByteCount: how many bytes the file holds.
-  ///   - earlier: the resume data that the task was made with; nil if there was none, or if its file was given up. It
-  ///     stays valid as long as no answer touched the file.
-  ///   - now: seconds since 1970 when the response came, for one without a Date.
+  ///   - request: The task's original request.
+  ///   - response: The final response; nil if none was received.
+  ///   - file: The URL of the file to which the body was written.
+  ///   - receivedByteCount: The number of bytes in the file.
+  ///   - earlier: The resume data with which the task was created; nil if there was none, or if its file was removed. It
+  ///     stays valid until a response changes the file.
+  ///   - now: The time of the response in seconds since 1970, for a response without a Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,
     earlier: ResumeData? = nil, now: Int64 = Int64(Date().timeIntervalSince1970)
@@ -95,13 +94,13 @@ extension ResumeData {
     let total: UInt64?
     switch answer {
     case .append(_, let sum):
-      // A 206 needn't repeat Last-Modified; its validator is the one that If-Range named (RFC 9110 §15.3.7).
+      // A 206 may omit Last-Modified. Its validator is the one in the request's If-Range (RFC 9110 §15.3.7).
       (validator, total) = (earlier?.validator, sum)
     default:
       guard response.statusCode == 200, response.servesRanges else { return nil }
       (validator, total) = (Validator(response, now: now), UInt64(exactly: response.expectedContentLength))
     }
-    // If all may have come, the last byte is asked for again: nothing at all would be an error to the server (416).
+    // If the file may be complete, its last byte is requested again, because an empty range is an error (416).
     let mayBeComplete = total.map { $0 <= receivedByteCount } ?? true
     let keptByteCount = mayBeComplete ? receivedByteCount - 1 : receivedByteCount
     guard let validator, keptByteCount > 0 else { return nil }
@@ -109,19 +108,19 @@ extension ResumeData {
     fields.remove("If-Range")
     let resumeData = ResumeData(
       url: url, fields: fields,
-      // What isn't finite is no limit, as 0 is, and has no form in JSON.
+      // A timeout that isn't finite means no limit, like 0, and can't be written as JSON.
       timeoutInterval: original.explicitTimeoutInterval.map { $0.isFinite ? $0 : 0 },
       handlesCookies: original.httpShouldHandleCookies,
       mainDocumentURL: original.mainDocumentURL, validator: validator, path: file.path,
       receivedByteCount: keptByteCount, totalByteCount: total)
-    // What couldn't be read again, such as fields of a megabyte, isn't offered.
+    // Resume data that couldn't be read again, such as with fields of a megabyte, isn't returned.
     guard let data = resumeData.serialized, (try? ResumeData(data)) == resumeData else { return nil }
     return resumeData
   }
 }
 
 extension ResumeData.Validator {
-  /// The response's strong validator (RFC 9110 §8.8); nil if it has none.
+  /// Creates the response's strong validator (RFC 9110 §8.8). Nil if it has none.
   init?(_ response: HTTPURLResponse, now: Int64) {
     if let text = response.value(forHTTPHeaderField: "ETag") {
       // A client that has an entity tag must not send a date instead, even if the tag is weak (RFC 9110 §13.1.5).
@@ -134,23 +133,24 @@ extension ResumeData.Validator {
   }
 
   // entity-tag = [ weak ] opaque-tag; opaque-tag = DQUOTE *etagc DQUOTE; etagc = %x21 / %x23-7E / obs-text (§8.8.3)
-  /// Nil for a weak tag, and for what isn't one tag.
+  /// Creates a validator from an ETag field. Nil if the tag is weak or malformed.
   init?(entityTag text: String) {
     let bytes = text.utf8
     guard bytes.count >= 2, bytes.first == UInt8(ascii: "\""), bytes.last == UInt8(ascii: "\"") else { return nil }
-    // Without obs-text, which a string can't hold as it came.
+    // obs-text isn't accepted, because a string can't represent it unchanged.
     guard bytes.dropFirst().dropLast().allSatisfy({ $0 == 0x21 || (0x23...0x7E).contains($0) }) else { return nil }
     self = .entityTag(text)
   }
 
-  /// Seconds from Last-Modified to Date, at least. The RFC asks for one (§8.8.2.2): within it the resource may change
-  /// again without another date.
+  /// The minimum time from Last-Modified to Date: 1 second (RFC 9110 §8.8.2.2). Within that second, the resource may
+  /// change again without a new date.
   private static let ageSecondsMin: Int64 = 1
-  /// The same by our clock, for a response without a Date. Own choice, after RFC 7232 §2.2.2, which asked for so many
-  /// so that clocks that differ a little don't matter.
+  /// The minimum time from Last-Modified to the local clock, for a response without a Date field: 60 seconds, the value
+  /// of RFC 7232 §2.2.2, which allows for clocks that differ slightly.
   private static let ageSecondsMinWithoutDate: Int64 = 60
 
-  /// Nil if the resource could have changed twice within that second, or if it isn't a date.
+  /// Creates a validator from a Last-Modified field. Nil if it isn't a date, or is so recent that the resource could have
+  /// changed again without a new date.
   init?(lastModified text: String, date: String?, now: Int64) {
     guard let modified = HTTPDate(text, now: now)?.secondsSince1970 else { return nil }
     if let date = date.flatMap({ HTTPDate($0, now: now) })?.secondsSince1970 {
@@ -163,13 +163,6 @@ extension ResumeData.Validator {
 }
 
 extension HTTPURLResponse {
-  /// Whether the engine undoes content codings of the body (RFC 9110 §8.4), which it does unless one is unknown.
-  var isContentDecoded: Bool {
-    guard let codings = value(forHTTPHeaderField: "Content-Encoding") else { return false }
-    // Too many are an error, so that nothing of the body is kept.
-    return (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) != true
-  }
-
-  /// Whether the server says that it serves parts in bytes (RFC 9110 §14.3).
+  /// Whether the server supports byte ranges (RFC 9110 §14.3).
   fileprivate var servesRanges: Bool { members(of: "Accept-Ranges").contains("bytes") }
 }

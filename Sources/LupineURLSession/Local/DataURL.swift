@@ -1,25 +1,26 @@
-// data: URLs (RFC 2397), taken apart and decoded.
+// DataURL: parses and decodes data: URLs (RFC 2397).
 
 import Foundation
+import LupineEngine
 
-/// The content of a `data:` URL, decoded, and its type.
+/// The decoded content of a `data:` URL, and its type.
 ///
-/// No limit applies: the content is never longer than the URL, which the caller holds in memory already.
+/// No limit applies: the content is never longer than the URL, which is already in memory.
 struct DataURL: Equatable {
-  /// Without parameters, in lowercase.
+  /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The parameter `charset`, in lowercase; nil if there is none.
+  /// The value of the parameter `charset`, in lowercase; nil if there is none.
   let charset: String?
   let content: Data
 
-  /// The type of content whose URL names none (RFC 2397 §2).
+  /// The media type if the URL has none (RFC 2397 §2).
   private static let defaultMediaType = "text/plain"
   private static let defaultCharset = "us-ascii"
 
   private typealias Bytes = ArraySlice<UInt8>
 
   // dataurl = "data:" [ mediatype ] [ ";base64" ] "," data
-  /// Decodes a URL. Its fragment is ignored.
+  /// Decodes a URL, without its fragment.
   init(_ url: String) throws(DataURLError) {
     let bytes = Array(url.utf8).prefix { $0 != UInt8(ascii: "#") }
     guard Self.text(bytes.prefix(5)) == "data:" else { throw .otherScheme }
@@ -32,7 +33,7 @@ struct DataURL: Equatable {
     content = Data(isBase64 ? try Self.base64Decoded(data) : data)
   }
 
-  /// ASCII in lowercase.
+  /// Converts ASCII bytes to lowercase text.
   private static func text(_ bytes: some Collection<UInt8>) -> String {
     String(decoding: bytes, as: UTF8.self).lowercased()
   }
@@ -68,7 +69,7 @@ struct DataURL: Equatable {
   }
 
   private static func takeToken(_ rest: inout Bytes) throws(DataURLError) -> Bytes {
-    let token = rest.prefix(while: JoinedSetCookie.isTokenCharacter)
+    let token = rest.prefix(while: \.isTokenCharacter)
     guard !token.isEmpty else { throw .malformedMediaType }
     rest = rest[token.endIndex...]
     return token
@@ -120,8 +121,9 @@ struct DataURL: Equatable {
     }
   }
 
-  /// Base64 (RFC 4648 §4). Line breaks and other white space are skipped, and the padding may be missing, as in browsers
-  /// (Infra standard, "forgiving-base64 decode"). Not Foundation's decoder, which takes "====" for a byte.
+  /// Decodes base64 (RFC 4648 §4). White space, such as line breaks, is skipped, and the padding may be missing, as in
+  /// browsers (Infra standard, "forgiving-base64 decode"). Foundation's decoder isn't used because it decodes "====" to
+  /// a byte.
   private static func base64Decoded(_ bytes: [UInt8]) throws(DataURLError) -> [UInt8] {
     var decoded: [UInt8] = []
     decoded.reserveCapacity(bytes.count / 4 * 3 + 3)
@@ -167,17 +169,17 @@ struct DataURL: Equatable {
   }
 }
 
-/// Why a URL isn't a `data:` URL.
+/// The reason why a `data:` URL can't be decoded.
 enum DataURLError: Error, Equatable, CustomStringConvertible {
-  /// It doesn't begin with `data:`.
+  /// The URL doesn't begin with `data:`.
   case otherScheme
-  /// Nothing separates the media type from the content.
+  /// The comma between the media type and the content is missing.
   case missingComma
-  /// The part in front of the comma isn't a media type with parameters.
+  /// The part before the comma isn't a media type with parameters.
   case malformedMediaType
-  /// A "%" that two hex digits don't follow; its place in the URL, in bytes.
+  /// A "%" isn't followed by two hex digits. The value is its offset in the URL, in bytes.
   case malformedEscape(at: Int)
-  /// A character outside of base64's alphabet, a digit too few, or padding that doesn't fit.
+  /// The content has a character outside base64's alphabet, too few digits, or padding that doesn't match.
   case malformedBase64
 
   var description: String {

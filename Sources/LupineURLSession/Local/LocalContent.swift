@@ -1,10 +1,10 @@
-// LocalContent: the content of a file: or data: URL, opened, typed and read in pieces.
+// LocalContent: opens a file: or data: URL, determines its type, and reads it in pieces.
 
 import Foundation
 import Glibc
 import LupineEngine
 
-/// The content of a local resource. Its calls block as long as the disk does.
+/// The content of a local resource. Calls block the thread while the disk is busy.
 struct LocalContent: ~Copyable {
   private enum Source: ~Copyable {
     case file(File)
@@ -15,26 +15,26 @@ struct LocalContent: ~Copyable {
 
   private let url: URL
   private let mediaType: String
-  /// Nil for a file, as nothing says which encoding it has.
+  /// The text encoding. Nil for a file, because its encoding is unknown.
   private let charset: String?
-  /// Bytes of the whole content; nil for a file of the kernel's that says 0 and has content, as those in /proc do.
+  /// The length of the entire content in bytes. Nil for a file that reports 0 but has content, as those in /proc do.
   private let byteCount: UInt64?
   private let source: Source
   private var offset: UInt64 = 0
 
-  /// Bytes that are read at once, at most: 256 KiB, as much as the engine reads from a socket.
+  /// The maximum number of bytes read at once: 256 KiB, as much as the engine reads from a socket.
   private static let pieceBytesMax = 256 * 1024
 
-  /// Whether a URL's scheme is one of those that are served without the network.
+  /// Whether the URL has a scheme that is served without the network.
   static func serves(_ url: URL) -> Bool {
     let scheme = url.scheme?.lowercased()
     return scheme == "file" || scheme == "data"
   }
 
-  /// Opens what a request's URL names.
+  /// Opens the resource that a request's URL identifies.
   ///
-  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, and a file of
-  ///   another host; `.badURL` for a URL that is malformed; for files `.fileDoesNotExist`, `.fileIsDirectory`,
+  /// - Throws: `URLError.unsupportedURL` for a method other than GET and HEAD, a request with a body, or a file on
+  ///   another host; `.badURL` for a malformed URL; for files also `.fileDoesNotExist`, `.fileIsDirectory`,
   ///   `.noPermissionsToReadFile` and `.cannotOpenFile`.
   init(of request: URLRequest) throws(URLError) {
     guard let url = request.url?.absoluteURL else { throw URLError(.badURL) }
@@ -92,21 +92,21 @@ struct LocalContent: ~Copyable {
     return path
   }
 
-  /// The head, with the length of the whole content, also for HEAD.
+  /// The response's head. It has the length of the entire content, also for HEAD.
   var response: URLResponse {
     URLResponse(
       url: url, mimeType: mediaType, expectedContentLength: byteCount.map { Int(clamping: $0) } ?? -1,
       textEncodingName: charset)
   }
 
-  /// Whether all content was read.
+  /// Whether the entire content has been read.
   private var isAtEnd: Bool { offset == byteCount }
 
-  /// Reads the next piece, of `countMax` bytes at most, and returns whether it is the last one. It may be empty.
+  /// Reads the next piece, at most `countMax` bytes, and returns whether it is the last one. It may be empty.
   ///
-  /// A file that has become longer since it was opened is read as far as it reached then.
+  /// A file that has become longer since it was opened is read up to its length at that time.
   ///
-  /// - Throws: `URLError.resourceUnavailable` if the file can't be read, or has become shorter.
+  /// - Throws: `URLError.resourceUnavailable` if the file can't be read or has become shorter.
   mutating func read(_ countMax: Int) throws(URLError) -> (piece: Data, isLast: Bool) {
     let piece: Data
     switch source {
@@ -143,7 +143,7 @@ struct LocalContent: ~Copyable {
 }
 
 extension File {
-  /// The file's length; nil if it says 0 and has content.
+  /// Returns the file's length in bytes, or nil if the file reports 0 but has content.
   fileprivate func contentByteCount() throws(SystemError) -> UInt64? {
     let count = try byteCount()
     guard count == 0 else { return count }
@@ -153,11 +153,10 @@ extension File {
 }
 
 extension URLError {
-  /// Characters of a URL that an error's text quotes, at most: enough for a path (PATH_MAX is 4,096 bytes), and not for
-  /// the content of a `data:` URL.
+  /// The maximum number of a URL's characters that an error's text quotes: enough for a path (PATH_MAX is 4,096 bytes).
   private static let quotedCharactersMax = 4_096
 
-  /// A local resource that can't be read. `explanation` follows the URL.
+  /// Creates the error for a local resource that can't be read. In its text, `explanation` follows the URL.
   fileprivate init(_ code: Code, local url: URL, _ explanation: String, _ underlying: (any Error)? = nil) {
     let text = url.scheme?.lowercased() == "data" ? "The data URL" : url.absoluteString
     var info: [String: Any] = [
@@ -175,7 +174,7 @@ extension URLError {
       case ENOENT, ENOTDIR: (.fileDoesNotExist, "doesn't exist. Check the path.")
       case EISDIR: (.fileIsDirectory, "is a directory. Request one of its files.")
       case EACCES, EPERM: (.noPermissionsToReadFile, "isn't readable by this user. Change its permissions.")
-      // ENXIO: a socket, or a device that isn't there.
+      // ENXIO: a socket, or a device that doesn't exist.
       case EINVAL, ENXIO: (.cannotOpenFile, "isn't a regular file, so reading it might block. Read it with FileHandle.")
       case EMFILE, ENFILE: (.cannotOpenFile, "can't be opened: \(error). Raise the descriptor limit (ulimit -n).")
       default: (.cannotOpenFile, "can't be opened: \(error). Check the path.")

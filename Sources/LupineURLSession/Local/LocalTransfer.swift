@@ -1,37 +1,39 @@
-// The transfer of a file: or data: URL: the content is read piece by piece, and no engine takes part.
+// LocalTransfer: reads a file: or data: URL piece by piece for a task, without the engine.
 
 import Foundation
 import Synchronization
 
 /// Reads a local resource for a task and reports it to the observer as ``Transfer`` reports a response.
 ///
-/// One step is under way at a time. A piece is read on the session's file queue, where a slow disk delays files alone, and
-/// handed over on the delivery queue; then the next one is read, if the window has room and the task isn't suspended.
-/// A cancellation takes effect between two steps. No time limits apply.
+/// Takes one step at a time. A piece is read on the session's file queue, where a slow disk delays only files, and
+/// delivered on the delivery queue. Then the next piece is read, if the window has room and the task isn't suspended. A
+/// cancellation takes effect between two steps. No time limits apply.
 final class LocalTransfer: TaskTransfer {
   private enum Phase {
     case unopened
-    /// The observer decides whether it wants the content.
+    /// The observer decides whether it accepts the content.
     case deciding
     case reading
-    /// No more content will be handed over.
+    /// No more content is delivered.
     case ended(URLError?)
   }
 
   private enum Step {
     case open
     case read(countMax: Int)
-    case complete
+    case end
   }
 
   private struct State {
     var observer: (any TransferObserver)?
     var phase = Phase.unopened
-    /// Whether a step is under way.
+    /// Whether a step is in progress.
     var isBusy = false
-    var isPaused = false
+    var isSuspended = false
+    /// The number of the latest call to `setSuspended` that had an effect.
+    var latestChange = 0
     var isCancelled = false
-    /// How many bytes the window has room for; nil without a window.
+    /// The number of bytes that the window has room for; nil without a window.
     var credit: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -44,16 +46,18 @@ final class LocalTransfer: TaskTransfer {
   private let files: SerialQueue
   private let delivery: SerialQueue
   private let windowBytes: Int?
-  /// Used on the file queue, but for its end.
+  /// Used on the file queue, and released on the delivery queue.
   private let content = Mutex<LocalContent?>(nil)
   private let state: Mutex<State>
 
-  /// Takes a request whose URL ``LocalContent`` serves; nothing is opened before `send`.
+  /// Creates a transfer of a request whose URL ``LocalContent`` serves. Nothing is opened before `send`.
   ///
   /// - Parameters:
-  ///   - files: where content is opened and read.
-  ///   - delivery: where the observer is called.
-  ///   - windowBytes: how many bytes may be handed over before some were granted again; without a limit if nil.
+  ///   - request: The request.
+  ///   - files: The queue on which the content is opened and read.
+  ///   - delivery: The queue on which the observer is called.
+  ///   - windowBytes: The maximum number of bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - observer: The task.
   init(
     _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,
     observer: any TransferObserver
@@ -65,7 +69,7 @@ final class LocalTransfer: TaskTransfer {
     state = Mutex(State(observer: observer, credit: windowBytes))
   }
 
-  // MARK: What the task does
+  // MARK: Events from the task
 
   func send() {
     state.withLock { $0.startDate = Date() }
@@ -77,8 +81,11 @@ final class LocalTransfer: TaskTransfer {
     advance()
   }
 
-  func setPaused(_ isPaused: Bool) {
-    state.withLock { $0.isPaused = isPaused }
+  func setSuspended(_ isSuspended: Bool, change: Int) {
+    state.withLock { state in
+      guard change > state.latestChange else { return }
+      (state.isSuspended, state.latestChange) = (isSuspended, change)
+    }
     advance()
   }
 
@@ -95,7 +102,7 @@ final class LocalTransfer: TaskTransfer {
 
   // MARK: Steps
 
-  /// Takes the next step, unless one is under way, or has to wait.
+  /// Takes the next step, unless one is in progress or must wait.
   private func advance() {
     let step = state.withLock { state -> Step? in
       guard !state.isBusy, state.startDate != nil, let step = nextStep(state) else { return nil }
@@ -105,26 +112,26 @@ final class LocalTransfer: TaskTransfer {
     switch step {
     case .open: files.perform { self.open() }
     case .read(let countMax): files.perform { self.read(countMax) }
-    case .complete: delivery.perform { self.complete() }
+    case .end: delivery.perform { self.end() }
     case nil: break
     }
   }
 
   private func nextStep(_ state: State) -> Step? {
-    if state.isCancelled { return .complete }
+    if state.isCancelled { return .end }
     switch state.phase {
-    case .ended: return .complete
+    case .ended: return .end
     case .deciding: return nil
-    case .unopened: return state.isPaused ? nil : .open
+    case .unopened: return state.isSuspended ? nil : .open
     case .reading:
-      guard !state.isPaused else { return nil }
+      guard !state.isSuspended else { return nil }
       guard let credit = state.credit, let windowBytes else { return .read(countMax: .max) }
-      // Half a window at least: a piece for each that was granted would become ever smaller ones.
+      // Waits for half a window, because a piece per grant would lead to ever smaller pieces.
       return credit > 0 && credit >= windowBytes / 2 ? .read(countMax: credit) : nil
     }
   }
 
-  /// A step has ended; goes on with the next one. `change` is made only if the transfer wasn't cancelled meanwhile.
+  /// Ends a step and takes the next one. Applies `change` only if the transfer wasn't canceled meanwhile.
   private func endStep(_ change: (inout State) -> Void = { _ in }) {
     state.withLock { state in
       if !state.isCancelled { change(&state) }
@@ -168,7 +175,7 @@ final class LocalTransfer: TaskTransfer {
       return state.isCancelled ? nil : state.observer
     }
     guard let observer, observer.decidesOnResponse else { return endStep { $0.phase = .reading } }
-    // The step ends before the answer, so that a cancellation needn't wait for it.
+    // The step ends before the answer, so that a cancellation doesn't have to wait for it.
     endStep { $0.phase = .deciding }
     observer.transfer(didReceive: response) { isWanted in
       self.state.withLock { state in
@@ -191,19 +198,19 @@ final class LocalTransfer: TaskTransfer {
     endStep { if isLast { $0.phase = .ended(nil) } }
   }
 
-  private func complete() {
+  private func end() {
     content.withLock { $0 = nil }
     let (observer, error) = state.withLock { state -> ((any TransferObserver)?, URLError?) in
       state.endDate = Date()
       let error: URLError? = if case .ended(let error) = state.phase { error } else { nil }
       return (state.observer.take(), error ?? (state.isCancelled ? URLError(.cancelled) : nil))
     }
-    observer?.transferDidComplete(error)
+    observer?.transferDidEnd(error)
   }
 
   // MARK: Metrics
 
-  /// One transaction without a connection, or none if nothing was begun.
+  /// One transaction without a connection, or none if the transfer wasn't started.
   var measurements: URLSessionTaskMetrics.Values {
     let state = state.withLock { $0 }
     let start = state.startDate ?? Date()

@@ -1,4 +1,4 @@
-// CachedURLResponse: a response with its body, as proposed for storing.
+// CachedURLResponse: a response with its body, as proposed to the delegate for caching.
 
 public import Foundation
 
@@ -27,8 +27,8 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
 }
 
 extension HTTPURLResponse {
-  /// Whether the delegate is asked about storing the response: the status code is 200...299 and there is no `no-store`
-  /// (RFC 9111 §5.2.2.5).
+  /// Whether the session proposes the response to its delegate for caching: the status code is 200...299 and there is no
+  /// `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

@@ -9,6 +9,8 @@ package import LupineEngine
 open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// The header section as received. A name may occur several times.
   package let fields: Fields
+  /// Whether the body is delivered without its content codings.
+  let isContentDecoded: Bool
   private let storedStatusCode: Int
 
   /// Creates a response, for example for a test.
@@ -22,13 +24,15 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
     fields = Fields(headerFields ?? [:])
+    isContentDecoded = false
     storedStatusCode = statusCode
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
   /// Creates a response with a received header section.
-  init(url: URL, statusCode: Int, fields: Fields) {
+  init(url: URL, statusCode: Int, fields: Fields, isContentDecoded: Bool = false) {
     self.fields = fields
+    self.isContentDecoded = isContentDecoded
     storedStatusCode = statusCode
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
@@ -118,7 +122,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
       .joined(separator: "\n")
   }
 
-  /// The media type of `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters; nil if there is none.
+  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters; nil if there is none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
   }
@@ -140,12 +144,11 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     return Int64(length) ?? -1
   }
 
-  /// A file name for the content: the name in `Content-Disposition`, or else the URL's last path component, or else
+  /// A file name for the content: the name in `Content-Disposition`; otherwise, the URL's last path component; otherwise,
   /// `Unknown`.
   ///
-  /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path
-  /// component
-  /// of at most 255 bytes, and never `.` or `..`.
+  /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path component of at
+  /// most 255 bytes, and never `.` or `..`.
   open override var suggestedFilename: String? {
     let disposition = last("Content-Disposition").map(ParameterizedValue.init)
     let named = [disposition?.extendedParameter("filename"), disposition?.parameter("filename")].lazy

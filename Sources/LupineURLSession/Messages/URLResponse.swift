@@ -1,8 +1,8 @@
-// What is known of any response, whatever its protocol: where it came from, and the type and length of its content.
+// URLResponse: the properties of any response, whatever its protocol: its URL, and the type and length of its content.
 
 public import Foundation
 
-// Unchecked since the class is open: all state is constant.
+// Unchecked because the class is open. All state is constant.
 /// A response without its body.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let storedURL: URL?
@@ -10,13 +10,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
   private let storedContentLength: Int64
   private let storedTextEncodingName: String?
 
-  /// A response with known properties.
+  /// Creates a response.
   ///
   /// - Parameters:
-  ///   - url: where the response came from.
-  ///   - mimeType: the content's type without parameters, or nil if it is not known.
-  ///   - length: the content's bytes, or -1 if that is not known.
-  ///   - name: the name of the content's character encoding, or nil if it is not known.
+  ///   - url: The URL that the response came from.
+  ///   - mimeType: The media type without parameters, or nil if it is unknown.
+  ///   - length: The length of the content in bytes, or -1 if it is unknown.
+  ///   - name: The name of the content's character encoding, or nil if it is unknown.
   public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
     storedURL = url
     storedMIMEType = mimeType
@@ -74,22 +74,22 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     return hasher.finalize()
   }
 
-  /// Where the response came from, after redirects.
+  /// The URL that the response came from, after redirects.
   open var url: URL? {
     storedURL
   }
 
-  /// The content's type without parameters, in small letters over HTTP, or nil if it is not known.
+  /// The media type without parameters, in lowercase over HTTP; nil if it is unknown.
   open var mimeType: String? {
     storedMIMEType
   }
 
-  /// The content's bytes, or -1 if that is not known.
+  /// The length of the content in bytes, or -1 if it is unknown.
   open var expectedContentLength: Int64 {
     storedContentLength
   }
 
-  /// The name of the content's character encoding, or nil if it is not known; in lowercase over HTTP and in `data:` URLs.
+  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs; nil if it is unknown.
   open var textEncodingName: String? {
     storedTextEncodingName
   }
@@ -100,9 +100,10 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
       + ReadableText.bytes(expectedContentLength)
   }
 
-  /// A name to save the content under: what the server suggests, else the URL's last path component, else `Unknown`.
+  /// A file name for the content: the name that the server suggests; otherwise, the URL's last path component; otherwise,
+  /// `Unknown`.
   ///
-  /// It is a single path component of at most 255 bytes and never `.` or `..`.
+  /// It is a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {
     url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }

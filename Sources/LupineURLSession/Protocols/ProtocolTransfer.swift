@@ -35,7 +35,9 @@ final class ProtocolTransfer: TaskTransfer {
     var isDelivering = false
     /// Whether the task hasn't answered yet.
     var isWaiting = false
-    var isPaused = false
+    var isSuspended = false
+    /// The number of the latest call to `setSuspended` that had an effect.
+    var latestChange = 0
     var isCancelled = false
     var response: URLResponse?
     var failure: (any Error)?
@@ -51,7 +53,7 @@ final class ProtocolTransfer: TaskTransfer {
       if case .ended = phase { return nil }
       if successor != nil { return nil }
       if isCancelled { return .end(URLError(.cancelled)) }
-      guard !isPaused, !isWaiting, !events.isEmpty else { return nil }
+      guard !isSuspended, !isWaiting, !events.isEmpty else { return nil }
       return events.removeFirst()
     }
   }
@@ -103,12 +105,12 @@ final class ProtocolTransfer: TaskTransfer {
     if let successor { successor.cancel() } else { advance() }
   }
 
-  func setPaused(_ isPaused: Bool) {
+  func setSuspended(_ isSuspended: Bool, change: Int) {
     let successor = state.withLock { state in
-      state.isPaused = isPaused
+      if change > state.latestChange { (state.isSuspended, state.latestChange) = (isSuspended, change) }
       return state.successor
     }
-    if let successor { successor.setPaused(isPaused) } else { advance() }
+    if let successor { successor.setSuspended(isSuspended, change: change) } else { advance() }
   }
 
   func grant(_ byteCount: Int) { state.withLock { $0.successor }?.grant(byteCount) }
@@ -235,13 +237,13 @@ final class ProtocolTransfer: TaskTransfer {
     guard let chosen else { return present(head, to: task, thenEnds: true) }
     do {
       let next = try task.makeTransfer(afterRedirectTo: chosen, count: redirectCount + 1)
-      let (isPaused, isCancelled) = state.withLock { state in
+      let (isSuspended, change, isCancelled) = state.withLock { state in
         state.phase = .redirected(next)
         (state.task, state.events) = (nil, [])
-        return (state.isPaused, state.isCancelled)
+        return (state.isSuspended, state.latestChange, state.isCancelled)
       }
       stop()
-      if isPaused { next.setPaused(true) }
+      if isSuspended { next.setSuspended(true, change: change) }
       if isCancelled { next.cancel() }
       next.send()
     } catch {
@@ -277,7 +279,7 @@ final class ProtocolTransfer: TaskTransfer {
     }
     guard let task else { return }
     stop()
-    task.transferDidComplete(
+    task.transferDidEnd(
       error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
   }
 

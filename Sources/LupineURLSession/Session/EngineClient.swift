@@ -43,8 +43,7 @@ package final class EngineClient: Sendable {
   /// The rule that decides which redirects are followed.
   let redirectRule = RedirectRule()
 
-  /// Converts a request, with `body` in place of its own body if that isn't nil. Throws a `URLError` if its URL can't
-  /// be
+  /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
   /// requested.
   func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
@@ -112,8 +111,7 @@ package final class EngineClient: Sendable {
       request.fields.append(name: field.name, value: field.value)
     }
     // The proposed request doesn't show an Authorization field that a challenge or the URL's user information has
-    // added, so
-    // the delegate couldn't decide about it. It is sent to the same origin only.
+    // added, so the delegate couldn't decide about it. It is sent to the same origin only.
     if !isElsewhere, !request.fields.contains("Authorization"), !proposed.fields.contains("Authorization"),
       let value = next.fields.first("Authorization")
     {
@@ -181,9 +179,9 @@ package final class EngineClient: Sendable {
 
   /// Submits a request to the engine, which starts first if necessary. Throws a `URLError` if it can't be started.
   func submit(
-    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int
+    _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int
   ) throws(URLError) -> ExchangeHandle {
-    try startedEngine().submit(request, to: sink, credit: credit)
+    try startedEngine().submit(request, to: sink, windowBytes: windowBytes)
   }
 
   private func startedEngine() throws(URLError) -> Engine {

@@ -1,4 +1,4 @@
-// The one hop from the engine's loops to the queue on which a session's work is done.
+// ReadyTransfers: the hop from the engine's loops to the queue on which a session delivers.
 
 import Synchronization
 

@@ -1,4 +1,4 @@
-// A serial queue: the queue on which a session calls its delegate, or the one on which it writes files.
+// SerialQueue: the queue on which a session calls its delegate, or on which it writes files.
 
 package import Foundation
 import Synchronization

@@ -27,8 +27,7 @@ import Synchronization
 /// ```
 ///
 /// A session retains its delegate until it has been invalidated and its last task has ended, so a session with a
-/// delegate
-/// must be invalidated after use. Methods and properties may be used on any thread.
+/// delegate must be invalidated after use. Methods and properties may be used on any thread.
 open class URLSession: NSObject, @unchecked Sendable {
   /// The delegate's decision about a response's body.
   public enum ResponseDisposition: Int, Sendable {
@@ -36,6 +35,18 @@ open class URLSession: NSObject, @unchecked Sendable {
     case cancel = 0
     /// Delivers the body to the delegate as it is received.
     case allow = 1
+  }
+
+  /// The delegate's decision about a challenge.
+  public enum AuthChallengeDisposition: Int, Sendable {
+    /// Sends the given credential. Without one, the response that asks for it is delivered.
+    case useCredential = 0
+    /// Sends the proposed credential once. Without one, or if the server has refused it, the response is delivered.
+    case performDefaultHandling = 1
+    /// Cancels the request. The task completes with `URLError.cancelled`.
+    case cancelAuthenticationChallenge = 2
+    /// Sends no credential. The response is delivered.
+    case rejectProtectionSpace = 3
   }
 
   private enum Life {
@@ -153,8 +164,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task whose response body is delivered to the delegate as it is received.
   ///
   /// Call ``URLSessionTask/resume()`` to send the request. The ``delegate`` then receives the response, the body in
-  /// parts,
-  /// and the completion:
+  /// parts, and the completion:
   ///
   /// ```swift
   /// var request = URLRequest(url: URL(string: "https://example.com/items")!)
@@ -182,8 +192,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that uploads a file.
   ///
   /// The file is opened when the task starts, which also determines the body's length. The task completes with a
-  /// `URLError`
-  /// if the file doesn't exist, or if it becomes shorter while it is being sent.
+  /// `URLError` if the file doesn't exist, or if it becomes shorter while it is being sent.
   ///
   /// - Parameters:
   ///   - request: The request. Its body isn't sent.
@@ -196,10 +205,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that uploads a stream, which the delegate provides.
   ///
   /// The task calls ``URLSessionTaskDelegate/urlSession(_:task:needNewBodyStream:)`` each time it has to send the body
-  /// from
-  /// its start. A Content-Length field of the request declares the number of bytes, and the task fails if the stream
-  /// has
-  /// more or fewer; without that field, the body is sent with chunked transfer coding.
+  /// from its start. A Content-Length field of the request declares the number of bytes, and the task fails if the
+  /// stream has more or fewer; without that field, the body is sent with chunked transfer coding.
   ///
   /// - Parameter request: The request. Its body isn't sent.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
@@ -218,8 +225,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// Creates a suspended task that continues a download that has failed or was cancelled.
   ///
   /// The task completes with `URLError.unsupportedURL` if the data can't be read. It downloads the entire resource
-  /// again if
-  /// the partial file no longer exists or the resource has changed.
+  /// again if the partial file no longer exists or the resource has changed.
   ///
   /// - Parameter resumeData: The data from ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or the value of
   ///   ``NSURLSessionDownloadTaskResumeData`` in the `userInfo` of the earlier task's error.
@@ -283,8 +289,7 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// first.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. An upload
-  ///   task
-  ///   isn't among the data tasks.
+  ///   task isn't among the data tasks.
   @preconcurrency
   open func getTasksWithCompletionHandler(
     _ completionHandler:

@@ -91,12 +91,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The time limit of each phase of a request, in seconds; 60 by default.
   ///
   /// It limits each of these separately: waiting for a connection, the host lookup, connecting, the TLS handshake,
-  /// sending
-  /// without progress, waiting for the response's first byte, and each pause of the response. A value that is not
-  /// positive
-  /// and finite means no limit. A request's own ``URLRequest/timeoutInterval`` replaces it. A task that exceeds it
-  /// completes
-  /// with `URLError.timedOut`.
+  /// sending without progress, waiting for the response's first byte, and each pause of the response. A value that is
+  /// not positive and finite means no limit. A request's own ``URLRequest/timeoutInterval`` replaces it. A task that
+  /// exceeds it completes with `URLError.timedOut`.
   open var timeoutIntervalForRequest: TimeInterval {
     get { snapshot.timeoutIntervalForRequest }
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
@@ -109,8 +106,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   }
 
   /// The time limit of an entire transfer, in seconds, from its start to its last byte, including redirects; 604,800,
-  /// or
-  /// 7 days, by default.
+  /// or 7 days, by default.
   ///
   /// A value that is not positive and finite means no limit. A task that exceeds it completes with `URLError.timedOut`.
   open var timeoutIntervalForResource: TimeInterval {
@@ -126,11 +122,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.engine.pool.connectionsPerOriginMax = max(1, newValue) } }
   }
 
-  /// The store of cookies; ``HTTPCookieStorage/shared`` by default, a separate one in an ``ephemeral`` configuration.
+  /// The store of cookies; `HTTPCookieStorage.shared` by default, a separate one in an ``ephemeral`` configuration.
   ///
   /// Nil turns cookies off: received cookies aren't stored, and only a Cookie field set by the request is sent. Copies
-  /// of
-  /// the configuration, and so sessions, use the same storage object.
+  /// of the configuration, and so sessions, use the same storage object.
   open var httpCookieStorage: HTTPCookieStorage? {
     get { snapshot.cookieStorage }
     set { state.withLock { $0.cookieStorage = newValue } }
@@ -138,9 +133,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
   ///
-  /// Each request of a redirect chain gets the cookies of its own URL. If a request sets a Cookie field, it is kept,
-  /// and
-  /// cookies with other names from the storage are appended to it. Set this to false to send that field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps
+  /// that field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
@@ -156,9 +150,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The store of credentials for challenges; ``URLCredentialStorage/shared`` by default, a separate one in an
   /// ``ephemeral`` configuration.
   ///
-  /// It is used if a request has no credentials of its own. Nil for none. Copies of the configuration, and so sessions,
-  /// use
-  /// the same storage object.
+  /// It is used for requests without credentials. Nil for none. Copies of the configuration, and so sessions,
+  /// use the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
     set { state.withLock { $0.credentialStorage = newValue } }
@@ -171,15 +164,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1; port 80 by default.
   /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1; port 443 by default.
   /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if
-  ///   `SOCKSEnable`
-  ///   is 1; port 1080 by default. The proxy looks up the hosts.
+  ///   `SOCKSEnable` is 1; port 1080 by default. The proxy looks up the hosts.
   /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of them.
   /// - `ExceptionsList`: an array of hosts that are connected to directly. A name, with or without a leading `*.`, also
   ///   matches its subdomains.
   ///
   /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host
-  /// or is
-  /// otherwise invalid, the requests that would use it fail; they are never sent directly instead.
+  /// or is otherwise invalid, the requests that would use it fail; they are never sent directly instead.
   ///
   /// Setting this also sets `engine.proxy`. If that is changed afterward, this is nil.
   open var connectionProxyDictionary: [AnyHashable: Any]? {
@@ -223,8 +214,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
   ///
   /// For example, `configuration.engine.tls.trustRoots = [.file("ca.pem")]` trusts that authority instead of the
-  /// system's.
-  /// Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
+  /// system's. Assigning a new `EngineConfiguration()` resets all of these settings to the engine's defaults, including
   /// ``httpMaximumConnectionsPerHost``.
   open var engine: EngineConfiguration {
     get { snapshot.engine }

@@ -45,8 +45,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   /// Called when the server asks for a credential.
   ///
   /// The task waits until `completionHandler` is called, on any thread. By default, the proposed credential is used
-  /// once,
-  /// if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
+  /// once, if there is one. Only a challenge of the method `NSURLAuthenticationMethodHTTPBasic` can be answered with a
   /// credential. For Digest, NTLM and Negotiate, the 401 response is delivered unless the challenge is cancelled.
   ///
   /// - Parameters:
@@ -59,8 +58,7 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
   /// Called when a body has to be sent from its start: for the first time, or again after a redirect, after a challenge
-  /// or
-  /// on a new connection.
+  /// or on a new connection.
   ///
   /// - Parameters:
   ///   - session: The session of the task.
@@ -182,6 +180,21 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
   func urlSession(
     _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
     expectedTotalBytes: Int64)
+}
+
+/// A session's delegate that states which calls it needs, so that tasks can omit the others, and that keeps response
+/// bodies.
+///
+/// A session checks once whether its delegate conforms. All methods are called on the delegate queue.
+package protocol SelectiveDataDelegate: URLSessionDataDelegate {
+  /// Returns whether the delegate decides about this task's response.
+  func needsResponse(of task: URLSessionDataTask) -> Bool
+  /// Returns whether the delegate decides about storing this task's response.
+  func needsCachingDecision(for task: URLSessionDataTask) -> Bool
+  /// Returns the body that the task's owner has kept, or nil if it hasn't kept one.
+  func keptBody(of task: URLSessionDataTask) -> Data?
+  /// Calls `completion` once the owner of a task with a window has processed all of the body that was delivered to it.
+  func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void)
 }
 
 // The behavior if a delegate doesn't implement a method, the same as Foundation's.

@@ -1,4 +1,4 @@
-// URLSessionDataTask: a task that delivers the response's body in parts.
+// URLSessionDataTask and URLSessionUploadTask: tasks that deliver the response's body in parts.
 
 import Foundation
 import Synchronization
@@ -10,12 +10,14 @@ import Synchronization
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The body for the caching decision. Empty if the task's owner keeps the body.
   private let body = Mutex(Data())
-  private let conclusion = Mutex<Conclusion?>(nil)
+  private let cachingDecision = Mutex(CachingDecision.notNeeded)
 
-  /// The handler that completes the task, called when the delegate has made its caching decision or the task is
-  /// cancelled.
-  private struct Conclusion {
-    let finish: @Sendable ((any Error)?) -> Void
+  /// The delegate's decision whether the response is stored. The task completes after it.
+  private enum CachingDecision {
+    case notNeeded
+    case awaited
+    /// Made, or no longer awaited because the task was cancelled.
+    case made
   }
 
   override init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
@@ -28,7 +30,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open override func cancel() {
     super.cancel()
-    settle(URLError(.cancelled))
+    completeAfterCachingDecision(URLError(.cancelled))
   }
 
   override var decidesOnResponse: Bool {
@@ -49,26 +51,68 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
-  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
-    guard let session, let delegates, let delegate = delegates.data else { return finish(error) }
+  override func transferDidEnd(_ error: URLError?) {
+    guard let session, let delegates, let delegate = delegates.data else { return complete(error) }
     if windowBytes != nil {
-      guard let selective = delegates.selective else { return finish(error) }
-      return selective.urlSession(drain: self) { finish(error) }
+      guard let selective = delegates.selective else { return complete(error) }
+      return selective.urlSession(drain: self) { self.complete(error) }
     }
     guard error == nil, let httpResponse, delegates.selective?.needsCachingDecision(for: self) ?? true else {
-      return finish(error)
+      return complete(error)
     }
     // Checked last, because it parses fields.
-    guard httpResponse.isStorable else { return finish(nil) }
+    guard httpResponse.isStorable else { return complete(nil) }
     let data = owner == nil ? body.withLock { $0 } : delegates.selective?.keptBody(of: self) ?? Data()
     let proposed = CachedURLResponse(response: httpResponse, data: data)
-    conclusion.withLock { $0 = Conclusion(finish: finish) }
+    cachingDecision.withLock { $0 = .awaited }
     // There is no cache, so the decision is ignored. The task completes once the delegate has made it.
-    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in self.settle(nil) }
-    if state == .canceling { settle(URLError(.cancelled)) }
+    delegate.urlSession(session, dataTask: self, willCacheResponse: proposed) { _ in
+      self.completeAfterCachingDecision(nil)
+    }
+    if state == .canceling { completeAfterCachingDecision(URLError(.cancelled)) }
   }
 
-  private func settle(_ error: URLError?) {
-    session?.delivery.perform(.atOnce) { self.conclusion.withLock { $0.take() }?.finish(error) }
+  /// Completes the task if it awaits the caching decision. Only the first decision or cancellation counts.
+  private func completeAfterCachingDecision(_ error: URLError?) {
+    session?.delivery.perform(.atOnce) {
+      let isFirst = self.cachingDecision.withLock { decision in
+        guard case .awaited = decision else { return false }
+        decision = .made
+        return true
+      }
+      if isFirst { self.complete(error) }
+    }
   }
+}
+
+// Unchecked for the same reason as its superclass.
+/// A data task that uploads data, a file or a stream instead of its request's body.
+///
+/// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
+/// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
+/// the method, after a challenge, and if a reused connection turns out to be closed.
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
+  private let ownContent: UploadContent?
+
+  init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, identifier: Int) {
+    ownContent = content
+    super.init(session, request, identifier: identifier)
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    ownContent = nil
+    super.init()
+  }
+
+  override var content: UploadContent? { ownContent }
+}
+
+/// The body of an upload task.
+enum UploadContent: Sendable {
+  case data(Data)
+  /// A file, whose length is determined when the task starts.
+  case file(URL)
+  /// A stream, which the delegate provides.
+  case stream
 }

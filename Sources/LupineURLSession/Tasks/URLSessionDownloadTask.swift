@@ -7,13 +7,10 @@ import Synchronization
 /// A task that writes the response's body to a temporary file.
 ///
 /// Create one with ``URLSession/downloadTask(with:)`` or ``URLSession/downloadTask(withResumeData:)``. The file is in
-/// the
-/// directory of the environment variable `TMPDIR`, or in `/tmp`. It is removed when the task ends, unless the delegate
-/// has
-/// moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the task has
-/// produced
-/// resume data. If the task fails and can be resumed, its error has the resume data in its `userInfo`, with the key
-/// ``NSURLSessionDownloadTaskResumeData``.
+/// the directory of the environment variable `TMPDIR`, or in `/tmp`. It is removed when the task ends, unless the
+/// delegate has moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the
+/// task has produced resume data. If the task fails and can be resumed, its error has the resume data in its
+/// `userInfo`, with the key ``NSURLSessionDownloadTaskResumeData``.
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   typealias ResumeDataHandler = @Sendable (Data?) -> Void
 
@@ -84,13 +81,11 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   /// Cancels the task, and keeps the partial file if the download can be resumed.
   ///
   /// A download can be resumed if the server supports ranges and the response has an entity tag or a modification date,
-  /// by
-  /// which a change of the resource is detected. The task completes with `URLError.cancelled`.
+  /// by which a change of the resource is detected. The task completes with `URLError.cancelled`.
   ///
   /// - Parameter completionHandler: Takes the data for ``URLSession/downloadTask(withResumeData:)``, or nil if the
-  ///   download
-  ///   can't be resumed. Called on the delegate queue before the task's completion, or at once if the task has already
-  ///   completed.
+  ///   download can't be resumed. Called on the delegate queue before the task's completion, or at once if the task has
+  ///   already completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
     let isOver = counts.withLock { state in
@@ -106,7 +101,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     super.cancel()
   }
 
-  // MARK: What is known of it
+  // MARK: Properties
 
   /// The number of bytes in the file, including those of the earlier download that this task continues.
   open override var countOfBytesReceived: Int64 { counts.withLock { $0.writtenByteCount } }
@@ -116,7 +111,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     counts.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
   }
 
-  // MARK: What comes, on the file queue
+  // MARK: The response, on the file queue
 
   override func readyTransfers(of session: URLSession) -> ReadyTransfers { session.fileTransfers }
 
@@ -186,14 +181,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     grant(body.count)
   }
 
-  override func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) {
-    guard let session else { return finish(error) }
-    // It was the delegate queue if nothing was sent.
+  override func transferDidEnd(_ error: URLError?) {
+    guard let session else { return }
+    // Called on the delegate queue if there was no transfer.
     delivery(of: session).perform(.atOnce) {
-      switch self.close(after: error) {
-      case .success(let file): session.delivery.perform { self.didFinish(file, session, finish) }
-      case .failure(let error): session.delivery.perform { self.didFail(error, finish) }
-      }
+      let result = self.close(after: error)
+      session.delivery.perform { self.complete(result, in: session) }
     }
   }
 
@@ -218,7 +211,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     (try? DownloadFile.reopen(resumeData))?.abandon()
   }
 
-  // MARK: What the delegate hears, on its queue
+  // MARK: Notifications of the delegate, on its queue
 
   private func tellDownloadDelegate(
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
@@ -239,20 +232,17 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       session, downloadTask: self, didWriteData: new, totalBytesWritten: all, totalBytesExpectedToWrite: expected)
   }
 
-  private func didFinish(
-    _ file: URL, _ session: URLSession, _ finish: @escaping @Sendable ((any Error)?) -> Void
-  ) {
-    if let delegate = delegates?.download {
-      delegate.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+  /// Hands the complete file to the delegate, calls the handlers that await resume data, and completes the task.
+  private func complete(_ result: Result<URL, URLError>, in session: URLSession) {
+    var failure: URLError?
+    switch result {
+    case .success(let file):
+      delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      try? FileManager.default.removeItem(at: file)
+    case .failure(let error): failure = error
     }
-    try? FileManager.default.removeItem(at: file)
     callResumeDataHandlers()
-    finish(nil)
-  }
-
-  private func didFail(_ error: URLError, _ finish: @escaping @Sendable ((any Error)?) -> Void) {
-    callResumeDataHandlers()
-    finish(error)
+    complete(failure)
   }
 
   private func callResumeDataHandlers() {

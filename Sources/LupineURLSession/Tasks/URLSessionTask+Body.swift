@@ -1,15 +1,12 @@
-// URLSessionTask+Body: the body that a task sends. Of a stream, the request's comes first; repetitions need one from
-// the
-// delegate.
+// URLSessionTask+Body: the body that a task sends. If the request has a stream, it is sent first, and the delegate
+// provides a stream for each repetition.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body to send, or nil if the request's body is to be sent from memory. Throws a `URLError` if a file
-  /// can't be
-  /// sent.
+  /// Returns the body to send, or nil to send the request's body from memory. Throws a `URLError` if a file can't be sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -46,8 +43,7 @@ extension URLSessionTask {
   /// Asks the delegate for a stream, on the delegate queue.
   ///
   /// Throws `URLError.requestBodyStreamExhausted` if the delegate provides none, and `CancellationError` if the task
-  /// ends
-  /// first.
+  /// ends first.
   private func newBodyStream() async throws -> BodyStream {
     let answer = BodyStreamAnswer()
     await withTaskCancellationHandler {

@@ -8,8 +8,7 @@ import Synchronization
 /// A task of a session: one request, including its redirects and challenges, and its response.
 ///
 /// Sessions create tasks, suspended; call ``resume()`` to start one. Its events are delivered to the session's delegate
-/// on
-/// the delegate queue. Methods and properties may be used on any thread.
+/// on the delegate queue. Methods and properties may be used on any thread.
 open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The state of a task, as the caller controls it.
   public enum State: Int, Sendable {
@@ -29,8 +28,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     /// The request is being prepared.
     case starting
     case transferring(any TaskTransfer)
-    /// The request couldn't be sent. The task is about to complete.
-    case failed
+    /// No request is sent. The task is about to complete.
+    case ending
   }
 
   struct MutableState {
@@ -42,15 +41,22 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var taskDescription: String?
     var windowBytes: Int?
     var reportedSentByteCount: Int64 = 0
+    /// The number of times that the task was resumed or suspended.
+    var suspensionChangeCount = 0
     /// The number of calls to `resume` until the task is no longer suspended. A new task needs one.
     var suspensionCount = 1
     /// What few tasks have; nil until it is first set.
     var options: TaskOptions?
-    /// Whether the transfer has ended. The delegate's last calls are in progress.
-    var isConcluding = false
 
     var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
+    }
+
+    /// Changes the state to running or suspended. Returns the number of the change.
+    mutating func setSuspended(_ isSuspended: Bool) -> Int {
+      state = isSuspended ? .suspended : .running
+      suspensionChangeCount += 1
+      return suspensionChangeCount
     }
   }
 
@@ -60,7 +66,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   public let originalRequest: URLRequest?
 
   let mutableState: Mutex<MutableState>
-  package let place = RegistryPlace()
+  @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
@@ -98,35 +104,30 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Called with each part of the body.
   func receive(_ body: Data) {}
 
-  /// Called when the transfer has ended; calls `finish`, at once or later, with the error with which the task
-  /// completes.
-  func conclude(_ error: URLError?, finish: @escaping @Sendable ((any Error)?) -> Void) { finish(error) }
-
   // MARK: Control
 
   /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as often.
   ///
   /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
-  /// task
-  /// was created, the task completes with `URLError.cancelled`.
+  /// task was created, the task completes with `URLError.cancelled`.
   open func resume() {
-    enum Action { case begin(URLSession), steer(any TaskTransfer), nothing }
+    enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .suspended, let session = state.session else { return .nothing }
       state.suspensionCount -= 1
       guard state.suspensionCount == 0 else { return .nothing }
-      state.state = .running
+      let change = state.setSuspended(false)
       switch state.stage {
       case .unstarted:
         state.stage = .starting
-        return .begin(session)
-      case .starting, .failed: return .nothing
-      case .transferring(let transfer): return .steer(transfer)
+        return .start(session)
+      case .starting, .ending: return .nothing
+      case .transferring(let transfer): return .resume(transfer, change: change)
       }
     }
     switch action {
-    case .begin(let session): startWhenDue(in: session)
-    case .steer(let transfer): steer(transfer)
+    case .start(let session): startWhenDue(in: session)
+    case .resume(let transfer, let change): transfer.setSuspended(false, change: change)
     case .nothing: break
     }
   }
@@ -135,29 +136,36 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   ///
   /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
   /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
-  /// already
-  /// been received may still be delivered. Does nothing if the task was cancelled or has completed.
+  /// already been received may still be delivered. Does nothing if the task was cancelled or has completed.
   open func suspend() {
-    let transfer = mutableState.withLock { state -> (any TaskTransfer)? in
+    let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
       guard state.state == .running || state.state == .suspended else { return nil }
-      state.state = .suspended
       state.suspensionCount += 1
-      return state.transfer
+      guard state.state == .running else { return nil }
+      let change = state.setSuspended(true)
+      return state.transfer.map { ($0, change) }
     }
-    if let transfer { steer(transfer) }
+    if let suspended { suspended.transfer.setSuspended(true, change: suspended.change) }
   }
 
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open func cancel() {
-    enum Action { case complete(URLSession), cancel(any TaskTransfer), nothing }
+    enum Action { case end(URLSession), cancel(any TaskTransfer), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .running || state.state == .suspended, let session = state.session else { return .nothing }
-      if case .failed = state.stage { return .nothing }
-      state.state = .canceling
-      return state.transfer.map { .cancel($0) } ?? .complete(session)
+      switch state.stage {
+      case .ending: return .nothing
+      case .transferring(let transfer):
+        state.state = .canceling
+        return .cancel(transfer)
+      case .unstarted, .starting:
+        state.state = .canceling
+        state.stage = .ending
+        return .end(session)
+      }
     }
     switch action {
-    case .complete(let session): session.delivery.perform { self.transferDidComplete(URLError(.cancelled)) }
+    case .end(let session): end(URLError(.cancelled), in: session)
     case .cancel(let transfer): transfer.cancel()
     case .nothing: break
     }
@@ -176,23 +184,21 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
         )
       }
       let transfer = try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
-      let isWanted = mutableState.withLock { state in
-        guard state.state == .running || state.state == .suspended else { return false }
+      let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
+        guard case .starting = state.stage else { return (false, nil) }
         state.stage = .transferring(transfer)
-        return true
+        return (true, state.state == .suspended ? state.suspensionChangeCount : nil)
       }
-      guard isWanted else { return }
-      if self.state == .suspended { steer(transfer) }
-      transfer.send()
+      if let suspension { transfer.setSuspended(true, change: suspension) }
+      // If the task has been cancelled, `cancel` ends it.
+      if isStarting { transfer.send() }
     } catch {
-      let error = error as? URLError ?? URLError(.unknown)
-      let isFirst = mutableState.withLock { state in
-        // If the task has been cancelled, `cancel` completes it.
-        guard state.state != .canceling else { return false }
-        state.stage = .failed
+      let isStarting = mutableState.withLock { state in
+        guard case .starting = state.stage else { return false }
+        state.stage = .ending
         return true
       }
-      if isFirst { session.delivery.perform { self.transferDidComplete(error) } }
+      if isStarting { end(error as? URLError ?? URLError(.unknown), in: session) }
     }
   }
 
@@ -214,16 +220,6 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Pauses or continues the transfer as the task's state requires. Checks again afterward, because another thread may
-  /// have changed the state.
-  private func steer(_ transfer: any TaskTransfer) {
-    var isPaused: Bool
-    repeat {
-      isPaused = state == .suspended
-      transfer.setPaused(isPaused)
-    } while (state == .suspended) != isPaused
-  }
-
   // MARK: Properties
 
   /// The task's current state.
@@ -243,8 +239,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The number of bytes of the request's body sent so far.
   ///
   /// It never decreases: if the body is sent again after a redirect, after a challenge or on a new connection, only
-  /// bytes
-  /// beyond the earlier count are added.
+  /// bytes beyond the earlier count are added.
   open var countOfBytesSent: Int64 { transfer?.sentByteCount ?? 0 }
   /// The length of the request's body in bytes, 0 without a body, or ``NSURLSessionTransferSizeUnknown``.
   open var countOfBytesExpectedToSend: Int64 {
@@ -337,34 +332,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  func transferDidComplete(_ error: URLError?) {
-    // The task may be cancelled at the moment when its request fails to be sent. Only the first end counts.
-    let isNew = mutableState.withLock { state in
-      defer { state.isConcluding = true }
-      return !state.isConcluding
-    }
-    guard isNew else { return }
-    conclude(error) { error in
-      // A protocol may fail with an error of any type.
-      let error = error == nil ? nil : (self.transfer as? ProtocolTransfer)?.failure ?? error
-      // This repeats `tellDelegate`, which would allocate a closure for each request.
-      guard let session = self.session, let delegate = self.delegates?.task else { return self.complete(error) }
-      if self.isDelegateQueueHere(session) { return self.complete(error, in: session, telling: delegate) }
-      session.delivery.perform { self.complete(error, in: session, telling: delegate) }
-    }
-  }
-
-  private func complete(
-    _ error: (any Error)?, in session: URLSession, telling delegate: any URLSessionTaskDelegate
-  ) {
-    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
-    mutableState.withLock { state in
-      state.state = .completed
-      state.error = error
-    }
-    delegate.urlSession(session, task: self, didCompleteWithError: error)
-    complete(error)
-  }
+  func transferDidEnd(_ error: URLError?) { complete(error) }
 
   /// Whether the transfer's events are processed on the delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
@@ -377,16 +345,48 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     session.delivery.perform { call(session, delegate) }
   }
 
-  private func complete(_ error: (any Error)?) {
-    // Releases the session and the owner.
-    let (session, owner) = mutableState.withLock { state in
+  // MARK: Completion
+
+  /// Completes the task without a transfer, on the delegate queue.
+  private func end(_ error: URLError, in session: URLSession) {
+    session.delivery.perform { self.transferDidEnd(error) }
+  }
+
+  /// Completes the task: notifies the delegate of the metrics and the completion, then leaves the session.
+  final func complete(_ error: (any Error)?) {
+    guard let session else { return }
+    // A protocol may fail with an error of any type.
+    let error = error == nil ? nil : (transfer as? ProtocolTransfer)?.failure ?? error
+    guard let delegate = delegates?.task else { return leave(session, error) }
+    // This repeats `tellDelegate`, which would allocate a closure for each request.
+    if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
+    session.delivery.perform { self.notify(delegate, of: error, in: session) }
+  }
+
+  private func notify(
+    _ delegate: any URLSessionTaskDelegate, of error: (any Error)?, in session: URLSession
+  ) {
+    delegate.urlSession(session, task: self, didFinishCollecting: metrics)
+    mutableState.withLock { state in
       state.state = .completed
       state.error = error
-      return (state.session.take(), state.owner.take())
     }
-    session?.remove(self)
-    updateProgress(isComplete: true)
-    options?.end()
+    delegate.urlSession(session, task: self, didCompleteWithError: error)
+    leave(session, error)
+  }
+
+  private func leave(_ session: URLSession, _ error: (any Error)?) {
+    let (owner, options) = mutableState.withLock { state in
+      state.state = .completed
+      state.error = error
+      state.session = nil
+      return (state.owner.take(), state.options)
+    }
+    session.remove(self)
+    if let options {
+      updateProgress(isComplete: true)
+      options.end()
+    }
     // Released outside the lock: it may be the last reference, and the owner's deinitializer may use this task.
     _ = owner
   }

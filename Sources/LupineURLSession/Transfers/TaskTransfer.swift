@@ -1,35 +1,60 @@
-// TaskTransfer: the interface of a task to its transfer, over HTTP or from a local resource.
+// TaskTransfer: the interfaces between a task and its transfer, over HTTP or from a local resource.
 
 import Foundation
 
-/// The work on one task's request: ``Transfer`` over HTTP, ``LocalTransfer`` for `file:` and `data:` URLs. It reports to a
+/// Performs one task's request: ``Transfer`` over HTTP, ``LocalTransfer`` for `file:` and `data:` URLs. Reports to a
 /// `TransferObserver`.
 protocol TaskTransfer: AnyObject, Sendable {
   /// Starts the transfer; called once.
   func send()
-  /// Ends the transfer with `URLError.cancelled`.
+  /// Ends the transfer with `URLError.cancelled`, unless it has already ended.
   func cancel()
-  /// Stops reading, or goes on.
-  func setPaused(_ isPaused: Bool)
+  /// Stops reading, or continues.
+  ///
+  /// `change` numbers the calls in the order in which they were decided. Threads may call in another order, so a call
+  /// with a lower number than an earlier one has no effect.
+  func setSuspended(_ isSuspended: Bool, change: Int)
   /// Adds that many bytes of the body to the window.
   func grant(_ byteCount: Int)
 
-  /// The request as redirects have left it.
+  /// The latest request, after redirects.
   var currentRequest: URLRequest { get }
   /// The final response's head, once it has arrived.
   var response: URLResponse? { get }
-  /// The final response's head if it is one of HTTP.
+  /// The final response's head if it is an HTTP response.
   var httpResponse: HTTPURLResponse? { get }
-  /// Bytes of the body that were received, decoded.
+  /// The number of body bytes received, after decoding.
   var receivedByteCount: Int64 { get }
-  /// Bytes of the request's body that were sent.
+  /// The number of bytes of the request's body that were sent.
   var sentByteCount: Int64 { get }
-  /// The length of the request's body, or nil if it is unknown.
+  /// The length of the request's body in bytes, or nil if it is unknown.
   var bodyByteCount: UInt64? { get }
   /// The measurements; called after the end.
   var measurements: URLSessionTaskMetrics.Values { get }
 }
 
-extension Transfer: TaskTransfer {
-  var response: URLResponse? { httpResponse }
+/// Receives a transfer's events and decides its questions. The task does; the protocol keeps transfers independent of
+/// tasks, and their tests free of sessions.
+///
+/// Methods are called one at a time on the queue on which the transfer delivers. An `answer` may be called at once or
+/// later, on any thread. Only the first call counts.
+protocol TransferObserver: AnyObject, Sendable {
+  /// Called when the response redirects. `answer` takes the request to send, or nil to present the response itself.
+  func transfer(
+    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
+    answer: @escaping @Sendable (URLRequest?) -> Void)
+  /// Called when the server asks for a credential.
+  func transfer(
+    isAskedFor challenge: URLAuthenticationChallenge,
+    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
+  /// Whether the final response's head must be presented before the body is delivered.
+  var decidesOnResponse: Bool { get }
+  /// Called with the final response's head. `answer` takes whether the body is accepted.
+  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void)
+  /// Called with each piece of the body.
+  func transfer(didReceive body: Data)
+  /// Called with the total number of bytes of the request's body that were sent.
+  func transfer(didSend byteCount: Int64)
+  /// Called exactly once, last, when the transfer has ended.
+  func transferDidEnd(_ error: URLError?)
 }

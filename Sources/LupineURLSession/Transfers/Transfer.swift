@@ -1,36 +1,15 @@
-// One task's way through the engine: the exchanges of its redirects and challenges, the response, the body.
+// Transfer: carries out, on the engine and on the session's queue, what a `TransferState` decides.
 
 import Foundation
 import LupineEngine
 import Synchronization
 
-/// Hears of a transfer, one call at a time, on the session's queue. Answers may be given at once or later, from anywhere.
-protocol TransferObserver: AnyObject, Sendable {
-  /// The response redirects: `answer` is to be called with the request to send, or nil to take the response as it is.
-  func transfer(
-    isRedirectedTo request: URLRequest, by response: HTTPURLResponse,
-    answer: @escaping @Sendable (URLRequest?) -> Void)
-  /// The server wants a credential.
-  func transfer(
-    isAskedFor challenge: URLAuthenticationChallenge,
-    answer: @escaping @Sendable (URLAuthenticationChallenge.Outcome) -> Void)
-  /// Whether anybody has something to say about the final response's head; it is welcome otherwise.
-  var decidesOnResponse: Bool { get }
-  /// The final response's head came: `answer` is to be called with whether its body is wanted.
-  func transfer(didReceive response: URLResponse, answer: @escaping @Sendable (Bool) -> Void)
-  /// A piece of the body came.
-  func transfer(didReceive body: Data)
-  /// That much of the request's body was sent so far.
-  func transfer(didSend byteCount: Int64)
-  /// The transfer has ended; called exactly once, at last.
-  func transferDidComplete(_ error: URLError?)
-}
-
-/// Sends a request, follows its redirects and hands the final response over.
+/// One task's transfer over HTTP: sends the request, follows redirects, answers challenges and delivers the final response.
 ///
-/// What comes on the loop is collected, and dealt with on the session's queue in steps. A step may ask the observer
-/// something; the next one waits for the answer, and what the server sends waits in the kernel.
-final class Transfer: ResponseSink {
+/// The engine's events arrive on a loop's thread, and change only the state. Everything that has arrived is delivered on
+/// the session's queue, in one hop for all transfers (``ReadyTransfers``). The state is the only thing that decides; no
+/// method of the engine or of the observer is called under the lock.
+final class Transfer: TaskTransfer, ResponseSink {
   /// One request that was sent, for the metrics.
   struct Attempt: Sendable {
     let request: URLRequest
@@ -38,141 +17,30 @@ final class Transfer: ResponseSink {
     let metrics: ExchangeMetrics
   }
 
-  /// What came on the loop since the last delivery.
-  struct Batch {
-    var sentByteCount: Int64?
-    var head: ResponseHead?
-    /// The latest piece of the body; and those before it.
-    var body = Data()
-    var earlierPieces: [Data] = []
-    var end: Result<Fields, EngineError>?
-
-    /// Up to how many bytes pieces are joined: 256 KiB, which is what the engine reads at once and the default of
-    /// `EngineConfiguration.windowBytes`. Each piece costs its observers the same, whatever its length.
-    private static let joinedBytesMax = 256 * 1024
-    /// From how many bytes on a piece gets room for all that may be joined to it: 32 KiB. A shorter one may be all that
-    /// comes for a while.
-    private static let roomyBytesMin = 32 * 1024
-
-    /// Adds a piece of the body: to the latest one, up to a length, or all of it in one piece if there is no window.
-    mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
-      if let windowBytes {
-        if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
-          earlierPieces.append(body)
-          body = Data()
-        }
-        let count = body.count + bytes.count
-        if count >= Self.roomyBytesMin { body.reserveCapacity(max(count, min(windowBytes, Self.joinedBytesMax))) }
-      }
-      body.append(copying: bytes, 0..<bytes.count)
-    }
-
-    /// Takes the piece of the body that came first.
-    mutating func takePiece() -> Data {
-      guard earlierPieces.isEmpty else { return earlierPieces.removeFirst() }
-      var piece = Data()
-      swap(&piece, &body)
-      return piece
-    }
-
-    /// What is dealt with first of it.
-    var step: Step? {
-      if sentByteCount != nil { return .sent }
-      if head != nil { return .head }
-      if !body.isEmpty { return .body }
-      return end == nil ? nil : .end
-    }
-  }
-
-  /// What the observer was asked.
-  struct Question {
-    let number: Int
-    /// Whether an answer is being dealt with; any other comes too late.
-    var isAnswered = false
-  }
-
-  /// What is done next on the session's queue.
-  enum Step {
-    // What stands in the batch.
-    case sent, head, body, end
-    // What an answer has led to.
-    case present(isLast: Bool)
-    indirect case send(EngineRequest)
-    case complete(URLError?)
-  }
-
-  /// What follows once an exchange has ended; the rest of its response's body is then of no interest.
-  enum Successor {
-    /// What the response redirects to, if the observer agrees.
-    indirect case redirect(EngineRequest)
-    /// The response redirects to where nobody may follow.
-    indirect case failure(EngineError)
-    /// The same request with a credential, or the one that is sent instead.
-    indirect case replacement(EngineRequest, URLRequest)
-  }
-
-  struct State {
-    var observer: (any TransferObserver)?
-    var request: EngineRequest
-    var urlRequest: URLRequest
+  private struct Guarded {
+    var state: TransferState
+    /// The handle of the latest exchange, once it was submitted.
     var handle: ExchangeHandle?
-    /// What the engine wasn't granted yet.
-    var owedByteCount = 0
-    /// Whether the rest of the body was given up, maybe before the handle was here.
-    var isDiscarding = false
-    var isExchanging = false
-    /// The number of the exchange that is under way or was the last.
-    var exchange = 0
-    var redirectCount = 0
-    /// What the task wants.
-    var isPaused = false
-    var isCancelled = false
-
-    var batch = Batch()
-    /// Whether a delivery is under way or will come.
-    var isScheduled = false
-    /// What was decided and comes before anything else.
-    var decided: Step?
-    /// The question whose answer the next step waits for.
-    var question: Question?
-    var questionCount = 0
-    /// Whether the question wasn't answered at once.
-    var isWaiting = false
-
-    var response: HTTPURLResponse?
-    var receivedByteCount: Int64 = 0
-    var sentByteCount: Int64 = 0
-    var successor: Successor?
-    var challengeCount = 0
-    /// What was measured of the exchanges that have ended, in order.
-    var metrics: ShortList<ExchangeMetrics> = []
-    /// What those were about, as far as their ends were dealt with.
-    var performed: ShortList<(URLRequest, HTTPURLResponse?)> = []
-
-    var isHeld: Bool { isPaused || isWaiting }
-
-    /// Takes an answer's turn; false if another was quicker, or nobody waits for it any more.
-    mutating func claim(question number: Int) -> Bool {
-      guard question?.number == number, question?.isAnswered == false else { return false }
-      question?.isAnswered = true
-      return true
-    }
-
-    mutating func noteSent(_ byteCount: UInt64) {
-      let sent = Int64(clamping: byteCount)
-      if sent > sentByteCount { batch.sentByteCount = sent }
-    }
+    /// Nil after the end. The observer holds the transfer.
+    var observer: (any TransferObserver)?
   }
 
-  let client: EngineClient
-  let delivery: ReadyTransfers
-  /// How many bytes of the body may come before some were granted again; without a limit if nil.
-  let windowBytes: Int?
-  /// How long the request's body is as long as no redirect takes it away, or nil if that isn't known.
+  private let client: EngineClient
+  private let delivery: ReadyTransfers
+  private let windowBytes: Int?
+  /// The length of the request's body in bytes, unless a redirect drops it; nil if it is unknown.
   let bodyByteCount: UInt64?
-  let state: Mutex<State>
+  private let guarded: Mutex<Guarded>
 
-  /// Takes a converted request; nothing is sent before `begin`.
+  /// Creates a transfer of a converted request. Nothing is sent before `send`.
+  ///
+  /// - Parameters:
+  ///   - request: The request to send.
+  ///   - urlRequest: The same request, as the observer knows it.
+  ///   - client: The session's engine.
+  ///   - delivery: The transfers on whose queue the observer is called.
+  ///   - windowBytes: The maximum number of body bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - observer: The task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,
     windowBytes: Int?, observer: any TransferObserver
@@ -181,126 +49,233 @@ final class Transfer: ResponseSink {
     self.delivery = delivery
     self.windowBytes = windowBytes
     bodyByteCount = request.body.byteCount
-    state = Mutex(State(observer: observer, request: request, urlRequest: urlRequest))
+    let state = TransferState(
+      request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes)
+    guarded = Mutex(Guarded(state: state, observer: observer))
   }
 
-  // MARK: What the task does
+  // MARK: Events from the task
 
-  /// Ends the transfer with an error, wherever it is.
-  func cancel() {
-    let handle = state.withLock { state -> ExchangeHandle? in
-      state.isCancelled = true
-      if !state.isExchanging {
-        // Between two exchanges, where the answer to a question is waited for.
-        state.question = nil
-        state.decided = .complete(URLError(.cancelled))
-      }
-      return state.handle
-    }
-    handle?.cancel()
-    schedule()
+  func send() {
+    if let submission = guarded.withLock({ $0.state.start() }) { submit(submission) }
   }
 
-  /// Reads no more of the body; the transfer ends as if all of it had come.
-  func discardBody() {
-    let handle = state.withLock { state in
-      state.isDiscarding = true
-      return state.handle
-    }
-    handle?.discardBody()
-  }
+  func cancel() { apply { $0.cancel() } }
 
-  /// Reads no more of the body, and sends another request, whose response counts. For who is asked about a response.
+  func setSuspended(_ isSuspended: Bool, change: Int) { apply { $0.setSuspended(isSuspended, change: change) } }
+
+  func grant(_ byteCount: Int) { apply { $0.grant(byteCount) } }
+
+  /// Discards the rest of the body. The transfer ends as if all of it had been received.
+  func discardBody() { apply { $0.discardBody() } }
+
+  /// Discards the rest of the body and sends another request, whose response counts. For an observer that decides about a
+  /// response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
-    state.withLock { $0.successor = .replacement(request, urlRequest) }
-    discardBody()
+    apply { $0.replace(with: request, from: urlRequest) }
   }
 
-  /// Stops reading, and goes on.
-  func setPaused(_ isPaused: Bool) {
-    state.withLock { $0.isPaused = isPaused }
-    steer()
-  }
+  // MARK: Properties
 
-  /// Lets that many more bytes of the body come, once they are half a window: a piece for each piece would become ever
-  /// smaller ones.
-  func grant(_ byteCount: Int) {
-    guard let windowBytes else { return }
-    let granted = state.withLock { state -> (ExchangeHandle, Int)? in
-      state.owedByteCount += byteCount
-      guard let handle = state.handle, state.owedByteCount >= windowBytes / 2 else { return nil }
-      defer { state.owedByteCount = 0 }
-      return (handle, state.owedByteCount)
-    }
-    if let (handle, byteCount) = granted { handle.grant(byteCount) }
-  }
-
-  /// Tells the engine whether to read. Another thread may change that meanwhile, so it is looked at again.
-  func steer() {
-    while true {
-      let (isHeld, handle) = state.withLock { ($0.isHeld, $0.handle) }
-      if isHeld { handle?.pause() } else { handle?.resume() }
-      if state.withLock({ $0.isHeld }) == isHeld { return }
-    }
-  }
-
-  // MARK: What is known of it
-
-  /// The request as redirects have left it.
-  var currentRequest: URLRequest { state.withLock { $0.urlRequest } }
-  /// The final response's head, once it came.
-  var httpResponse: HTTPURLResponse? { state.withLock { $0.response } }
-  /// How many bytes of the body came, decoded.
-  var receivedByteCount: Int64 { state.withLock { $0.receivedByteCount } }
-  /// How many bytes of the request's body were sent. It never goes back: of a body that is sent again, because of a
-  /// redirect, a challenge or a connection that was found closed, only what comes behind the bytes that were counted counts.
-  var sentByteCount: Int64 { state.withLock { $0.sentByteCount } }
+  var currentRequest: URLRequest { guarded.withLock { $0.state.urlRequest } }
+  var response: URLResponse? { httpResponse }
+  var httpResponse: HTTPURLResponse? { guarded.withLock { $0.state.response } }
+  var receivedByteCount: Int64 { guarded.withLock { $0.state.receivedByteCount } }
+  /// The number of bytes of the request's body that were sent. It never decreases: if the body is sent again, because of a
+  /// redirect, a challenge or a stale connection, only bytes beyond the earlier count are added.
+  var sentByteCount: Int64 { guarded.withLock { $0.state.sentByteCount } }
   /// The requests that were sent, in order.
   var attempts: [Attempt] {
-    state.withLock { state in
-      zip(state.performed, state.metrics).map { Attempt(request: $0.0, response: $0.1, metrics: $1) }
+    guarded.withLock { guarded in
+      zip(guarded.state.performed, guarded.state.metrics).map { Attempt(request: $0.0, response: $0.1, metrics: $1) }
     }
   }
 
-  // MARK: What the engine says, on the loop
+  // MARK: Events from the engine, on the loop's thread
 
   func receive(head: ResponseHead) -> BodyDisposition {
     storeCookies(of: head)
-    return state.withLock { state in
-      do throws(EngineError) {
-        let next = try client.redirectRule.next(after: head, to: state.request, count: state.redirectCount)
-        state.successor = next.map { .redirect($0) }
-      } catch {
-        state.successor = .failure(error)
-      }
-      state.batch.head = head
-      return state.successor == nil ? .deliver : .discard
-    }
+    return guarded.withLock { $0.state.receive(head) }
   }
 
   private func storeCookies(of head: ResponseHead) {
     guard client.wantsCookies(of: head) else { return }
-    let (uri, urlRequest) = state.withLock { ($0.request.uri, $0.urlRequest) }
+    let (uri, urlRequest) = guarded.withLock { ($0.state.request.uri, $0.state.urlRequest) }
     guard urlRequest.httpShouldHandleCookies else { return }
     client.storeCookies(of: head, from: uri, mainDocument: urlRequest.mainDocumentURL)
   }
 
-  func receive(body bytes: borrowing Span<UInt8>) {
-    state.withLock { $0.batch.append(body: bytes, windowBytes: windowBytes) }
-  }
+  func receive(body bytes: borrowing Span<UInt8>) { guarded.withLock { $0.state.receive(body: bytes) } }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {
-    state.withLock { state in
-      state.batch.end = result
-      state.metrics.append(metrics)
-      state.noteSent(metrics.requestBodyBytes)
-    }
-    schedule()
+    apply { $0.exchangeEnded(result, metrics) }
   }
 
-  func turnEnded(sentBodyByteCount: UInt64) {
-    state.withLock { $0.noteSent(sentBodyByteCount) }
-    schedule()
+  func turnEnded(sentBodyByteCount: UInt64) { apply { $0.turnEnded(sent: sentBodyByteCount) } }
+
+  // MARK: Actions
+
+  /// Passes an event to the state, and carries out the action that follows.
+  private func apply(_ event: (inout TransferState) -> TransferState.Action?) {
+    let (action, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
+    if let action { perform(action, handle) }
+  }
+
+  /// Passes an event to the state, and carries out the actions that follow.
+  private func apply(_ event: (inout TransferState) -> [TransferState.Action]) {
+    let (actions, handle) = guarded.withLock { (event(&$0.state), $0.handle) }
+    for action in actions { perform(action, handle) }
+  }
+
+  private func perform(_ action: TransferState.Action, _ handle: ExchangeHandle?) {
+    switch action {
+    case .deliver: delivery.add(self)
+    case .pause(let exchange):
+      handle?.pause()
+      apply { $0.flowChanged(exchange: exchange) }
+    case .resume(let exchange):
+      handle?.resume()
+      apply { $0.flowChanged(exchange: exchange) }
+    case .discardBody: handle?.discardBody()
+    case .grant(let byteCount): handle?.extendWindow(by: byteCount)
+    case .cancel: handle?.cancel()
+    }
+  }
+
+  private func submit(_ submission: TransferState.Submission) {
+    do throws(URLError) {
+      var request = submission.request
+      if submission.handlesCookies { client.addCookies(to: &request) }
+      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
+      keep(handle, of: submission.exchange)
+    } catch {
+      apply { $0.submissionFailed(error) }
+    }
+  }
+
+  /// Keeps the handle of an exchange, unless that has already ended, and carries out the commands that waited for it.
+  private func keep(_ handle: ExchangeHandle, of exchange: Int) {
+    let actions = guarded.withLock { guarded -> [TransferState.Action] in
+      guard let actions = guarded.state.submitted(exchange) else { return [] }
+      guarded.handle = handle
+      return actions
+    }
+    for action in actions { perform(action, handle) }
+  }
+
+  // MARK: Steps, on the session's queue
+
+  /// Takes all steps that can be taken. `ReadyTransfers` calls this once for each `deliver` action.
+  func deliver() {
+    while let (step, observer) = nextStep() { perform(step, observer) }
+  }
+
+  private func nextStep() -> (TransferState.Step, any TransferObserver)? {
+    guarded.withLock { guarded in
+      guard let observer = guarded.observer, let step = guarded.state.nextStep() else { return nil }
+      return (step, observer)
+    }
+  }
+
+  private func perform(_ step: TransferState.Step, _ observer: any TransferObserver) {
+    switch step {
+    case .notifySent(let byteCount): observer.transfer(didSend: byteCount)
+    case .authenticate(let unauthorized): authenticate(unauthorized, observer)
+    case .present(let response, let isLast): present(response, isLast: isLast, observer)
+    case .deliver(let piece): observer.transfer(didReceive: piece)
+    case .redirect(let redirect): ask(redirect, observer)
+    case .submit(let submission): submit(submission)
+    case .end(let error): end(error, observer)
+    }
+  }
+
+  private func present(_ response: HTTPURLResponse, isLast: Bool, _ observer: any TransferObserver) {
+    // After the last exchange, the answer ends the transfer.
+    guard isLast || observer.decidesOnResponse else { return }
+    ask { question in
+      observer.transfer(didReceive: response) { isAccepted in
+        self.apply { $0.answered(question, isAccepted ? .accept : .refuse) }
+      }
+    }
+  }
+
+  private func authenticate(_ unauthorized: TransferState.Unauthorized, _ observer: any TransferObserver) {
+    let challenge = URLAuthenticationChallenge(
+      status: unauthorized.head.status, fields: unauthorized.head.fields, from: unauthorized.uri,
+      previousFailureCount: unauthorized.failureCount, storage: client.settings.credentialStorage,
+      response: unauthorized.response)
+    guard let challenge else {
+      if let response = unauthorized.response { present(response, isLast: false, observer) }
+      return
+    }
+    ask { question in
+      observer.transfer(isAskedFor: challenge) { outcome in
+        self.apply { $0.answered(question, TransferState.Answer(outcome)) }
+      }
+    }
+  }
+
+  private func ask(_ redirect: TransferState.Redirect, _ observer: any TransferObserver) {
+    ask { question in
+      observer.transfer(isRedirectedTo: redirect.proposed, by: redirect.response) { chosen in
+        let answer = TransferState.Answer(to: redirect, chosen: chosen, self.client)
+        self.apply { $0.answered(question, answer) }
+      }
+    }
+  }
+
+  /// Puts a question to the observer by `call`, unless the state has dropped it.
+  private func ask(_ call: (_ question: Int) -> Void) {
+    guard let question = guarded.withLock({ $0.state.ask() }) else { return }
+    call(question)
+    apply { $0.asked(question) }
+  }
+
+  private func end(_ error: URLError?, _ observer: any TransferObserver) {
+    // Released outside the lock, because their deinitializers may call anything.
+    let released = guarded.withLock { ($0.observer.take(), $0.handle.take(), $0.state.takeBody()) }
+    observer.transferDidEnd(error)
+    _ = released
+  }
+}
+
+extension TransferState.Answer {
+  fileprivate init(_ outcome: URLAuthenticationChallenge.Outcome) {
+    self =
+      switch outcome {
+      case .authorize(let value): .authorize(value)
+      case .stand: .present
+      case .cancel: .refuse
+      }
+  }
+
+  /// Creates the answer to a redirect. `chosen` is the observer's request, or nil to present the response.
+  fileprivate init(to redirect: TransferState.Redirect, chosen: URLRequest?, _ client: EngineClient) {
+    let (next, proposed) = (redirect.next, redirect.proposed)
+    guard let chosen else {
+      self = .present
+      return
+    }
+    if let error = redirect.refusal,
+      !next.body.isReplayable || Self.isLed(to: chosen.url, by: proposed.url, refusedWith: error)
+    {
+      self = .fail(URLError(error, url: redirect.url))
+      return
+    }
+    do {
+      self = .follow(chosen == proposed ? next : try client.adjust(next, from: proposed, to: chosen), chosen)
+    } catch {
+      self = .fail(error as? URLError ?? URLError(.unknown))
+    }
+  }
+
+  /// Whether the chosen URL is refused for the same reason as the proposed one: it is the same URL, or has the scheme for
+  /// which that was refused (http after https, or a Unix socket). A handler that adds a query hasn't decided to send a
+  /// request in clear; one that changes the scheme has.
+  private static func isLed(to chosen: URL?, by proposed: URL?, refusedWith error: EngineError) -> Bool {
+    let (scheme, proposedScheme) = (chosen?.scheme?.lowercased() ?? "", proposed?.scheme?.lowercased() ?? "")
+    let isForItsScheme = error.code == .redirectRefused && scheme == proposedScheme
+    return chosen == proposed || isForItsScheme || (scheme.hasSuffix("+unix") && proposedScheme.hasSuffix("+unix"))
   }
 }

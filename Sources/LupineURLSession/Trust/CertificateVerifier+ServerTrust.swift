@@ -1,11 +1,11 @@
-// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the way of its error back to the request.
+// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the path of its error back to the request.
 
 import Foundation
 import LupineEngine
 
 /// Evaluates a server's trust during the handshake, on the loop's thread.
 ///
-/// Returns whether the server is accepted: true if it is, false if nobody has a say about this host. Throws the reason for
+/// Returns whether the server is accepted: true if it is, false if this host has no evaluator. Throws the reason for
 /// which the server is refused.
 package typealias ServerTrustEvaluation = @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 
@@ -16,7 +16,8 @@ private struct ServerTrustRefusal: Error, CustomStringConvertible {
 }
 
 extension CertificateVerifier {
-  /// Calls `evaluate` unless `own` refuses the server. If `evaluate` has no say, `own` decides, or OpenSSL without it.
+  /// Creates a verifier that calls `own` and then, unless it has refused the server, `evaluate`. If `evaluate` returns false,
+  /// the decision of `own` counts, or OpenSSL's if `own` is nil.
   convenience init(_ evaluate: @escaping ServerTrustEvaluation, after own: CertificateVerifier?) {
     self.init { evidence in
       let decision = try own?.decide(evidence) ?? .asFound

@@ -1,10 +1,10 @@
-// A server's certificates, and what OpenSSL says of them.
+// SecTrust: a server's certificates, and the result of their verification by OpenSSL.
 
 import Foundation
 package import LupineEngine
 import Synchronization
 
-/// What a server has shown in a handshake, to be evaluated; its additions stand under `af`.
+/// A server's certificates from a handshake, for evaluation; see also its `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
@@ -13,31 +13,31 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.evidence = evidence
   }
 
-  /// The name that the session has asked the server for.
+  /// The host name of the request, which was sent as SNI.
   package var host: String { evidence.host }
 
-  /// The server's own certificate and those that vouch for it, each signed by the next one. If the chain is good, it ends
-  /// in a trusted one. What the server has sent besides, or has joined by names only, isn't there.
+  /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor. Other
+  /// certificates that the server sent aren't included.
   package var certificates: [SecCertificate] {
     let verification = anchorData.map { evidence.verify(host: nil, anchors: $0) } ?? evidence.verification
     return verification.chain.compactMap { SecCertificate(Data($0)) }
   }
 
-  /// The host, the subjects of its certificates, and why they aren't trusted if they aren't.
+  /// The host, the subjects of its certificates, and the reason if they aren't trusted.
   public var description: String {
     let problem = problem(forHost: host).map { ", not trusted: \($0.description)" } ?? ", trusted"
     return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
-  /// Trusts these alone from now on, in place of the session's trust roots.
+  /// Makes these certificates the only trust anchors, instead of the session's trust roots.
   package func trust(_ certificates: [SecCertificate]) {
     anchors.withLock { $0 = certificates }
   }
 
-  /// Returns why the chain isn't trusted or, if `host` isn't nil, doesn't name the host; nil if it is trusted.
+  /// Returns why the chain isn't trusted or, if `host` isn't nil, isn't for the host; nil if there is no problem.
   package func problem(forHost host: String?) -> TLSError? {
     if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
-    // The handshake has looked already: at the host too, so that what it found good is good without it.
+    // The handshake has verified the chain and the host; a chain that was valid for the host is also valid for any host.
     if host == evidence.host { return evidence.problem }
     if host == nil, evidence.problem == nil { return nil }
     return evidence.verify(host: host).problem

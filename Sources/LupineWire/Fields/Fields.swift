@@ -79,9 +79,18 @@ public struct Fields: Sendable {
 
   /// Appends each field line of `defaults` whose name isn't present.
   package mutating func appendMissing(_ defaults: Fields) {
-    for position in defaults.indices {
-      let name = defaults.string(defaults.lines[position].name)
-      if !contains(name) { append(name: name, valueBytes: defaults.valueBytes(at: position)) }
+    guard !lines.isEmpty else {
+      self = defaults
+      return
+    }
+    for line in defaults.lines {
+      let name = defaults.content(line.name)
+      guard !lines.contains(where: { hasName($0, name) }) else { continue }
+      let start = UInt32(bytes.count)
+      bytes.append(contentsOf: name)
+      let middle = UInt32(bytes.count)
+      bytes.append(contentsOf: defaults.content(line.value))
+      lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
     }
   }
 
@@ -131,6 +140,11 @@ public struct Fields: Sendable {
     matches(lines[position].name, name)
   }
 
+  /// Returns whether the line's name equals `name`, ignoring case.
+  private func hasName(_ line: Line, _ name: ArraySlice<UInt8>) -> Bool {
+    content(line.name).elementsEqual(name) { Byte.lowercased($0) == Byte.lowercased($1) }
+  }
+
   private func matches(_ range: Range<UInt32>, _ name: String) -> Bool {
     let name = name.utf8
     guard range.count == name.count else { return false }
@@ -173,7 +187,7 @@ extension Fields: Equatable {
   public static func == (left: Fields, right: Fields) -> Bool {
     left.lines.elementsEqual(right.lines) {
       left.content($0.value) == right.content($1.value)
-        && left.content($0.name).elementsEqual(right.content($1.name)) { Byte.lowercased($0) == Byte.lowercased($1) }
+        && left.hasName($0, right.content($1.name))
     }
   }
 }

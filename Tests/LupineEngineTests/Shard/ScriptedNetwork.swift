@@ -119,9 +119,9 @@ final class ShardStage {
   }
 
   /// Submits a request, which the shard processes in its next iteration.
-  func submit(_ request: EngineRequest, credit: Int = .max) -> (ExchangeID, RecordingSink) {
+  func submit(_ request: EngineRequest, windowBytes: Int = .max) -> (ExchangeID, RecordingSink) {
     let (id, sink) = (inbox.nextExchangeID(), RecordingSink())
-    inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
+    inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return (id, sink)
   }
 

@@ -1,0 +1,56 @@
+// TransferBatch: what the engine has reported about a transfer since the last delivery.
+
+import Foundation
+import LupineEngine
+
+/// The parts of a response, and the progress of the request's body, that await delivery on the session's queue.
+struct TransferBatch {
+  /// The kind of the part to deliver next.
+  enum Part { case sentByteCount, head, piece, end }
+
+  /// The total number of bytes of the request's body that were sent.
+  var sentByteCount: Int64?
+  var head: ResponseHead?
+  /// The latest piece of the body.
+  private(set) var body = Data()
+  /// The pieces before the latest one, oldest first.
+  private(set) var earlierPieces: [Data] = []
+  var end: Result<Fields, EngineError>?
+
+  /// The maximum number of bytes in a joined piece: 256 KiB, which is what the engine reads at once and the default of
+  /// `EngineConfiguration.windowBytes`. Delivering a piece costs the same, whatever its length.
+  private static let joinedBytesMax = 256 * 1024
+  /// The length from which a piece gets capacity for everything that may be joined to it: 32 KiB. A shorter one may stay
+  /// alone for a while.
+  private static let roomyBytesMin = 32 * 1024
+
+  /// Appends bytes of the body to the latest piece, up to the maximum length of a piece. Without a window there is no
+  /// maximum.
+  mutating func append(body bytes: borrowing Span<UInt8>, windowBytes: Int?) {
+    if let windowBytes {
+      if !body.isEmpty, body.count + bytes.count > Self.joinedBytesMax {
+        earlierPieces.append(body)
+        body = Data()
+      }
+      let count = body.count + bytes.count
+      if count >= Self.roomyBytesMin { body.reserveCapacity(max(count, min(windowBytes, Self.joinedBytesMax))) }
+    }
+    body.append(copying: bytes, 0..<bytes.count)
+  }
+
+  /// Removes the oldest piece of the body and returns it.
+  mutating func takePiece() -> Data {
+    guard earlierPieces.isEmpty else { return earlierPieces.removeFirst() }
+    var piece = Data()
+    swap(&piece, &body)
+    return piece
+  }
+
+  /// The part to deliver next, or nil if there is none.
+  var nextPart: Part? {
+    if sentByteCount != nil { return .sentByteCount }
+    if head != nil { return .head }
+    if !body.isEmpty { return .piece }
+    return end == nil ? nil : .end
+  }
+}

@@ -1,0 +1,175 @@
+// TransferHistoryVectors: histories of a transfer as tables of events and expected answers.
+
+extension TransferHistory {
+  private static let submitted = [("start", "submit 1: http://h/"), ("submitted 1", "")]
+
+  static let delivering = [
+    TransferHistory(
+      "a response is presented, delivered and ended in one delivery",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("end", "deliver"), ("step", "present 200"), ("step", "piece 5"),
+        ("step", "end"), ("step", "none"),
+        ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 5 sent 0"),
+      ]),
+    TransferHistory(
+      "a delivery is requested once, and again after it has ended",
+      submitted + [
+        ("head 200", "wanted"), ("turn 0", "deliver"), ("body 5", ""), ("turn 0", ""), ("step", "present 200"),
+        ("step", "piece 5"), ("turn 0", ""), ("step", "none"), ("turn 0", ""), ("body 7", ""), ("turn 0", "deliver"),
+        ("step", "piece 7"), ("step", "none"), ("end", "deliver"), ("step", "end"),
+      ]),
+    TransferHistory(
+      "no delivery is requested without something to deliver",
+      submitted + [("turn 0", ""), ("step", "none")]),
+    TransferHistory(
+      "the number of sent bytes is delivered first, and never decreases",
+      submitted + [
+        ("turn 10", "deliver"), ("turn 20", ""), ("head 200", "wanted"), ("step", "sent 20"), ("turn 15", ""),
+        ("step", "present 200"), ("step", "none"), ("turn 30", "deliver"), ("step", "sent 30"), ("step", "none"),
+        ("counts", "exchanges 1 performed 0 redirects 0 challenges 0 received 0 sent 30"),
+      ]),
+    TransferHistory(
+      "bytes are granted once they amount to half a window",
+      submitted + [("grant 49", ""), ("grant 1", "grant 50"), ("grant 49", ""), ("grant 60", "grant 109")]),
+    TransferHistory(
+      "bytes received before a failure are delivered before the error",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("end connectionLost", "deliver"), ("step", "present 200"),
+        ("step", "piece 5"), ("step", "end networkConnectionLost"), ("step", "none"),
+      ]),
+    TransferHistory(
+      "a request that can't be submitted ends with the error, on the session's queue",
+      [
+        ("start", "submit 1: http://h/"), ("failed", "deliver"), ("step", "end cannotLoadFromNetwork"),
+        ("step", "none"),
+      ]
+    ),
+    TransferHistory(
+      "after the end, no event has an effect",
+      submitted + [
+        ("end connectionLost", "deliver"), ("step", "end networkConnectionLost"), ("step", "none"), ("cancel", ""),
+        ("suspend 1", ""), ("grant 100", ""), ("discard", ""), ("step", "none"), ("ask", "none"), ("start", ""),
+      ]),
+    TransferHistory(
+      "a discarded body ends the transfer as if all of it had been received, after the pieces that have arrived",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
+        ("discard", "discard"), ("discard", ""), ("answer 1 accept", ""), ("step", "piece 5"), ("step", "none"),
+        ("end", "deliver"), ("step", "end"),
+      ]),
+  ]
+
+  static let asking = [
+    TransferHistory(
+      "a body that arrives before the disposition waits for it, while reading is paused",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
+        ("asked 1", "pause 1"), ("changed 1", ""), ("step", "none"), ("body 6", ""), ("turn 0", ""),
+        ("answer 1 accept", "resume 1; deliver"), ("changed 1", ""), ("step", "piece 11"), ("step", "none"),
+      ]),
+    TransferHistory(
+      "an answer at once pauses nothing, and the delivery goes on",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
+        ("answer 1 accept", ""), ("asked 1", ""), ("step", "piece 5"), ("step", "none"),
+      ]),
+    TransferHistory(
+      "an answer without anything to deliver requests no delivery",
+      submitted + [
+        ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
+        ("changed 1", ""), ("step", "none"), ("answer 1 accept", "resume 1"), ("changed 1", ""),
+      ]),
+    TransferHistory(
+      "only the first answer to a question counts",
+      submitted + [
+        ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("answer 1 accept", ""),
+        ("answer 1 refuse", ""), ("answer 2 refuse", ""), ("asked 1", ""), ("end", ""), ("step", "end"),
+      ]),
+    TransferHistory(
+      "the end waits for the disposition",
+      submitted + [
+        ("head 200", "wanted"), ("end", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
+        ("changed 1", ""), ("step", "none"), ("answer 1 accept", "resume 1; deliver"), ("changed 1", ""),
+        ("step", "end"),
+      ]),
+    TransferHistory(
+      "a refused body cancels the exchange",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"),
+        ("answer 1 refuse", "cancel"), ("asked 1", ""), ("step", "none"), ("end cancelled", "deliver"),
+        ("step", "end cancelled"),
+        ("counts", "exchanges 1 performed 1 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+    TransferHistory(
+      "a body refused after it has arrived is dropped",
+      submitted + [
+        ("head 200", "wanted"), ("body 5", ""), ("end", "deliver"), ("step", "present 200"), ("ask", "1"),
+        ("asked 1", "pause 1"), ("step", "none"), ("answer 1 refuse", "cancel; deliver"), ("step", "end cancelled"),
+      ]),
+    TransferHistory(
+      "a body refused before the handle has arrived cancels the exchange when it arrives",
+      [
+        ("start", "submit 1: http://h/"), ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"),
+        ("ask", "1"), ("answer 1 refuse", ""), ("asked 1", ""), ("step", "none"), ("submitted 1", "cancel"),
+      ]),
+    TransferHistory(
+      "a request sent instead of the first one makes its response the final one",
+      submitted + [
+        ("head 206", "wanted"), ("body 5", ""), ("turn 0", "deliver"), ("step", "present 206"), ("ask", "1"),
+        ("replace http://h/whole", "discard"), ("answer 1 accept", ""), ("asked 1", ""), ("step", "none"),
+        ("end connectionLost", "deliver"), ("step", "submit 2: http://h/whole"),
+        ("request", "http://h/whole http://h/whole"),
+        ("submitted 2", ""), ("head 200", "wanted"), ("end", ""), ("step", "present 200"), ("step", "end"),
+        ("counts", "exchanges 2 performed 2 redirects 0 challenges 0 received 0 sent 0"),
+      ]),
+  ]
+
+  static let suspending = [
+    TransferHistory(
+      "a suspended transfer isn't read, and its events are still delivered",
+      submitted + [
+        ("suspend 1", "pause 1"), ("changed 1", ""), ("head 200", "wanted"), ("end", "deliver"),
+        ("step", "present 200"), ("step", "end"),
+      ]),
+    TransferHistory(
+      "suspending and resuming in quick succession leaves the latest state, even if the calls overtake each other",
+      submitted + [
+        ("suspend 1", "pause 1"), ("resume 2", ""), ("changed 1", "resume 1"), ("suspend 3", ""), ("resume 4", ""),
+        ("changed 1", ""), ("suspend 7", "pause 1"), ("resume 6", ""), ("changed 1", ""), ("resume 8", "resume 1"),
+        ("changed 1", ""),
+      ]),
+    TransferHistory(
+      "a transfer suspended before its start is paused once it has a handle",
+      [
+        ("suspend 2", ""), ("start", "submit 1: http://h/"), ("submitted 1", "pause 1"), ("changed 1", ""),
+        ("resume 3", "resume 1"),
+      ]),
+    TransferHistory(
+      "a transfer that is suspended and awaits an answer is read after both have ended",
+      submitted + [
+        ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("ask", "1"), ("asked 1", "pause 1"),
+        ("changed 1", ""), ("suspend 1", ""), ("answer 1 accept", ""), ("step", "none"), ("resume 2", "resume 1"),
+      ]),
+    TransferHistory(
+      "a suspended transfer stays suspended in the exchange after a redirect",
+      submitted + [
+        ("suspend 1", "pause 1"), ("changed 1", ""), ("head 302 Location: /b", "unwanted"), ("end", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("answer 1 follow", ""), ("asked 1", ""),
+        ("step", "submit 2: http://h/b"), ("submitted 2", "pause 2"), ("changed 1", ""), ("changed 2", ""),
+        ("resume 2", "resume 2"),
+      ]),
+    TransferHistory(
+      "commands wait for the handle",
+      [
+        ("start", "submit 1: http://h/"), ("grant 3", ""), ("grant 60", ""), ("suspend 1", ""), ("discard", ""),
+        ("submitted 1", "grant 63; discard; pause 1"),
+      ]),
+    TransferHistory(
+      "the handle of an exchange that has ended is dropped",
+      [
+        ("start", "submit 1: http://h/"), ("head 302 Location: /b", "unwanted"), ("end", "deliver"),
+        ("step", "redirect 302 to http://h/b"), ("ask", "1"), ("submitted 1", "ended"), ("answer 1 follow", ""),
+        ("step", "submit 2: http://h/b"), ("submitted 1", "ended"), ("submitted 2", ""),
+      ]),
+  ]
+}

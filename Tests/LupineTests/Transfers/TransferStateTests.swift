@@ -1,0 +1,26 @@
+// TransferStateTests: the decisions of a transfer. Runs the histories.
+
+import Testing
+
+@testable import LupineURLSession
+
+@Suite("TransferState")
+struct TransferStateTests {
+  @Test(arguments: TransferHistory.delivering)
+  func delivering(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.asking)
+  func asking(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.suspending)
+  func suspending(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.redirecting)
+  func redirecting(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.authenticating)
+  func authenticating(_ history: TransferHistory) throws { try history.run() }
+
+  @Test(arguments: TransferHistory.canceling)
+  func canceling(_ history: TransferHistory) throws { try history.run() }
+}
