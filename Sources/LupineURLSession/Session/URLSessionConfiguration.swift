@@ -29,6 +29,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// The fields that requests get unless they set them; nil if never set.
     var additionalFields: Fields?
+    /// Whether requests get the fields that Foundation adds to them.
+    var addsDefaultFields = true
     /// The store of cookies; nil if cookies are off.
     var cookieStorage: HTTPCookieStorage? = .shared
     /// Whether requests get cookies from the storage.
@@ -41,6 +43,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var proxyDictionary: ProxyDictionary?
     /// The rule that decides which redirects are followed, and with which fields.
     var redirectRule = RedirectRule()
+    /// The classes that are asked before the network.
+    var protocolClasses: [URLProtocol.Type] = []
+    /// The object that the session's protocols share; nil for none.
+    var protocolContext: (any AnyObject & Sendable)?
+    /// The maximum size of a body in memory, in bytes; nil for no limit.
+    var bodyBytesMax: Int?
     /// The engine's settings.
     var engine: EngineConfiguration
 
@@ -182,13 +190,28 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
+  /// The maximum size of a body that a completion handler or an async method takes as `Data`, in bytes after decoding;
+  /// nil, the default, for no limit.
+  ///
+  /// A task whose body exceeds it is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
+  /// Downloads and ``URLSession/bytes(for:delegate:)`` aren't limited, because they don't hold the body in memory.
+  open var bodyBytesMax: Int? {
+    get { snapshot.bodyBytesMax }
+    set { state.withLock { $0.bodyBytesMax = newValue } }
+  }
+
   /// The identifier of a background session: always nil. Background sessions, which continue after the process has
   /// ended, aren't supported, because Linux has no system service for them.
   public var identifier: String? { nil }
 
-  /// The classes that handle additional protocols: always nil. They aren't supported; sessions handle http and https
-  /// themselves.
-  public var protocolClasses: [AnyClass]? { nil }
+  /// The subclasses of ``URLProtocol`` that are asked, in order, to answer the session's requests; empty by default.
+  ///
+  /// They come before the network and before the classes that are registered for all sessions. Classes that aren't
+  /// subclasses of `URLProtocol` are ignored.
+  open var protocolClasses: [AnyClass]? {
+    get { snapshot.protocolClasses }
+    set { state.withLock { $0.protocolClasses = (newValue ?? []).compactMap { $0 as? URLProtocol.Type } } }
+  }
 
   /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
   ///
@@ -225,6 +248,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   package var additionalFields: Fields? {
     get { snapshot.additionalFields }
     set { state.withLock { $0.additionalFields = newValue } }
+  }
+
+  /// The object that the session's protocols share, such as the rules of stubs; nil, the default, for none.
+  package var protocolContext: (any AnyObject & Sendable)? {
+    get { snapshot.protocolContext }
+    set { state.withLock { $0.protocolContext = newValue } }
+  }
+
+  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them;
+  /// true by default. The layer above has defaults of its own.
+  package var addsDefaultFields: Bool {
+    get { snapshot.addsDefaultFields }
+    set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
   /// The most common settings as text. It omits the values of additional fields, which may be credentials.

@@ -60,7 +60,7 @@ extension URLSessionTask {
   private func ask(_ answer: BodyStreamAnswer) {
     guard let session else { return answer.give(.failure(CancellationError())) }
     session.delivery.perform {
-      guard let delegate = session.delegates?.task else { return answer.give(.failure(Self.noStream)) }
+      guard let delegate = self.delegates?.task else { return answer.give(.failure(Self.noStream)) }
       delegate.urlSession(session, task: self) { stream in
         answer.give(stream.map { .success(.box($0)) } ?? .failure(Self.noStream))
       }
