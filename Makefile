@@ -20,8 +20,8 @@ CLANG = $(dir $(shell readlink -f "$$(command -v $(SWIFT))"))clang
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps demo build release test servers-install servers-up servers-down mutants simulate replay namespaces soak tables lint \
-  cycles format tsan asan fuzz linkage bench counts micro example docs clean
+.PHONY: help deps demo build release test test-only servers-install servers-up servers-down mutants simulate replay namespaces soak \
+  tables lint cycles format tsan asan fuzz linkage bench counts micro example docs clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -42,6 +42,10 @@ release: deps ## build everything, optimized
 # Limits the parallelism: on a busy machine, all tests at once would exceed their time limits.
 test: deps servers-install ## run the tests, with the test servers
 	$(SERVERS) run $(SWIFT) test $(STRICT) --experimental-maximum-parallelization-width 24
+
+# Without the test servers: `Tests/Servers/servers run make test-only TEST=…` runs tests that need them.
+test-only: deps ## run the tests whose names match TEST=…, without the test servers
+	$(SWIFT) test $(STRICT) --disable-xctest --filter '$(TEST)'
 
 servers-install: ## install missing packages for the test servers
 	@$(SERVERS) install
@@ -75,8 +79,10 @@ replay: deps ## run one simulated schedule, SEED=…, and print its events
 tables: deps ## write the generated table of Errors.md from the errors in the code
 	LUPINE_WRITE_TABLES=1 $(SWIFT) test $(STRICT) --disable-xctest --filter ErrorTableTests
 
-lint: ## check the format and the style
+lint: ## check the format, the style and the wording
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(FORMATTED)
+	@.ci/cycles --max 6 >/dev/null
+	@.ci/phrases
 
 cycles: ## show the cycles of references between files; CYCLES="-v LupineWire" says why, and for one target
 	@.ci/cycles $(CYCLES)
@@ -138,7 +144,9 @@ micro: deps ## measure the parts of a request without the network, and compare t
 namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
 	sh .ci/packages iproute2 python3 openssl
 	$(SWIFT) build $(STRICT) --product lupine
+	$(SWIFT) build $(STRICT) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the

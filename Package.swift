@@ -1,10 +1,11 @@
 // swift-tools-version: 6.2
-// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. Layers, lowest first; each imports only what is below it.
+// Lupine: an HTTP/1.1 client for Linux with Alamofire 5's API. The targets are listed from the lowest layer to the highest; each
+// imports only targets of lower layers.
 
 import PackageDescription
 
-// A dependency on another Swift package would be fetched by every user of the libraries, whatever
-// product needs it, so there is none here. Benchmarks/ and Fuzz/ are packages of their own.
+// There are no dependencies on other Swift packages, because every user of the libraries would download them, whichever
+// product needs them. Benchmarks/ and Fuzz/ are therefore separate packages.
 let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -17,18 +18,20 @@ let package = Package(
     .library(name: "Lupine", targets: ["Lupine"]),
     .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
+    .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
+    .library(name: "LupineTesting", targets: ["LupineTesting"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
   ],
   targets: [
-    // What the system gives.
+    // Modules for the system's headers and libraries.
     .target(name: "CLupineLinux"),
     .systemLibrary(name: "CLupineOpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CLupineZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CLupineBrotli", pkgConfig: "libbrotlienc", providers: [.apt(["libbrotli-dev"])]),
 
-    // The leaves, which do not know each other.
+    // The leaves, which don't import each other.
     .target(name: "LupineRandom", swiftSettings: strict),
     .target(name: "LupineWire", swiftSettings: strict),
     .target(name: "LupineCoding", dependencies: ["CLupineZlib", "CLupineBrotli"], swiftSettings: strict),
@@ -41,21 +44,38 @@ let package = Package(
     .target(
       name: "LupineGSSAPI", dependencies: ["LupineAuthentication", "CLupineGSSAPI"], swiftSettings: strict),
 
-    // What composes them.
+    // The rules of HTTP caches, and the stores of responses in memory and in a folder.
+    .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"], swiftSettings: strict),
+
+    // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
       dependencies: ["LupineWire", "LupineCoding", "LupineTLS", "LupineReactor"],
       swiftSettings: strict),
-    // The networking types that every Swift program knows, on the engine.
+    // Leaves that use Foundation. They don't depend on the engine, so that SwiftPM builds them at the same time.
+    .target(name: "LupineCookies", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(name: "LupineFormats", swiftSettings: strict),
+
+    // Foundation's networking types, implemented on the engine.
     .target(
-      name: "LupineURLSession", dependencies: ["LupineEngine", "LupineAuthentication"], swiftSettings: strict),
-    // Alamofire's API on those.
-    .target(name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine"], swiftSettings: strict),
-    // The same under the name that programs written for Alamofire import.
+      name: "LupineURLSession",
+      dependencies: [
+        "LupineEngine", "LupineAuthentication", "LupineCookies", "LupineCache", "LupineCacheStore",
+      ],
+      swiftSettings: strict),
+    // The same types under the module name that programs for Linux import.
+    .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
+    // Stubs for tests, on URLProtocol.
+    .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
+    // Alamofire's API, implemented on Foundation's types.
+    .target(
+      name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
+    // The same API under the module name that programs written for Alamofire import.
     .target(name: "Alamofire", dependencies: ["Lupine"], swiftSettings: strict),
 
-    // For the demo and the tests, and in no library: the server's side of sockets and TLS, and on top of it the origin
-    // server that they talk to.
+    // For the demo and the tests, and in no library: the server side of sockets and TLS, and an origin server that uses it.
     .target(name: "CLupineLoopback"),
     .target(
       name: "LupineLoopback", dependencies: ["CLupineLoopback", "CLupineOpenSSL", "LupineTLS", "LupineReactor"],
@@ -71,10 +91,13 @@ let package = Package(
     .executableTarget(
       name: "LupineDemo", dependencies: ["Lupine", "LupineEngine", "LupineOrigin"], swiftSettings: strict),
 
-    // For the tests: a program whose main thread waits in one way or another.
+    // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
-    // And one in which any call to the system can be made to fail.
+    // A program for Tests/Namespaces/reachability, which prints the changes of a host's reachability.
+    .executableTarget(
+      name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
+    // A program for the tests, in which any system call can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
       path: "Tests/CLupineFaults"),
@@ -83,16 +106,33 @@ let package = Package(
       dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport", "CLupineFaults"],
       path: "Tests/LupineFaults", swiftSettings: strict),
 
-    // And one that sends requests for hours: make soak.
+    // A program that sends requests for hours: `make soak`.
     .executableTarget(
       name: "LupineSoak", dependencies: ["Lupine", "LupineEngine", "LupineOrigin", "LupineTestSupport"],
       path: "Tests/LupineSoak", swiftSettings: strict),
 
-    // What tests of several targets need.
+    // Code shared by the tests of several targets.
     .target(
       name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    // Two programs: one that the tests kill while it stores responses, and one in which system calls fail meanwhile.
+    .executableTarget(
+      name: "LupineCacheWriter", dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineTestSupport"],
+      path: "Tests/LupineCacheWriter", swiftSettings: strict),
+    .executableTarget(
+      name: "LupineCacheFaults",
+      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "CLupineFaults"],
+      path: "Tests/LupineCacheFaults", swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheStoreTests",
+      dependencies: [
+        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+        "LupineCacheFaults",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
@@ -120,12 +160,18 @@ let package = Package(
       name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "LupineURLSessionTests",
+      dependencies: [
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
       name: "LupineTests",
       dependencies: [
-        "Lupine", "LupineURLSession", "LupineAuthentication", "LupineEngine", "LupineOrigin", "LupineLoopback",
-        "LupineTestSupport",
-        "LupineMainQueue",
-        "LupineFaults",
+        "Lupine", "LupineURLSession", "LupineCookies", "LupineFormats", "LupineAuthentication",
+        "LupineEngine", "LupineOrigin",
+        "LupineLoopback", "LupineTestSupport", "LupineMainQueue", "LupineFaults",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -137,9 +183,9 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// The simulated world, in which the tests run the engine, and the pool's model. It sees their internals by @testable
-// import, which a release build doesn't allow, so it is a target for tests. Fuzz/run, whose builds allow it, sets this
-// variable to get it as a library.
+// The simulated network, servers and clock in which tests run the engine, and the model of the pool. The target uses
+// `@testable import`, which a release build of a library doesn't allow, so it is a test target. Fuzz/run builds with
+// -enable-testing, and sets this variable to get the target as a library.
 let simulation: [Target.Dependency] = ["LupineEngine", "LupineRandom"]
 if Context.environment["LUPINE_FUZZ"] == nil {
   package.targets.append(
@@ -147,6 +193,8 @@ if Context.environment["LUPINE_FUZZ"] == nil {
       name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
+  package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
+  package.products.append(.library(name: "LupineCacheStore", targets: ["LupineCache", "LupineCacheStore"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

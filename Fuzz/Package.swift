@@ -22,6 +22,8 @@ let package = Package(
         .product(name: "LupineURLSession", package: "Lupine"),
         .product(name: "LupineEngine", package: "Lupine"),
         // Only if the environment has LUPINE_FUZZ, as set by `run`.
+        .product(name: "LupineCookies", package: "Lupine"),
+        .product(name: "LupineCacheStore", package: "Lupine"),
         .product(name: "LupineSimulation", package: "Lupine"),
       ],
       swiftSettings: strict),

@@ -1,5 +1,6 @@
 // The entry point of the library: `AF`, the default session, and `AFInfo`, its version.
 
+@_exported public import LupineFormats
 @_exported public import LupineURLSession
 
 /// The default session, which suits most programs.

@@ -35,27 +35,22 @@ enum Command {
   private static func follow(
     _ first: EngineRequest, _ options: Options, _ output: Output, on engine: Engine
   ) async throws(CommandError) {
-    let start = Instant.now
     var request = first
-    var redirectCount = 0
+    var chain = RedirectChain(options.followsRedirects ? RedirectRule() : nil, total: options.maxTime)
     // Keeps the engine alive: an engine that is released shuts down and ends its requests.
     defer { withExtendedLifetime(engine) {} }
     while true {
-      // The engine would refuse a total limit of zero or less, so it gets at least one nanosecond, with which it ends
-      // the request at once.
-      request.timeouts.total = options.maxTime.map { max($0 - (.now - start), .nanoseconds(1)) }
       if options.isVerbose { StandardError.write(VerboseReport.request(request)) }
-      let transfer = Transfer(request, options, redirectCount: redirectCount, output: output)
-      let outcome = await transfer.run(on: engine)
+      let fetch = Fetch(request, options, chain, output: output)
+      let outcome = await fetch.run(on: engine)
       report(outcome, of: request, options)
       guard let next = try outcome.result.get() else { return }
       if options.isVerbose { StandardError.write(VerboseReport.redirect(to: next)) }
-      request = next
-      redirectCount += 1
+      request = chain.follow(next, after: outcome.metrics)
     }
   }
 
-  private static func report(_ outcome: Transfer.Outcome, of request: EngineRequest, _ options: Options) {
+  private static func report(_ outcome: Fetch.Outcome, of request: EngineRequest, _ options: Options) {
     if options.isVerbose {
       StandardError.write(VerboseReport.connection(outcome.metrics, isVerified: !options.skipsVerification))
     }

@@ -5,7 +5,7 @@ import LupineEngine
 /// The reason why the command failed.
 struct CommandError: Error, Equatable {
   let code: ExitCode
-  /// What happened, where, and what to do, without the program's name. Nil if nothing is printed.
+  /// The failure, its place and a remedy, without the program's name. Nil if nothing is printed.
   var message: String?
 
   init(_ code: ExitCode, _ message: String?) {

@@ -52,25 +52,25 @@ public final class Engine: Sendable {
 
   /// Executes a request and delivers the response to `sink` on the loop's thread.
   ///
-  /// `credit` is the number of decoded body bytes that the sink accepts until it grants more; unlimited by default. A
-  /// head needs no credit. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine
+  /// `windowBytes` is the number of decoded body bytes that the sink accepts until `extendWindow`; unlimited by default.
+  /// A head needs no window. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine
   /// until `finish`, because releasing it ends the exchange.
   @discardableResult
   public func submit(
-    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max
+    _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max
   ) -> ExchangeHandle {
-    precondition(credit >= 0, "a credit must not be negative")
+    precondition(windowBytes >= 0, "a window must not be negative")
     let shard = shard(for: request.uri.origin)
-    return submit(request, to: sink, credit: credit, on: shard)
+    return submit(request, to: sink, windowBytes: windowBytes, on: shard)
   }
 
   /// Executes a request on a loop chosen by `shard(for:)`.
   func submit(
-    _ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int = .max, on shard: LoopShard
+    _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max, on shard: LoopShard
   ) -> ExchangeHandle {
     if request.uri.origin.scheme == .https, !isTLSPrepared.load(ordering: .relaxed) { prepareTLS() }
     let id = shard.inbox.nextExchangeID()
-    shard.inbox.send(.submit(Submission(id, request, to: sink, credit: credit)))
+    shard.inbox.send(.submit(Submission(id, request, to: sink, windowBytes: windowBytes)))
     return ExchangeHandle(id: id, inbox: shard.inbox)
   }
 
@@ -156,8 +156,23 @@ public struct ExchangeHandle: Sendable {
   public func discardBody() { inbox.send(.discardBody(id)) }
 
   /// Permits the delivery of `byteCount` more decoded bytes to the sink.
-  public func grant(_ byteCount: Int) {
-    precondition(byteCount >= 0, "a credit must not be negative")
-    inbox.send(.grant(id, byteCount))
+  public func extendWindow(by byteCount: Int) {
+    precondition(byteCount >= 0, "a window is never reduced")
+    inbox.send(.extendWindow(id, byteCount))
   }
+}
+
+extension Engine {
+  /// The same as `submit(_:to:windowBytes:)`.
+  @available(*, deprecated, renamed: "submit(_:to:windowBytes:)")
+  @discardableResult
+  public func submit(_ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int) -> ExchangeHandle {
+    submit(request, to: sink, windowBytes: credit)
+  }
+}
+
+extension ExchangeHandle {
+  /// The same as `extendWindow(by:)`.
+  @available(*, deprecated, renamed: "extendWindow(by:)")
+  public func grant(_ byteCount: Int) { extendWindow(by: byteCount) }
 }

@@ -16,6 +16,9 @@ public struct EngineConfiguration: Sendable {
   public var proxy = ProxySettings.environment
   /// The resolver of host names and the cache times of its answers.
   public var resolver = ResolverConfiguration()
+  /// The addresses that may be connected to; all by default. The policy can't change while connections exist, so none
+  /// of them bypasses it.
+  public var addressPolicy = AddressPolicy.all
   /// The options of sockets: TCP options, and the local address or interface.
   public var socket = SocketOptions()
   /// The path of a Unix socket to which all requests are sent, regardless of their host, which still appears in the
@@ -27,7 +30,7 @@ public struct EngineConfiguration: Sendable {
   /// reused. With more bytes left, the connection is closed. 64 KiB by default, far more than the body of a typical
   /// redirect; 0 to read none.
   public var drainedBytesMax = 64 * 1024
-  /// The maximum number of decoded body bytes that are held for a reader of the body's sequence; 256 KiB by default, at
+  /// The maximum number of decoded body bytes that wait for a reader of the body's sequence; 256 KiB by default, at
   /// least 1. The kernel's socket buffers come in addition.
   public var windowBytes = 256 * 1024
   /// The number of event loops, each with a thread; at least 1, 1 by default.

@@ -14,6 +14,8 @@ public struct EngineError: Error, Sendable {
     case hostNotFound
     /// The lookup of the host failed.
     case resolveFailed
+    /// The engine's address policy permits no connection to the origin.
+    case addressRefused
     /// The origin or its proxy refused the connection, because no process listens on the port.
     case connectionRefused
     /// No connection could be opened, for another reason.
@@ -63,6 +65,8 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
+    /// The addresses that the policy refused, or that it permits no proxy.
+    case refusal(AddressRefusal)
     /// A body that can't be decoded or encoded.
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
@@ -80,7 +84,7 @@ public struct EngineError: Error, Sendable {
   }
 
   /// The progress of the request, for the decision whether to send it again.
-  public enum Delivery: Int, Sendable, Hashable {
+  public enum Progress: Int, Sendable, Hashable {
     /// No byte of the request was sent.
     case nothingSent
     /// At least a part of the request was sent, and no byte of a response was received.
@@ -100,22 +104,32 @@ public struct EngineError: Error, Sendable {
   /// The underlying error or the exceeded limit, if there is one.
   public let cause: Cause?
   /// The progress of the request.
-  public let delivery: Delivery
+  public let progress: Progress
   /// Whether the connection had been used or idle before, so that the peer may have closed it just then.
   public let wasReused: Bool
 
   init(
     _ code: Code, _ phase: Phase, _ origin: Origin, proxy: Proxy? = nil, cause: Cause? = nil,
-    delivery: Delivery = .nothingSent, wasReused: Bool = false
+    progress: Progress = .nothingSent, wasReused: Bool = false
   ) {
     self.code = code
     self.phase = phase
     self.origin = origin
     self.proxy = proxy
     self.cause = cause
-    self.delivery = delivery
+    self.progress = progress
     self.wasReused = wasReused
   }
+}
+
+extension EngineError {
+  /// The same as `Progress`.
+  @available(*, deprecated, renamed: "Progress")
+  public typealias Delivery = Progress
+
+  /// The same as `progress`.
+  @available(*, deprecated, renamed: "progress")
+  public var delivery: Progress { progress }
 }
 
 extension EngineError: CustomStringConvertible {
@@ -138,6 +152,7 @@ extension EngineError: CustomStringConvertible {
     case (_, .tls(let error)): error.description
     case (_, .coding(let error)): error.description
     case (_, .proxy(let error)): error.description
+    case (_, .refusal(let refusal)): refusal.description
     case (_, .uri(let error)): "the redirect target isn't a valid URL: \(error)"
     case (.hostNotFound, _): "the host name doesn't exist, or has no address. Check its spelling."
     case (.resolveFailed, .resolve(let error)): "the host lookup failed (\(error)). Check the name servers."

@@ -27,7 +27,7 @@ public enum Phase: String, Sendable, Hashable, CaseIterable {
 
 /// The time limits of an exchange. Nil means no limit; fractions of a second are possible.
 ///
-/// While the response is held back, because credit is used up or by `ExchangeHandle.pause`, the times of the phases
+/// While the response is paused, by `ExchangeHandle.pause` or because the window is used up, the times of the phases
 /// stop, except those of opening a connection. `total` never stops. The limits of 60 s are those of Foundation's
 /// `timeoutIntervalForRequest`.
 public struct Timeouts: Sendable, Hashable {

@@ -1,4 +1,4 @@
-// TLSContext+Server: the context of a server, and what OpenSSL calls for it during a handshake.
+// TLSContext+Server: the TLS context of a server, and its callbacks during a handshake.
 
 internal import CLupineOpenSSL
 package import LupineTLS

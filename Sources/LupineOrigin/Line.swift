@@ -91,7 +91,7 @@ final class TLSLine: Line {
   }
 
   func sayGoodbye() throws {
-    session.close()
+    session.queueCloseNotify()
     try flush()
   }
 

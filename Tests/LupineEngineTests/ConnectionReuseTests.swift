@@ -86,7 +86,7 @@ import Testing
     let post = EngineRequest(method: "POST", uri: try URI("\(origin.url)/"), body: RequestBody("pay"))
     let record = await engine.record(post)
     #expect(record.error?.code == .connectionLost)
-    #expect(record.error?.delivery == .sent)
+    #expect(record.error?.progress == .sent)
     #expect(record.error?.wasReused == true)
     #expect(seen.methods == ["GET", "POST"])
   }

@@ -5,8 +5,8 @@ import LupineOrigin
 import Testing
 
 @Suite struct FlowTests {
-  @Test("a sink receives no more than its credit, and the rest after it grants more", arguments: ["identity", "gzip"])
-  func credit(coding: String) async throws {
+  @Test("a sink receives no more than its window, and the rest after extending it", arguments: ["identity", "gzip"])
+  func window(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let origin = try OriginServer.serving { _ in
       coding == "gzip" ? Reply(.coded(body, .gzip)) : Reply(.bytes(body))
@@ -14,12 +14,12 @@ import Testing
     defer { origin.stop() }
     let reached = Gate()
     let sink = RecordingSink { if $0 >= 100_000 { reached.open() } }
-    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, credit: 100_000)
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, windowBytes: 100_000)
     await reached.wait()
     #expect(sink.receivedCount == 100_000)
     #expect(!sink.finished.isOpen)
-    handle.exchange.grant(50_000)
-    handle.exchange.grant(.max)
+    handle.exchange.extendWindow(by: 50_000)
+    handle.exchange.extendWindow(by: .max)
     let outcome = await sink.outcome
     #expect(outcome.error == nil)
     #expect(outcome.body == body)
@@ -99,7 +99,7 @@ import Testing
     request.body.append(.file(path: "/nowhere/file", byteCount: 3))
     let error = await engine.record(request).error
     #expect(error?.code == .bodyUnreadable)
-    #expect(error?.delivery == .nothingSent)
+    #expect(error?.progress == .nothingSent)
     #expect(error?.description.contains("/nowhere/file") == true)
     #expect(origin.requestCount == 0)
     #expect(try await engine.record(origin.url).text == "here")
@@ -166,10 +166,10 @@ import Testing
     defer { origin.stop() }
     let full = Gate()
     let sink = RecordingSink { if $0 == 5_500 { full.open() } }
-    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, credit: 5_500)
+    let handle = try Engine().submitKept(EngineRequest(uri: try URI("\(origin.url)/")), to: sink, windowBytes: 5_500)
     await full.wait()
     await reset.wait()
-    handle.exchange.grant(.max)
+    handle.exchange.extendWindow(by: .max)
     let outcome = await sink.outcome
     #expect(outcome.error?.code == .connectionLost)
     #expect(outcome.body == Array(body.prefix(outcome.body.count)))
@@ -189,7 +189,7 @@ import Testing
     handle.exchange.resume()
     let outcome = await sink.outcome
     #expect(outcome.error?.phase == .firstByte)
-    #expect(outcome.error?.delivery == .sent)
+    #expect(outcome.error?.progress == .sent)
     #expect(outcome.metrics?.responseStart == nil)
   }
 
@@ -293,7 +293,7 @@ struct KeptExchange {
 }
 
 extension Engine {
-  func submitKept(_ request: EngineRequest, to sink: any ResponseSink, credit: Int = .max) -> KeptExchange {
-    KeptExchange(engine: self, exchange: submit(request, to: sink, credit: credit))
+  func submitKept(_ request: EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max) -> KeptExchange {
+    KeptExchange(engine: self, exchange: submit(request, to: sink, windowBytes: windowBytes))
   }
 }

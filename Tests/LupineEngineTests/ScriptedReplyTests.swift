@@ -48,7 +48,7 @@ import Testing
     for request in requests {
       let record = await engine.record(request)
       #expect(record.error?.code == .invalidRequest)
-      #expect(record.error?.delivery == .nothingSent)
+      #expect(record.error?.progress == .nothingSent)
     }
     #expect(origin.connectionCount == 0)
   }

@@ -51,6 +51,29 @@ import Testing
     #expect(record.body == (try ContentEncoder.encode(Array(Self.text.utf8), as: .deflate)))
   }
 
+  @Test(
+    "the response head says whether the body is delivered without its content codings",
+    arguments: [
+      ("gzip", true), ("identity, GZIP", true), ("br, gzip", true), ("Identity", false), ("aws-chunked", false),
+      ("gzip, foo", false), ("foo\r\nContent-Encoding: gzip", false),
+      // Too many codings are an error after the head.
+      ("br, br, br, br, br, br", true),
+    ])
+  func decodedContent(codings: String, isDecoded: Bool) async throws {
+    let origin = try OriginServer { peer in
+      guard try peer.readRequest() != nil else { return }
+      try peer.send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: \(codings)\r\nContent-Length: 0\r\n\r\n")
+    }
+    defer { origin.stop() }
+    let engine = try Engine()
+    for decodesContent in [true, false] {
+      var request = EngineRequest(uri: try URI("\(origin.url)/"))
+      request.decodesContent = decodesContent
+      let head = try #require(await engine.record(request).head)
+      #expect(head.isContentDecoded == (decodesContent && isDecoded))
+    }
+  }
+
   @Test("a body that doesn't match its transfer coding is an error")
   func broken() async throws {
     let origin = try OriginServer { peer in

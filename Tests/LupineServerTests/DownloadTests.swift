@@ -58,18 +58,18 @@ struct DownloadTests {
   func heldBack(server: Server) async throws {
     let engine = try Engine.forServers()
     let byteCount = 32 * 1024 * 1024
-    let credit = 1024 * 1024
+    let windowBytes = 1024 * 1024
     let full = Gate()
-    let sink = CountingSink(.zeros) { if $0 >= credit { full.open() } }
+    let sink = CountingSink(.zeros) { if $0 >= windowBytes { full.open() } }
     let request = EngineRequest(
       uri: try await server.uri("/big.bin"), fields: ["Range": "bytes=0-\(byteCount - 1)"],
       timeouts: Timeouts(everyPhase: .seconds(600), total: nil))
-    let handle = engine.submit(request, to: sink, credit: credit)
+    let handle = engine.submit(request, to: sink, windowBytes: windowBytes)
     await full.wait()
-    #expect(sink.receivedCount == credit)
+    #expect(sink.receivedCount == windowBytes)
     // Other requests are served meanwhile.
     for _ in 0..<50 { #expect(try await engine.collect(server, "/small.txt").text == "small\n") }
-    #expect(sink.receivedCount == credit)
+    #expect(sink.receivedCount == windowBytes)
     // Both ends have bytes in the kernel's buffers: the server can't send any more.
     #expect(
       try await ProcessStatus.settles {
@@ -78,7 +78,7 @@ struct DownloadTests {
           try KernelConnection.all(from: server.rawValue, to: here.localPort).contains { $0.unsentCount > 0 }
         }
       })
-    handle.grant(.max)
+    handle.extendWindow(by: .max)
     await sink.finished.wait()
     #expect(sink.error == nil)
     #expect(sink.receivedCount == byteCount)
@@ -107,14 +107,14 @@ struct DownloadTests {
     let begun = Gate()
     let sink = CountingSink { _ in begun.open() }
     let handle = engine.submit(
-      EngineRequest(uri: try await Server.nginx.uri("/big.bin")), to: sink, credit: 100_000)
+      EngineRequest(uri: try await Server.nginx.uri("/big.bin")), to: sink, windowBytes: 100_000)
     await begun.wait()
     handle.cancel()
     await sink.finished.wait()
     #expect(sink.status == 200)
     #expect(sink.error?.code == .cancelled)
     #expect(sink.error?.phase == .receive)
-    #expect(sink.error?.delivery == .responseBegan)
+    #expect(sink.error?.progress == .responseBegan)
     #expect(sink.receivedCount <= 100_000)
     let port = try #require(sink.metrics?.localAddress?.port)
     #expect(try await KernelConnection.closes(from: port, to: .nginx))

@@ -17,7 +17,7 @@ struct FailureTests {
     let error = try await engine.failure(server, path)
     #expect(error.code == .connectionLost)
     #expect(error.phase == .receive)
-    #expect(error.delivery == .responseBegan)
+    #expect(error.progress == .responseBegan)
     guard case .wire(.truncatedBody(let missing)) = error.cause else {
       Issue.record("\(error)")
       return
@@ -38,7 +38,7 @@ struct FailureTests {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.apache, "/drop/head")
     #expect(error.code == .connectionLost)
-    #expect(error.delivery == .responseBegan)
+    #expect(error.progress == .responseBegan)
     guard case .wire(.truncatedHead(let received)) = error.cause else {
       Issue.record("\(error)")
       return
@@ -56,7 +56,7 @@ struct FailureTests {
     let fresh = try await engine.failure(server, path)
     #expect(fresh.code == .connectionLost)
     #expect(fresh.phase == .firstByte)
-    #expect(fresh.delivery == .sent)
+    #expect(fresh.progress == .sent)
     #expect(!fresh.wasReused)
     // On a reused connection, GET is replayed on a new connection, and POST isn't.
     let good = server == .nginx ? "/hello" : "/"
@@ -77,7 +77,7 @@ struct FailureTests {
       // The reset may arrive before or after the engine has noticed the connection.
       #expect([.connectionLost, .connectFailed].contains(error.code), "\(error)")
       #expect(error.phase == .connect || error.code == .connectionLost, "\(error)")
-      #expect(error.delivery != .responseBegan)
+      #expect(error.progress != .responseBegan)
       switch error.cause {
       case .system(let system): #expect(system.isConnectionReset, "\(error)")
       // If sending has consumed the reset, reading returns the end of the connection.
@@ -94,7 +94,7 @@ struct FailureTests {
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
     #expect([.connectFailed, .connectionLost].contains(error.code))
     #expect(error.phase == (error.code == .connectFailed ? .connect : .tls))
-    #expect(error.delivery == .nothingSent)
+    #expect(error.progress == .nothingSent)
   }
 
   @Test(
@@ -116,7 +116,7 @@ struct FailureTests {
     let error = try await engine.failure(.refusing, "/tarpit") { $0.timeouts.firstByte = .milliseconds(200) }
     #expect(error.code == .timedOut)
     #expect(error.phase == .firstByte)
-    #expect(error.delivery == .sent)
+    #expect(error.progress == .sent)
     #expect(error.description.contains("the server didn't respond within 0.2 s"))
     let response = try await patient
     #expect(response.status == 500)
@@ -133,7 +133,7 @@ struct FailureTests {
     }
     #expect(error.code == .timedOut)
     #expect(error.phase == .receive)
-    #expect(error.delivery == .responseBegan)
+    #expect(error.progress == .responseBegan)
     guard case .totalLimit(.seconds(6)) = error.cause else {
       Issue.record("\(error)")
       return
@@ -152,7 +152,7 @@ struct FailureTests {
       let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("http://\(host):1/")))
       #expect(error.code == .connectionRefused)
       #expect(error.phase == .connect)
-      #expect(error.delivery == .nothingSent)
+      #expect(error.progress == .nothingSent)
       guard case .system(let system) = error.cause else {
         Issue.record("\(error)")
         continue

@@ -87,7 +87,7 @@ struct ProxyTests {
     let error = try await engine.failure(.nginxTLS, "/small.txt")
     #expect(error.code == .proxyFailed)
     #expect(error.phase == .proxy)
-    #expect(error.delivery == .nothingSent)
+    #expect(error.progress == .nothingSent)
     #expect(error.proxy?.port == Server.squidLogin.rawValue)
     #expect(try cause(error) == .credentialsRequired(schemes: ["Basic"], hadCredentials: false))
     #expect(error.description.contains("http://user:password@host:port"))
@@ -172,7 +172,7 @@ struct ProxyTests {
     let refused = try await wrong.failure(.nginx, "/small.txt")
     #expect(refused.code == .proxyFailed)
     #expect(refused.phase == .proxy)
-    #expect(refused.delivery == .nothingSent)
+    #expect(refused.progress == .nothingSent)
     guard case .credentialsRefused = try cause(refused) else {
       Issue.record("\(refused)")
       return

@@ -33,7 +33,7 @@ struct RedirectTests {
     let error = try await engine.failure(.httpbin, "/relative-redirect/4", redirects: rule)
     #expect(error.code == .tooManyRedirects)
     #expect(error.phase == .receive)
-    #expect(error.delivery == .responseBegan)
+    #expect(error.progress == .responseBegan)
     #expect(error.description.contains("more than 3 times"))
   }
 

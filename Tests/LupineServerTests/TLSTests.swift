@@ -31,9 +31,10 @@ struct TLSTests {
     #expect(times.allSatisfy { $0 != nil })
   }
 
-  @Test("a certificate's addresses are accepted like its name", arguments: ["127.0.0.1", "[::1]"])
+  @Test(
+    "a certificate's addresses are accepted like its name",
+    arguments: ProcessStatus.hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])
   func addresses(host: String) async throws {
-    guard host == "127.0.0.1" || ProcessStatus.hasIPv6 else { return }
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)
     #expect(try await Engine.forServers().collect(EngineRequest(uri: uri)).text == "small\n")
   }
@@ -49,7 +50,7 @@ struct TLSTests {
     let error = try await Engine.forServers().failure(server, "/small.txt")
     #expect(error.code == .tlsFailed)
     #expect(error.phase == .tls)
-    #expect(error.delivery == .nothingSent)
+    #expect(error.progress == .nothingSent)
     #expect(try cause(error).code == code)
     #expect(error.description.contains(words))
     #expect(error.description.hasPrefix("https://localhost:\(server.rawValue): "))

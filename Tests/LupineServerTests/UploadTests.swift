@@ -209,7 +209,7 @@ struct UploadTests {
     await ended.wait()
     #expect(sink.error?.code == .cancelled)
     #expect(sink.error?.phase == .send)
-    #expect(sink.error?.delivery == .sent)
+    #expect(sink.error?.progress == .sent)
     let port = try #require(sink.metrics?.localAddress?.port)
     #expect(try await KernelConnection.closes(from: port, to: .apache))
     #expect(try await engine.collect(.apache, "/small.txt").text == "small\n")

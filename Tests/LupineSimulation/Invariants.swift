@@ -12,13 +12,13 @@ struct Invariants {
 
   func checkBehindTurn(wakeUp: Instant?) {
     world.require(
-      shard.pool.connectionCount == shard.connections.count + shard.openings.count,
-      "the pool has \(shard.pool.connectionCount) connections, the shard has \(shard.connections.count) and "
+      shard.pool.connectionCount == shard.connections.pooled.count + shard.openings.count,
+      "the pool has \(shard.pool.connectionCount) connections, the shard has \(shard.connections.pooled.count) and "
         + "\(shard.openings.count) being opened")
     world.require(
       network.streams.count == socketCount, "\(network.streams.count) sockets are open, the shard has \(socketCount)")
-    for connection in shard.connections.values { check(connection) }
-    for connection in shard.handedOver.values { check(connection) }
+    for connection in shard.connections.pooled.values { check(connection) }
+    for connection in shard.connections.upgraded.values { check(connection) }
     for exchange in shard.exchanges.values { check(exchange, wakeUp) }
     for opening in shard.openings.values {
       guard let deadline = opening.phaseDeadline else { continue }
@@ -29,13 +29,13 @@ struct Invariants {
 
   /// Marks the streams of idle connections as idle.
   func noteIdle() {
-    for connection in shard.connections.values where shard.pool.isIdle(connection.id) {
+    for connection in shard.connections.pooled.values where shard.pool.isIdle(connection.id) {
       network.stream(of: connection)?.hasBeenIdle = true
     }
   }
 
   private var socketCount: Int {
-    shard.connections.count + shard.handedOver.count
+    shard.connections.pooled.count + shard.connections.upgraded.count
       + shard.openings.values.reduce(0) { $0 + $1.candidates.count + ($1.transport?.unsentCount != nil ? 1 : 0) }
   }
 
@@ -50,9 +50,9 @@ struct Invariants {
     world.require(
       stream.registration.map { $0.token == connection.id.rawValue } ?? true,
       "\(stream.name): watched with a wrong token")
-    let isHeld = connection.exchange?.isHeld == true
+    let isPaused = connection.exchange?.isPaused == true
     world.require(
-      registered.contains(.readable) != isHeld, "\(stream.name): held is \(isHeld), watched is \(!isHeld == false)")
+      registered.contains(.readable) != isPaused, "\(stream.name): both paused and watched is \(isPaused)")
     world.require(
       connection.transport.unsentCount == 0 || connection.sendFailure != nil || registered.contains(.writable),
       "\(stream.name): bytes are unsent, but the socket isn't watched for room")
@@ -63,14 +63,14 @@ struct Invariants {
 
   private func check(_ exchange: Exchange, _ wakeUp: Instant?) {
     let name = "request \(exchange.id - 1)"
-    if shard.restarts.contains(where: { $0 === exchange }) {
+    if shard.backlog.restarts.contains(where: { $0 === exchange }) {
       world.require(exchange.phase == .setup, "\(name): will be replayed in phase \(exchange.phase)")
       return world.require(
         wakeUp.map { $0 <= shard.now } ?? false, "\(name): will be replayed, but no wake-up is set")
     }
     if let connection = exchange.connection {
       world.require(connection.exchange === exchange, "\(name): on a connection that serves another exchange")
-      world.require(shard.connection(connection.id) === connection, "\(name): on a connection that doesn't exist")
+      world.require(shard.connections[connection.id] === connection, "\(name): on a connection that doesn't exist")
     } else {
       world.require(
         [.poolWait, .resolve, .connect, .proxy].contains(exchange.phase) || exchange.isDiscarded,
@@ -91,16 +91,17 @@ struct Invariants {
   /// Checks the state when no further event can occur: nothing may be left over.
   func checkAtRest() {
     world.require(shard.exchanges.isEmpty, "exchanges are left: \(shard.exchanges.serials.sorted())")
-    world.require(shard.connections.isEmpty, "\(shard.connections.count) connections are left")
+    world.require(shard.connections.pooled.isEmpty, "\(shard.connections.pooled.count) connections are left")
     world.require(
-      shard.handedOver.isEmpty, "\(shard.handedOver.count) connections to another protocol are left")
+      shard.connections.upgraded.isEmpty, "\(shard.connections.upgraded.count) connections to another protocol are left"
+    )
     // An attempt without waiters continues for as long as its timeouts allow.
     let isHanging = { (opening: Opening) in opening.timeouts.limit(of: opening.phase) == nil }
     world.require(shard.openings.values.allSatisfy(isHanging), "openings are left")
     world.require(shard.deadlines.count == 0, "\(shard.deadlines.count) deadlines are left")
-    world.require(shard.postponed.isEmpty && shard.pendingActions.isEmpty, "work is left")
+    world.require(shard.backlog.postponed.isEmpty && shard.poolWork.pendingActions.isEmpty, "work is left")
     guard shard.openings.isEmpty else { return }
-    world.require(shard.candidates.isEmpty, "\(shard.candidates.count) tokens of candidates are left")
+    world.require(shard.openings.candidates.isEmpty, "\(shard.openings.candidates.count) tokens of candidates are left")
     let total = shard.pool.counters().total
     world.require(
       shard.pool.connectionCount == 0 && total.waiting == 0 && total.active == 0 && total.idle == 0,

@@ -93,13 +93,13 @@ struct Oracle {
         if case .produced(let production) = plan.content { production.failsAt != nil } else { false }
       case .shutDown: schedule.shutDownTime != nil
       case .timedOut: true
-      case .invalidRequest, .tlsFailed, .decodingFailed, .tooManyRedirects, .redirectRefused, .bodyNotReplayable,
-        .tooManyWaiting:
+      case .invalidRequest, .addressRefused, .tlsFailed, .decodingFailed, .tooManyRedirects, .redirectRefused,
+        .bodyNotReplayable, .tooManyWaiting:
         false
       }
     require(isLegal, "failed without a justification: \(error.code), \(error)")
     if error.code == .timedOut { judgeTimeout(error, metrics, stream, end) }
-    if error.delivery == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
+    if error.progress == .nothingSent, let start = metrics.requestStart, let lastSent = stream?.lastSent {
       require(lastSent <= start, "claims that nothing was sent")
     }
   }

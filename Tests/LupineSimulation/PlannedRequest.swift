@@ -24,7 +24,7 @@ struct PlannedRequest: Sendable {
   }
 
   enum Act: Sendable {
-    case cancel, pause, resume, grant(Int), discardBody
+    case cancel, pause, resume, extendWindow(Int), discardBody
   }
 
   let number: Int
@@ -37,10 +37,10 @@ struct PlannedRequest: Sendable {
   let asksForClose: Bool
   let timeouts: Timeouts
   let bodyBytesMax: Int
-  /// The number of bytes that the sink accepts before it grants more; `.max` means no limit.
-  let credit: Int
-  /// Whether the sink grants the bytes it has received immediately, from inside the callback.
-  let grantsAtOnce: Bool
+  /// The number of bytes that the sink accepts before it extends its window; `.max` means no limit.
+  let windowBytes: Int
+  /// Whether the sink extends its window by the received bytes immediately, from inside the callback.
+  let extendsWindowAtOnce: Bool
   let disposition: BodyDisposition
   /// The submission time since the schedule's start, unless the request follows another.
   let start: Duration
@@ -60,10 +60,10 @@ struct PlannedRequest: Sendable {
     asksForClose = !offersUpgrade && random.chance(5)
     timeouts = isBenign ? Self.generousTimeouts : Self.timeouts(&random)
     bodyBytesMax = !isBenign && random.chance(5) ? random.number(0...200) : .max
-    // A sink that grants from inside the callback must receive something first.
-    credit = random.chance(70) ? .max : random.number((isBenign ? 1 : 0)...100)
+    // A sink that extends its window from inside the callback must receive something first.
+    windowBytes = random.chance(70) ? .max : random.number((isBenign ? 1 : 0)...100)
     // Every request of a benign schedule has to succeed unaided.
-    grantsAtOnce = isBenign || random.chance(70)
+    extendsWindowAtOnce = isBenign || random.chance(70)
     disposition = random.chance(5) ? .discard : .deliver
     start = random.duration(1_000)
     follows = number > 0 && random.chance(25) ? random.number(0...number - 1) : nil
@@ -107,7 +107,7 @@ struct PlannedRequest: Sendable {
         case 0, 1: .cancel
         case 2, 3, 4: .pause
         case 5, 6: .resume
-        case 7, 8: .grant(random.number(0...300))
+        case 7, 8: .extendWindow(random.number(0...300))
         default: .discardBody
         }
       return (start + random.duration(1_500), act)
@@ -167,9 +167,9 @@ extension PlannedRequest {
           Task(executorPreference: executor) {
             do {
               try await Self.produce(bytes, production, writer, executor)
-              writer.finish()
+              writer.end()
             } catch {
-              writer.finish(throwing: error)
+              writer.end(throwing: error)
             }
           }
         }))

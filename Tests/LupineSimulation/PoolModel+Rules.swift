@@ -31,8 +31,8 @@ extension PoolModel {
         try end(exchange, "failed")
       }
     }
-    if let latest = connected.max(), let hungriest = hungry().min() {
-      try require(hungriest > latest, "\(latest) was preferred to \(hungriest)")
+    if let latest = connected.max(), let longestWaiter = awaitingPlace().min() {
+      try require(longestWaiter > latest, "\(latest) was preferred to \(longestWaiter)")
     }
     try require(connected == connected.sorted(), "\(connected) got places in that order")
   }
@@ -116,11 +116,11 @@ extension PoolModel {
   // MARK: Rules
 
   /// Returns, for each key below its connection limit, the first waiter for which no connection is being opened.
-  func hungry() -> [ExchangeID] {
+  func awaitingPlace() -> [ExchangeID] {
     model.compactMap { key in
       guard key.connections.count < limits.connectionsPerOriginMax else { return nil }
-      let attended = Set(key.opening.compactMap { pool.asker(of: $0) })
-      return key.waiting.first { !attended.contains($0) }
+      let withOpening = Set(key.opening.compactMap { pool.waiter(of: $0) })
+      return key.waiting.first { !withOpening.contains($0) }
     }
   }
 
@@ -129,8 +129,8 @@ extension PoolModel {
       try require(key.connections.count <= limits.connectionsPerOriginMax, "the limit of connections is exceeded")
       try require(key.idle.count <= limits.idlePerOriginMax, "the limit of idle connections is exceeded")
       try require(key.idle.isEmpty || key.waiting.isEmpty, "an exchange waits although a connection is idle")
-      let askers = key.opening.compactMap { pool.asker(of: $0) }
-      try require(askers.sorted() == Array(key.waiting.prefix(askers.count)), "\(askers) aren't the first waiters")
+      let waiters = key.opening.compactMap { pool.waiter(of: $0) }
+      try require(waiters.sorted() == Array(key.waiting.prefix(waiters.count)), "\(waiters) aren't the first waiters")
     }
     let idleCount = model.reduce(0) { $0 + $1.idle.count }
     let waitingCount = model.reduce(0) { $0 + $1.waiting.count }
@@ -138,17 +138,17 @@ extension PoolModel {
     try require(pool.connectionCount == connectionCount, "the pool's count is wrong")
     try require(idleCount <= limits.idleMax, "the limit of idle connections in all is exceeded")
     try require(waitingCount <= limits.waitersMax, "the limit of waiters is exceeded")
-    if !hungry().isEmpty {
-      let isHeldBack = pool.strain.map { $0.permits == 0 } ?? false
-      try require(connectionCount == limits.connectionsMax || isHeldBack, "an exchange waits although there is room")
+    if !awaitingPlace().isEmpty {
+      let isShort = pool.shortage.map { $0.permits == 0 } ?? false
+      try require(connectionCount == limits.connectionsMax || isShort, "an exchange waits although there is room")
       try require(idleCount == 0, "an exchange waits for an idle connection's place")
       let isWasting = model.contains { $0.waiting.isEmpty && !$0.opening.isEmpty }
       try require(!isWasting, "an exchange waits for an unneeded connection's place")
     }
-    if let strain = pool.strain {
+    if let shortage = pool.shortage {
       let isBeingTried = model.contains { !$0.opening.isEmpty }
       try require(
-        strain.permits > 0 || strain.retry != nil || isBeingTried, "nothing would end the lack of descriptors")
+        shortage.permits > 0 || shortage.retry != nil || isBeingTried, "nothing would end the lack of descriptors")
       try require(waitingCount > 0, "descriptors are lacking without a waiter")
     }
     try checkDeadline()
@@ -197,7 +197,7 @@ extension PoolModel {
 
   // MARK: The end of a history
 
-  /// Lets all waiters, busy connections and attempts end one after the other, and checks that nothing is left.
+  /// Lets all waiters, busy connections and attempts end one by one, and checks that nothing is left.
   mutating func finish() throws(PoolViolation) {
     while model.contains(where: { !$0.waiting.isEmpty || !$0.busy.isEmpty || !$0.opening.isEmpty }) {
       if let index = model.firstIndex(where: { !$0.opening.isEmpty }), let id = model[index].opening.first {
@@ -208,7 +208,7 @@ extension PoolModel {
         }
       } else if let index = model.firstIndex(where: { !$0.busy.isEmpty }), let id = model[index].busy.first {
         try release(id, index, closing: Bool.random(using: &random) ? nil : .serverAskedForClose)
-      } else if let retry = pool.strain?.retry {
+      } else if let retry = pool.shortage?.retry {
         try pass(retry - now)
       } else {
         throw violation("\(model.flatMap(\.waiting)) wait without end")

@@ -151,15 +151,15 @@ struct PoolModel {
   mutating func release(_ id: ConnectionID, _ index: Int, closing reason: CloseReason?) throws(PoolViolation) {
     begin("release \(id.serial) \(reason?.rawValue ?? "")")
     model[index].connections[id]?.activity = .free
-    let hungriest = hungry().min()
+    let longestWaiter = awaitingPlace().min()
     let first = model[index].waiting.first
     let released = pool.release(id, closing: reason, now: now)
     if let reason {
       guard case .actions(let actions) = released else { throw violation("it wasn't closed") }
       try require(actions.first == .close(id, reason), "it wasn't closed first")
-    } else if let hungriest, let first, hungriest < first {
+    } else if let longestWaiter, let first, longestWaiter < first {
       guard case .actions(let actions) = released, case .close(id, _) = actions.first else {
-        throw violation("\(hungriest) has waited for longer than \(first)")
+        throw violation("\(longestWaiter) has waited for longer than \(first)")
       }
     }
     try take(released, id, index)
@@ -182,18 +182,18 @@ struct PoolModel {
     _ id: ConnectionID, _ index: Int, _ failure: PoolState.OpeningFailure
   ) throws(PoolViolation) {
     begin("failed \(id.serial) \(failure)")
-    let asker = pool.asker(of: id)
+    let waiter = pool.waiter(of: id)
     model[index].connections[id] = nil
     count(index) { $0.openingsFailed += 1 }
     let actions = pool.openingFailed(id, because: failure, now: now)
     for action in actions {
       switch action {
-      case .fail(let exchange): try require(failure == .unreachable && exchange == asker, "\(exchange) was failed")
-      case .wait: try require(failure == .outOfDescriptors && asker != nil, "a waiter lost its attempt")
+      case .fail(let exchange): try require(failure == .unreachable && exchange == waiter, "\(exchange) was failed")
+      case .wait: try require(failure == .outOfDescriptors && waiter != nil, "a waiter lost its attempt")
       default: break
       }
     }
-    if let asker, failure == .unreachable { try require(actions.first == .fail(asker), "\(asker) wasn't failed") }
+    if let waiter, failure == .unreachable { try require(actions.first == .fail(waiter), "\(waiter) wasn't failed") }
     try perform(actions)
     try checkAlways()
   }

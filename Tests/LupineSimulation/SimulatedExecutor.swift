@@ -22,7 +22,7 @@ final class SimulatedExecutor: TaskExecutor {
   func run(_ agenda: Agenda) {
     var ready: [UnownedJob] = []
     repeat {
-      jobs.take(into: &ready)
+      jobs.drain(into: &ready)
       for job in ready { job.runSynchronously(on: asUnownedTaskExecutor()) }
     } while !ready.isEmpty
     var waiting: [(Duration, CheckedContinuation<Void, Never>)] = []

@@ -30,7 +30,7 @@ final class SimulatedServer {
   private var attempt: Attempt?
   private var isReplying = false
   private var attemptCount = 0
-  private var hasGranted = false
+  private var hasSentContinue = false
 
   init(_ stream: SimulatedStream, host: Int?) {
     self.stream = stream
@@ -135,7 +135,7 @@ final class SimulatedServer {
     check(request, plan, target: words[1], host: value("Host"), credentials: value("Proxy-Authorization"))
     arrive(request)
     bodyCount = 0
-    hasGranted = false
+    hasSentContinue = false
     if let length = value("Content-Length").flatMap({ Int($0) }) {
       state = .length(length)
     } else {
@@ -183,7 +183,7 @@ final class SimulatedServer {
     let rest = plan.bodyBytes.dropFirst(bodyCount)
     world.require(
       rest.starts(with: bytes), "\(stream.name): request \(plan.number) has wrong body bytes at offset \(bodyCount)")
-    if attempt.request.isExpecting, !hasGranted, plan.timeouts.awaitContinue == nil {
+    if attempt.request.isExpecting, !hasSentContinue, plan.timeouts.awaitContinue == nil {
       world.violate("\(stream.name): the body of request \(plan.number) arrived without a 100")
     }
     bodyCount += bytes.count
@@ -214,15 +214,15 @@ final class SimulatedServer {
       return
     }
     switch stream.random.number(0...9) {
-    case 0..<5: grant(attempt)
+    case 0..<5: sendContinue(attempt)
     case 5: respond(attempt, status: 417)
     case 6, 7: respond(attempt, status: nil)
     default: break  // The server ignores the expectation and waits for the body.
     }
   }
 
-  private func grant(_ attempt: Attempt) {
-    hasGranted = true
+  private func sendContinue(_ attempt: Attempt) {
+    hasSentContinue = true
     world.agenda.after(stream.random.duration(300)) { [self] in
       guard attempt.reply == nil else { return }
       stream.deliver(ArraySlice("HTTP/1.1 100 Continue\r\n\r\n".utf8))

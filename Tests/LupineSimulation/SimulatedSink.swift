@@ -43,7 +43,7 @@ final class SimulatedCallers: Sendable {
 final class SimulatedSink: ResponseSink {
   struct Record: Sendable {
     var isSubmitted = false
-    var credit: Int
+    var windowBytes: Int
     var receivedCount = 0
     /// Whether the engine has processed a pause, and the caller hasn't sent a resume since.
     var isPaused = false
@@ -68,7 +68,7 @@ final class SimulatedSink: ResponseSink {
     self.request = request
     self.id = id
     self.callers = callers
-    record = Mutex(Record(credit: plan.credit))
+    record = Mutex(Record(windowBytes: plan.windowBytes))
   }
 
   var present: Record { record.withLock { $0 } }
@@ -81,12 +81,15 @@ final class SimulatedSink: ResponseSink {
   func submit() {
     guard !callers.isReleased else { return }
     record.withLock { $0.isSubmitted = true }
-    callers.inbox.send(.submit(Submission(id, request, to: self, credit: plan.credit)))
+    callers.inbox.send(.submit(Submission(id, request, to: self, windowBytes: plan.windowBytes)))
   }
 
-  func grant(_ count: Int) {
-    record.withLock { $0.credit = $0.credit.addingReportingOverflow(count).overflow ? .max : $0.credit + count }
-    callers.inbox.send(.grant(id, count))
+  func extendWindow(by count: Int) {
+    record.withLock { record in
+      let (sum, isOverflow) = record.windowBytes.addingReportingOverflow(count)
+      record.windowBytes = isOverflow ? .max : sum
+    }
+    callers.inbox.send(.extendWindow(id, count))
   }
 
   func setPaused(_ isPaused: Bool) {
@@ -137,8 +140,8 @@ final class SimulatedSink: ResponseSink {
     if before.result != nil { violations.append("\(rule) bytes after the end") }
     if before.isPaused { violations.append("\(rule) bytes although it is paused") }
     if count == 0 { violations.append("\(rule) an empty piece") }
-    if before.receivedCount + count > before.credit {
-      violations.append("\(rule) \(count) bytes exceed the total credit of \(before.credit)")
+    if before.receivedCount + count > before.windowBytes {
+      violations.append("\(rule) \(count) bytes exceed the total window of \(before.windowBytes)")
     }
     if !SimulatedBytes.isResponse(bytes, plan.number, before.attempt ?? -1, at: before.receivedCount) {
       violations.append("\(rule) wrong bytes")
@@ -147,7 +150,7 @@ final class SimulatedSink: ResponseSink {
       record.receivedCount += count
       record.violations += violations
     }
-    if plan.grantsAtOnce, plan.credit != .max { grant(count) }
+    if plan.extendsWindowAtOnce, plan.windowBytes != .max { extendWindow(by: count) }
   }
 
   func finish(_ result: Result<Fields, EngineError>, _ metrics: ExchangeMetrics) {

@@ -102,7 +102,7 @@ final class Simulation {
     case .resume:
       pausing.remove(number)
       sink.setPaused(false)
-    case .grant(let count): sink.grant(count)
+    case .extendWindow(let count): sink.extendWindow(by: count)
     }
   }
 
@@ -215,15 +215,15 @@ final class Simulation {
     while !isOver, step() {}
   }
 
-  /// Lets all requests end, checks what is left, and checks that the engine still works.
+  /// Lets all requests end, and checks the remaining state and that the engine still works.
   private func end() {
     guard let shard else { return }
     let invariants = Invariants(shard: shard, network: network, world: world)
     // Resumes all exchanges that are held back.
-    world.note("all pauses end, and all credit is granted")
+    world.note("all pauses end, and all windows become unlimited")
     for sink in sinks where !sink.isFinished {
       perform(.resume, sink)
-      perform(.grant(.max), sink)
+      perform(.extendWindow(.max), sink)
     }
     settle()
     for sink in sinks where !sink.isFinished && !isOver {
@@ -284,8 +284,8 @@ extension PlannedRequest {
     asksForClose = false
     timeouts = Timeouts(everyPhase: .seconds(60), total: nil)
     bodyBytesMax = .max
-    credit = .max
-    grantsAtOnce = false
+    windowBytes = .max
+    extendsWindowAtOnce = false
     disposition = .deliver
     start = .zero
     follows = nil

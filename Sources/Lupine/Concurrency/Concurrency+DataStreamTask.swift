@@ -2,11 +2,10 @@
 
 public import Foundation
 
-/// A stream request whose pieces are read by `for await` loops. Several loops may run; each gets every piece that
-/// arrives while it runs.
+/// A stream request whose pieces are read by `for await` loops. Each loop receives every piece that arrives while it runs.
 ///
-/// Elements that wait for their loop cause backpressure: `.unbounded` drops none, and yet at most
-/// `EngineConfiguration.windowBytes` of the body wait. Policies that drop elements don't cause backpressure; they keep
+/// Pieces that a loop hasn't read cause backpressure: the policy `.unbounded` drops none, but at most
+/// `EngineConfiguration.windowBytes` of the body are buffered. Policies that drop elements don't cause backpressure; they buffer
 /// at most their number of elements, each of at most that many bytes.
 public struct DataStreamTask: Sendable {
   /// A sequence of the body's serialized pieces, then the completion.
@@ -18,7 +17,11 @@ public struct DataStreamTask: Sendable {
     self.request = request
   }
 
-  /// Returns the body's pieces. If `shouldAutomaticallyCancel`, leaving the loop before the end cancels the request.
+  /// Returns the body's pieces as `Data`.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread pieces are kept; all by default.
   public func streamingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Data, Never>.BufferingPolicy = .unbounded
@@ -26,8 +29,12 @@ public struct DataStreamTask: Sendable {
     stream(shouldAutomaticallyCancel, bufferingPolicy) { request.handleData(on: request.underlyingQueue, receive: $0) }
   }
 
-  /// Returns the body's pieces as UTF-8 text. If `shouldAutomaticallyCancel`, leaving the loop early cancels the
+  /// Returns the body's pieces as UTF-8 text. If `shouldAutomaticallyCancel`, leaving the loop before the end cancels the
   /// request.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingStrings(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<String, Never>.BufferingPolicy = .unbounded
@@ -39,6 +46,11 @@ public struct DataStreamTask: Sendable {
 
   /// Returns the body's pieces, each decoded from JSON as a `T`. If `shouldAutomaticallyCancel`, leaving the loop
   /// before the end cancels the request.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingDecodables<T: Decodable & Sendable>(
     _ type: T.Type = T.self, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<T, AFError>.BufferingPolicy = .unbounded
@@ -50,6 +62,11 @@ public struct DataStreamTask: Sendable {
 
   /// Returns the body's pieces, each serialized by `serializer`. If `shouldAutomaticallyCancel`, leaving the loop
   /// before the end cancels the request.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether leaving the loop before the end cancels the request.
+  ///   - bufferingPolicy: Which unread elements are kept; all by default.
   public func streamingResponses<Serializer: DataStreamSerializer>(
     serializedUsing serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     bufferingPolicy: Stream<Serializer.SerializedObject, AFError>.BufferingPolicy = .unbounded

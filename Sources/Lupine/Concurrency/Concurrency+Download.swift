@@ -56,6 +56,12 @@ public struct DownloadTask<Value: Sendable>: Sendable {
 
 extension DownloadRequest {
   /// Resumes the request and returns a task for the file's contents.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -70,6 +76,14 @@ extension DownloadRequest {
   }
 
   /// Resumes the request and returns a task for the file's contents, decoded as a `Value`.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingDecodable<Value: Decodable & Sendable>(
     _ type: Value.Type = Value.self,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
@@ -93,6 +107,13 @@ extension DownloadRequest {
   }
 
   /// Resumes the request and returns a task for the file's contents as text.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -108,6 +129,10 @@ extension DownloadRequest {
   }
 
   /// Resumes the request and returns a task for the file, serialized by `serializer`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: ResponseSerializer>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {
@@ -115,6 +140,10 @@ extension DownloadRequest {
   }
 
   /// Resumes the request and returns a task for the file, serialized by `serializer`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingDownload<Serializer: DownloadResponseSerializerProtocol>(
     using serializer: Serializer, automaticallyCancelling shouldAutomaticallyCancel: Bool = true
   ) -> DownloadTask<Serializer.SerializedObject> {

@@ -66,7 +66,14 @@ public struct DataTask<Value: Sendable>: Sendable {
 }
 
 extension DataRequest {
-  /// Resumes the request and returns a task for its response body.
+  /// Resumes the request and returns a task for its response body as `Data`.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms a body before it is returned.
+  ///   - emptyResponseCodes: The status codes whose responses may be empty.
+  ///   - emptyRequestMethods: The methods whose responses may be empty.
+  /// - Returns: A task; await its `value`, `result` or `response`.
   public func serializingData(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = DataResponseSerializer.defaultDataPreprocessor,
@@ -115,6 +122,13 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body as text.
+  ///
+  /// - Parameters:
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
   public func serializingString(
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true,
     dataPreprocessor: any DataPreprocessor = StringResponseSerializer.defaultDataPreprocessor,
@@ -132,6 +146,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`, such as `.string`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: ResponseSerializer>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -140,6 +158,10 @@ extension DataRequest {
   }
 
   /// Resumes the request and returns a task for its response body, serialized by `serializer`.
+  ///
+  /// - Parameters:
+  ///   - serializer: Converts the content; called on the request's serialization queue.
+  ///   - shouldAutomaticallyCancel: Whether cancelling the awaiting task cancels the request.
   public func serializingResponse<Serializer: DataResponseSerializerProtocol>(
     using serializer: Serializer,
     automaticallyCancelling shouldAutomaticallyCancel: Bool = true
@@ -156,29 +178,29 @@ extension DataRequest {
   }
 }
 
-/// A value that is set once and awaited any number of times. It costs less than a task per request: two locks, no job.
+/// A value that is set once and awaited any number of times. Costs two locks per request, which is less than a task.
 final class ResponseBox<Value: Sendable>: Sendable {
   private let content = Mutex<Value?>(nil)
-  private let gate = Gate()
+  private let latch = Latch()
 
   /// Sets the value and resumes all waiters.
   func fill(_ value: Value) {
     content.withLock { $0 = value }
-    gate.open()
+    latch.open()
   }
 
   /// Returns the value after it is set. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func value(cancelling request: Request?) async -> Value {
-    await gate.pass(cancelling: request)
-    guard let value = content.withLock({ $0 }) else { preconditionFailure("gate opened without a value") }
+    await latch.pass(cancelling: request)
+    guard let value = content.withLock({ $0 }) else { preconditionFailure("latch opened without a value") }
     return value
   }
 }
 
-/// A gate that opens once, and that any number of tasks can wait for.
+/// A latch that opens once, and that any number of tasks can wait for.
 ///
 /// It isn't generic, because generic async functions look up their types at each step.
-private struct Gate: ~Copyable, Sendable {
+private struct Latch: ~Copyable, Sendable {
   private struct State {
     var isOpen = false
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
@@ -186,7 +208,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private let state = Mutex(State())
 
-  /// Opens the gate and resumes all waiters.
+  /// Opens the latch and resumes all waiters.
   func open() {
     var waiting: ShortList<CheckedContinuation<Void, Never>> = []
     state.withLock { state in
@@ -197,7 +219,7 @@ private struct Gate: ~Copyable, Sendable {
     waiting.forEach { $0.resume() }
   }
 
-  /// Returns when the gate is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
+  /// Returns when the latch is open. If the awaiting task is cancelled, `request` is cancelled, if there is one.
   nonisolated(nonsending) func pass(cancelling request: Request?) async {
     guard !state.withLock({ $0.isOpen }) else { return }
     guard let request else { return await wait() }
@@ -210,7 +232,7 @@ private struct Gate: ~Copyable, Sendable {
 
   private nonisolated(nonsending) func wait() async {
     await withCheckedContinuation { continuation in
-      // Checked again under the lock, because the gate may have been opened since.
+      // Checked again under the lock, because the latch may have been opened since.
       let isOpen = state.withLock { state in
         if !state.isOpen { state.waiting.append(continuation) }
         return state.isOpen

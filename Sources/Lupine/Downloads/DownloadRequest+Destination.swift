@@ -1,31 +1,36 @@
-// Where a downloaded file goes, and its way there.
+// The destination of a downloaded file, and the move to it.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
 extension DownloadRequest {
-  /// What may be done to put a file where it is wanted.
+  /// Options for moving a file to its destination.
   public struct Options: OptionSet, Sendable {
-    /// Folders of the path that are missing are made.
+    /// Creates missing directories of the path.
     public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-    /// A file at the destination is replaced; a folder never is.
+    /// Replaces an existing file at the destination, but never a directory.
     public static let removePreviousFile = Options(rawValue: 1 << 1)
 
-    /// The options as bits.
+    /// The options as a bit mask.
     public let rawValue: Int
 
-    /// Makes options of bits.
+    /// Creates options from a bit mask.
     public init(rawValue: Int) { self.rawValue = rawValue }
   }
 
-  /// Says where a complete file is moved, and what may be done for that. Called on the underlying queue with the file's
-  /// temporary URL and the response.
+  /// Returns the destination of a complete file, and the options for moving it there. Called on the underlying queue with the
+  /// file's temporary URL and the response.
   public typealias Destination =
     @Sendable (_ temporaryURL: URL, _ response: HTTPURLResponse) -> (destinationURL: URL, options: Options)
 
-  /// A destination in one of the user's folders, under the name that the server suggests; the default destination if there
-  /// is no such folder.
+  /// Returns a destination in a directory of the user, with the file name that the server suggests. If there is no such
+  /// directory, the destination is the default one.
+  ///
+  /// - Parameters:
+  ///   - directory: The directory; `.documentDirectory` by default.
+  ///   - domain: The domain in which to search for the directory.
+  ///   - options: The options for moving the file.
   public static func suggestedDownloadDestination(
     for directory: FileManager.SearchPathDirectory = .documentDirectory,
     in domain: FileManager.SearchPathDomainMask = .userDomainMask, options: Options = []
@@ -37,14 +42,14 @@ extension DownloadRequest {
     }
   }
 
-  /// Beside the temporary file, which is removed, under another name.
+  /// Returns the default destination: another name in the directory of the temporary file.
   static func defaultDestinationURL(_ temporaryURL: URL) -> URL {
     temporaryURL.deletingLastPathComponent().appending(path: "Alamofire_\(temporaryURL.lastPathComponent)")
   }
 
-  /// The file is complete: moves it where it is wanted. On the underlying queue.
+  /// Moves the complete file to its destination. Called on the underlying queue.
   func didFinishDownloading(using task: URLSessionTask, to location: URL, _ fileManager: FileManager) {
-    // Cancelled without a wish to go on with it: nothing is left behind.
+    // A request that was cancelled without producing resume data leaves no file.
     guard !isCancelled || downloaded.withLock({ $0.keepsFile }) else { return }
     let (url, options) =
       if let destination, let response { destination(location, response) } else {
@@ -67,7 +72,7 @@ extension DownloadRequest {
 }
 
 extension DownloadDestination {
-  /// Moves a file there; a subclass of `FileManager` does it in its own way.
+  /// Moves a file to the destination. If `fileManager` is of a subclass of `FileManager`, uses its methods.
   fileprivate func move(from source: URL, with fileManager: FileManager) throws {
     guard type(of: fileManager) != FileManager.self else { return try move(from: source) }
     if createsIntermediateDirectories {

@@ -1,9 +1,13 @@
-// What becomes of a downloaded file: the response handlers.
+// The response handlers of downloads.
 
 public import Foundation
 
 extension DownloadRequest {
-  /// Calls `completionHandler` with the file as it is, if there is one.
+  /// Adds a handler that receives the URL of the downloaded file, or nil if there is none.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - completionHandler: Called once, after the last attempt.
   @preconcurrency
   @discardableResult
   public func response(
@@ -13,13 +17,18 @@ extension DownloadRequest {
       let fileURL = fileURL
       let response = makeResponse(error.map { .failure($0) } ?? .success(fileURL), fileURL, duration: 0)
       downloadMonitors?.request(self, didParseResponse: response)
-      // Nothing was serialised, so nothing was serialised in vain.
+      // There is no serialization, so its failure can't be retried.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  /// Adds a handler that receives the file as serialized by `responseSerializer`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - responseSerializer: Converts the file's content; called on the request's serialization queue.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
@@ -29,7 +38,12 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the file.
+  /// Adds a handler that receives the file as serialized by `responseSerializer`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - responseSerializer: Converts the file; called on the request's serialization queue.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: DownloadResponseSerializerProtocol>(
@@ -39,7 +53,7 @@ extension DownloadRequest {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the file; for handlers that take an
+  /// Adds a handler that receives the file as serialized by `responseSerializer`. For handlers that take an
   /// `AFDownloadResponse<Any>`, such as those of a ``JSONResponseSerializer``.
   @preconcurrency
   @_disfavoredOverload
@@ -83,7 +97,11 @@ extension DownloadRequest {
       serializationDuration: duration, result: result)
   }
 
-  /// Calls `completionHandler` with the file's URL.
+  /// Adds a handler that receives the URL of the downloaded file, or an error if there is none.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseURL(
@@ -92,7 +110,14 @@ extension DownloadRequest {
     response(queue: queue, responseSerializer: URLResponseSerializer(), completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the file's content; an empty one is an error unless method or status allow it.
+  /// Adds a handler that receives the file's content. An empty file is an error unless the status code or the method allows it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseData(
@@ -110,7 +135,16 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the file's content as text, in the given encoding, the response's, or ISO Latin-1.
+  /// Adds a handler that receives the file's content as text: in `encoding`, or else in that of the response's `Content-Type`, or
+  /// else in ISO Latin-1.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseString(
@@ -129,7 +163,16 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the file's content decoded into a `Value`.
+  /// Adds a handler that receives the file's content decoded as a `Value`.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
@@ -148,7 +191,16 @@ extension DownloadRequest {
       completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the file's content as JSON; an empty one is an error unless method or status allow it.
+  /// Adds a handler that receives the file's content as JSON. An empty file is an error unless the status code or the method
+  /// allows it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult
@@ -168,10 +220,18 @@ extension DownloadRequest {
     ) { completionHandler($0.map { $0 as Any }) }
   }
 
-  /// Calls `completionHandler` with the file's content as a property list; an empty one is an error unless method or
-  /// status allow it.
+  /// Adds a handler that receives the file's content as a property list. An empty file is an error unless the status code or the
+  /// method allows it.
   ///
-  /// Alamofire 5 has no such handler any more; Alamofire 4's had this form.
+  /// Alamofire 4 had this method; Alamofire 5 removed it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(

@@ -1,36 +1,40 @@
-// A request whose response's body is written into a file.
+// DownloadRequest: a request that writes its response body to a file.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the superclass is: the added state is constant or in the Mutex.
-/// A request that writes its body into a file.
+// Unchecked because the superclass is. The added state is constant or in the Mutex.
+/// A request that writes its response body to a file.
+///
+/// Create one with a `download` method of ``Session``. Without a destination, the file gets a new name in the directory for
+/// temporary files.
 public final class DownloadRequest: Request, @unchecked Sendable {
-  /// Looks at a response, and accepts or refuses it; the URL is that of the file, or nil if there is none.
+  /// Accepts or rejects a response. Called on the request's underlying queue with the request, the response head and the file's
+  /// URL, which is nil if there is no file.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, URL?) -> ValidationResult
 
-  /// What a download is made of.
+  /// The source of a download.
   public enum Downloadable {
-    /// A request of its own.
+    /// A new request.
     case request(any URLRequestConvertible)
-    /// What an earlier download has left behind.
+    /// The resume data of an interrupted or cancelled download.
     case resumeData(Data)
   }
 
-  /// What the file is, apart from where it came from.
+  /// The mutable state of the download.
   struct Downloaded {
     var fileURL: URL?
     var resumeData: Data?
     var validations: [Validation] = []
-    /// Whether the request was cancelled with the wish to go on with it later.
+    /// Whether the request was cancelled with the request to produce resume data.
     var keepsFile = false
     var resumeDataHandlers: [@Sendable (Data?) -> Void] = []
-    /// What a failed round has left behind of a download that is gone on with, for the next round.
+    /// The resume data of a failed attempt of a resumed download, for the next attempt.
     var laterResumeData: Data?
   }
 
-  /// What the request is made of.
+  /// The value from which the task is created.
   public let downloadable: Downloadable
 
   let destination: Destination?
@@ -45,10 +49,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The file with the body, where the destination put it; nil while there is none.
+  /// The downloaded file at its destination; nil before it is complete.
   public var fileURL: URL? { downloaded.withLock { $0.fileURL } }
 
-  /// What the download can be gone on with, once it was cancelled for that, or failed on the way; otherwise nil.
+  /// The data for resuming the download after an interruption, or after a cancellation that produced it; otherwise nil.
   public var resumeData: Data? { downloaded.withLock { $0.resumeData } ?? error?.downloadResumeData }
 
   // MARK: Tasks
@@ -67,7 +71,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return task(forResumeData: downloaded.withLock { $0.laterResumeData } ?? data, using: session)
   }
 
-  /// Makes a task that goes on where the download that has left `data` was stopped.
+  /// Creates a task that continues the download which produced `data`.
   public func task(forResumeData data: Data, using session: URLSession) -> URLSessionTask {
     session.downloadTask(withResumeData: data)
   }
@@ -79,24 +83,26 @@ public final class DownloadRequest: Request, @unchecked Sendable {
       defer { (state.fileURL, state.resumeData) = (nil, nil) }
       return state.fileURL
     }
-    // What a failed round has brought would be in the way of the next.
+    // The file of a failed attempt would block the destination of the next.
     if let file { try? FileManager.default.removeItem(at: file) }
     guard let left else { return }
     switch downloadable {
     case .resumeData: downloaded.withLock { $0.laterResumeData = left }
-    // The request is made anew, and may ask for something else.
+    // The next attempt creates a new `URLRequest`, which may have another URL.
     case .request: URLSessionDownloadTask.removeFile(ofResumeData: left)
     }
   }
 
   // MARK: Cancelling
 
-  /// Ends the request, and removes what was received.
+  /// Cancels the request and deletes the part received.
   @discardableResult
   public override func cancel() -> Self { cancel(producingResumeData: false) }
 
-  /// Ends the request; what was received is kept, and named in ``resumeData``, if that is wanted and possible. Does
-  /// nothing if it was cancelled or has finished.
+  /// Cancels the request. Does nothing if it was cancelled or has finished.
+  ///
+  /// - Parameter shouldProduceResumeData: Whether to keep the part received and set ``resumeData``, if the server supports
+  ///   resuming.
   @discardableResult
   public func cancel(producingResumeData shouldProduceResumeData: Bool) -> Self {
     cancel { isFirst, _ in
@@ -105,8 +111,10 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Ends the request and keeps what was received, if it can be gone on with. `completionHandler` is called on the
-  /// underlying queue, before the response handlers, with what is then ``resumeData``, also if that is nil.
+  /// Cancels the request and keeps the part received, if the server supports resuming.
+  ///
+  /// - Parameter completionHandler: Called with ``resumeData``, which may be nil, on the underlying queue and before the response
+  ///   handlers.
   @preconcurrency
   @discardableResult
   public func cancel(byProducingResumeData completionHandler: @escaping @Sendable (_ data: Data?) -> Void) -> Self {
@@ -116,7 +124,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
         if isFirst { state.keepsFile = true }
         if isRunning { state.resumeDataHandlers.append(completionHandler) }
       }
-      // There is nothing to wait for.
+      // Without a running task, the resume data doesn't change any more.
       if !isRunning { root.perform { completionHandler(self.resumeData) } }
     }
     return self
@@ -132,7 +140,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
     let left = error?.downloadResumeData
     let (handlers, isUnwanted) = downloaded.withLock { state in
       defer { state.resumeDataHandlers = [] }
-      // Cut in the moment in which it was cancelled.
+      // The task was interrupted just when the request was cancelled.
       let isUnwanted = isCancelled && !state.keepsFile
       state.resumeData = isUnwanted ? nil : left
       return (state.resumeDataHandlers, isUnwanted)
@@ -143,7 +151,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  /// Adds a validation. Validations run in order on the underlying queue after the body's end, until one rejects the response.
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -164,7 +172,7 @@ public final class DownloadRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of downloads alone.
+/// Receives the events of downloads only.
 protocol DownloadRequestMonitor: RequestMonitor {
   func request(
     _ request: DownloadRequest, didFinishDownloadingUsing task: URLSessionTask, with result: Result<URL, AFError>)

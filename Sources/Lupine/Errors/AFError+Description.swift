@@ -2,10 +2,11 @@
 
 public import Foundation
 
-/// An error whose description ends with a remedy. An error that wraps it adds none of its own.
+/// An error whose description ends with a remedy. An error that wraps it adds no other remedy.
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
+extension AFError.ForbiddenPartHeader: RemedyStating {}
 extension AFError.UnexpectedInputStreamLength: RemedyStating {}
 extension AuthenticationError: RemedyStating {}
 extension DeflateRequestCompressor.DuplicateHeaderError: RemedyStating {}
@@ -25,7 +26,7 @@ extension Error {
 }
 
 extension AFError: LocalizedError {
-  /// What happened, where, and how to correct it.
+  /// The failure, its place and a remedy, in English.
   public var errorDescription: String? {
     switch self {
     case .createURLRequestFailed(let error):
@@ -68,7 +69,7 @@ extension AFError: LocalizedError {
 
   private func moveDescription(_ error: any Error, _ source: URL, _ destination: URL) -> String {
     let cause = error.localizedDescription
-    // The errors of our own moves name both paths.
+    // `DownloadDestination`'s errors name both paths.
     if cause.hasPrefix(source.path) { return "The downloaded file \(cause)" }
     return error.sentence(
       "The downloaded file could not be moved from \(source.path) to \(destination.path)",

@@ -14,7 +14,7 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// The queue on which the closures are called.
   public let queue: DispatchQueue
 
-  private let closures = Mutex(EventClosures())
+  private let snapshot = Mutex(EventClosures.Snapshot())
 
   /// Creates a monitor without closures. `queue`, on which closures are called, should be serial.
   public init(queue: DispatchQueue = .main) {
@@ -25,216 +25,216 @@ open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
 
   /// Called on `urlSession(_:didBecomeInvalidWithError:)`.
   open var sessionDidBecomeInvalidWithError: ((URLSession, (any Error)?) -> Void)? {
-    get { closures.withLock { $0.sessionDidBecomeInvalidWithError } }
-    set { closures.set(\.sessionDidBecomeInvalidWithError, to: newValue) }
+    get { snapshot.current.closures.sessionDidBecomeInvalidWithError }
+    set { snapshot.update { $0.sessionDidBecomeInvalidWithError = newValue } }
   }
   /// Called on `urlSession(_:task:didReceive:)`.
   open var taskDidReceiveChallenge: ((URLSession, URLSessionTask, URLAuthenticationChallenge) -> Void)? {
-    get { closures.withLock { $0.taskDidReceiveChallenge } }
-    set { closures.set(\.taskDidReceiveChallenge, to: newValue) }
+    get { snapshot.current.closures.taskDidReceiveChallenge }
+    set { snapshot.update { $0.taskDidReceiveChallenge = newValue } }
   }
   /// Called on `urlSession(_:task:didSendBodyData:totalBytesSent:totalBytesExpectedToSend:)`.
   open var taskDidSendBodyData: ((URLSession, URLSessionTask, Int64, Int64, Int64) -> Void)? {
-    get { closures.withLock { $0.taskDidSendBodyData } }
-    set { closures.set(\.taskDidSendBodyData, to: newValue) }
+    get { snapshot.current.closures.taskDidSendBodyData }
+    set { snapshot.update { $0.taskDidSendBodyData = newValue } }
   }
   /// Called on `urlSession(_:taskNeedsNewBodyStream:)`.
   open var taskNeedNewBodyStream: ((URLSession, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.taskNeedNewBodyStream } }
-    set { closures.set(\.taskNeedNewBodyStream, to: newValue) }
+    get { snapshot.current.closures.taskNeedNewBodyStream }
+    set { snapshot.update { $0.taskNeedNewBodyStream = newValue } }
   }
   /// Called on `urlSession(_:task:willPerformHTTPRedirection:newRequest:)`.
   open var taskWillPerformHTTPRedirection: ((URLSession, URLSessionTask, HTTPURLResponse, URLRequest) -> Void)? {
-    get { closures.withLock { $0.taskWillPerformHTTPRedirection } }
-    set { closures.set(\.taskWillPerformHTTPRedirection, to: newValue) }
+    get { snapshot.current.closures.taskWillPerformHTTPRedirection }
+    set { snapshot.update { $0.taskWillPerformHTTPRedirection = newValue } }
   }
   /// Called on `urlSession(_:task:didFinishCollecting:)`.
   open var taskDidFinishCollectingMetrics: ((URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void)? {
-    get { closures.withLock { $0.taskDidFinishCollectingMetrics } }
-    set { closures.set(\.taskDidFinishCollectingMetrics, to: newValue) }
+    get { snapshot.current.closures.taskDidFinishCollectingMetrics }
+    set { snapshot.update { $0.taskDidFinishCollectingMetrics = newValue } }
   }
   /// Called on `urlSession(_:task:didCompleteWithError:)`.
   open var taskDidComplete: ((URLSession, URLSessionTask, (any Error)?) -> Void)? {
-    get { closures.withLock { $0.taskDidComplete } }
-    set { closures.set(\.taskDidComplete, to: newValue) }
+    get { snapshot.current.closures.taskDidComplete }
+    set { snapshot.update { $0.taskDidComplete = newValue } }
   }
   /// Called on `urlSession(_:taskIsWaitingForConnectivity:)`.
   open var taskIsWaitingForConnectivity: ((URLSession, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.taskIsWaitingForConnectivity } }
-    set { closures.set(\.taskIsWaitingForConnectivity, to: newValue) }
+    get { snapshot.current.closures.taskIsWaitingForConnectivity }
+    set { snapshot.update { $0.taskIsWaitingForConnectivity = newValue } }
   }
   /// Called on `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveResponse: ((URLSession, URLSessionDataTask, URLResponse) -> Void)? {
-    get { closures.withLock { $0.dataTaskDidReceiveResponse } }
-    set { closures.set(\.dataTaskDidReceiveResponse, to: newValue) }
+    get { snapshot.current.closures.dataTaskDidReceiveResponse }
+    set { snapshot.update { $0.dataTaskDidReceiveResponse = newValue } }
   }
   /// Called on `urlSession(_:dataTask:didReceive:)`.
   open var dataTaskDidReceiveData: ((URLSession, URLSessionDataTask, Data) -> Void)? {
-    get { closures.withLock { $0.dataTaskDidReceiveData } }
-    set { closures.set(\.dataTaskDidReceiveData, to: newValue) }
+    get { snapshot.current.closures.dataTaskDidReceiveData }
+    set { snapshot.update { $0.dataTaskDidReceiveData = newValue } }
   }
   /// Called on `urlSession(_:dataTask:willCacheResponse:)`.
   open var dataTaskWillCacheResponse: ((URLSession, URLSessionDataTask, CachedURLResponse) -> Void)? {
-    get { closures.withLock { $0.dataTaskWillCacheResponse } }
-    set { closures.set(\.dataTaskWillCacheResponse, to: newValue) }
+    get { snapshot.current.closures.dataTaskWillCacheResponse }
+    set { snapshot.update { $0.dataTaskWillCacheResponse = newValue } }
   }
   /// Called on `urlSession(_:downloadTask:didResumeAtOffset:expectedTotalBytes:)`.
   open var downloadTaskDidResumeAtOffset: ((URLSession, URLSessionDownloadTask, Int64, Int64) -> Void)? {
-    get { closures.withLock { $0.downloadTaskDidResumeAtOffset } }
-    set { closures.set(\.downloadTaskDidResumeAtOffset, to: newValue) }
+    get { snapshot.current.closures.downloadTaskDidResumeAtOffset }
+    set { snapshot.update { $0.downloadTaskDidResumeAtOffset = newValue } }
   }
   /// Called on `urlSession(_:downloadTask:didWriteData:totalBytesWritten:totalBytesExpectedToWrite:)`.
   open var downloadTaskDidWriteData: ((URLSession, URLSessionDownloadTask, Int64, Int64, Int64) -> Void)? {
-    get { closures.withLock { $0.downloadTaskDidWriteData } }
-    set { closures.set(\.downloadTaskDidWriteData, to: newValue) }
+    get { snapshot.current.closures.downloadTaskDidWriteData }
+    set { snapshot.update { $0.downloadTaskDidWriteData = newValue } }
   }
   /// Called on `urlSession(_:downloadTask:didFinishDownloadingTo:)`.
   open var downloadTaskDidFinishDownloadingToURL: ((URLSession, URLSessionDownloadTask, URL) -> Void)? {
-    get { closures.withLock { $0.downloadTaskDidFinishDownloadingToURL } }
-    set { closures.set(\.downloadTaskDidFinishDownloadingToURL, to: newValue) }
+    get { snapshot.current.closures.downloadTaskDidFinishDownloadingToURL }
+    set { snapshot.update { $0.downloadTaskDidFinishDownloadingToURL = newValue } }
   }
   /// Called on `request(_:didCreateInitialURLRequest:)`.
   open var requestDidCreateInitialURLRequest: ((Request, URLRequest) -> Void)? {
-    get { closures.withLock { $0.requestDidCreateInitialURLRequest } }
-    set { closures.set(\.requestDidCreateInitialURLRequest, to: newValue) }
+    get { snapshot.current.closures.requestDidCreateInitialURLRequest }
+    set { snapshot.update { $0.requestDidCreateInitialURLRequest = newValue } }
   }
   /// Called on `request(_:didFailToCreateURLRequestWithError:)`.
   open var requestDidFailToCreateURLRequestWithError: ((Request, AFError) -> Void)? {
-    get { closures.withLock { $0.requestDidFailToCreateURLRequestWithError } }
-    set { closures.set(\.requestDidFailToCreateURLRequestWithError, to: newValue) }
+    get { snapshot.current.closures.requestDidFailToCreateURLRequestWithError }
+    set { snapshot.update { $0.requestDidFailToCreateURLRequestWithError = newValue } }
   }
   /// Called on `request(_:didAdaptInitialRequest:to:)`.
   open var requestDidAdaptInitialRequestToAdaptedRequest: ((Request, URLRequest, URLRequest) -> Void)? {
-    get { closures.withLock { $0.requestDidAdaptInitialRequestToAdaptedRequest } }
-    set { closures.set(\.requestDidAdaptInitialRequestToAdaptedRequest, to: newValue) }
+    get { snapshot.current.closures.requestDidAdaptInitialRequestToAdaptedRequest }
+    set { snapshot.update { $0.requestDidAdaptInitialRequestToAdaptedRequest = newValue } }
   }
   /// Called on `request(_:didFailToAdaptURLRequest:withError:)`.
   open var requestDidFailToAdaptURLRequestWithError: ((Request, URLRequest, AFError) -> Void)? {
-    get { closures.withLock { $0.requestDidFailToAdaptURLRequestWithError } }
-    set { closures.set(\.requestDidFailToAdaptURLRequestWithError, to: newValue) }
+    get { snapshot.current.closures.requestDidFailToAdaptURLRequestWithError }
+    set { snapshot.update { $0.requestDidFailToAdaptURLRequestWithError = newValue } }
   }
   /// Called on `request(_:didCreateURLRequest:)`.
   open var requestDidCreateURLRequest: ((Request, URLRequest) -> Void)? {
-    get { closures.withLock { $0.requestDidCreateURLRequest } }
-    set { closures.set(\.requestDidCreateURLRequest, to: newValue) }
+    get { snapshot.current.closures.requestDidCreateURLRequest }
+    set { snapshot.update { $0.requestDidCreateURLRequest = newValue } }
   }
   /// Called on `request(_:didCreateTask:)`.
   open var requestDidCreateTask: ((Request, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.requestDidCreateTask } }
-    set { closures.set(\.requestDidCreateTask, to: newValue) }
+    get { snapshot.current.closures.requestDidCreateTask }
+    set { snapshot.update { $0.requestDidCreateTask = newValue } }
   }
   /// Called on `request(_:didGatherMetrics:)`.
   open var requestDidGatherMetrics: ((Request, URLSessionTaskMetrics) -> Void)? {
-    get { closures.withLock { $0.requestDidGatherMetrics } }
-    set { closures.set(\.requestDidGatherMetrics, to: newValue) }
+    get { snapshot.current.closures.requestDidGatherMetrics }
+    set { snapshot.update { $0.requestDidGatherMetrics = newValue } }
   }
   /// Called on `request(_:didFailTask:earlyWithError:)`.
   open var requestDidFailTaskEarlyWithError: ((Request, URLSessionTask, AFError) -> Void)? {
-    get { closures.withLock { $0.requestDidFailTaskEarlyWithError } }
-    set { closures.set(\.requestDidFailTaskEarlyWithError, to: newValue) }
+    get { snapshot.current.closures.requestDidFailTaskEarlyWithError }
+    set { snapshot.update { $0.requestDidFailTaskEarlyWithError = newValue } }
   }
   /// Called on `request(_:didCompleteTask:with:)`.
   open var requestDidCompleteTaskWithError: ((Request, URLSessionTask, AFError?) -> Void)? {
-    get { closures.withLock { $0.requestDidCompleteTaskWithError } }
-    set { closures.set(\.requestDidCompleteTaskWithError, to: newValue) }
+    get { snapshot.current.closures.requestDidCompleteTaskWithError }
+    set { snapshot.update { $0.requestDidCompleteTaskWithError = newValue } }
   }
   /// Called on `requestIsRetrying(_:)`.
   open var requestIsRetrying: ((Request) -> Void)? {
-    get { closures.withLock { $0.requestIsRetrying } }
-    set { closures.set(\.requestIsRetrying, to: newValue) }
+    get { snapshot.current.closures.requestIsRetrying }
+    set { snapshot.update { $0.requestIsRetrying = newValue } }
   }
   /// Called on `requestDidFinish(_:)`.
   open var requestDidFinish: ((Request) -> Void)? {
-    get { closures.withLock { $0.requestDidFinish } }
-    set { closures.set(\.requestDidFinish, to: newValue) }
+    get { snapshot.current.closures.requestDidFinish }
+    set { snapshot.update { $0.requestDidFinish = newValue } }
   }
   /// Called on `requestDidResume(_:)`.
   open var requestDidResume: ((Request) -> Void)? {
-    get { closures.withLock { $0.requestDidResume } }
-    set { closures.set(\.requestDidResume, to: newValue) }
+    get { snapshot.current.closures.requestDidResume }
+    set { snapshot.update { $0.requestDidResume = newValue } }
   }
   /// Called on `request(_:didResumeTask:)`.
   open var requestDidResumeTask: ((Request, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.requestDidResumeTask } }
-    set { closures.set(\.requestDidResumeTask, to: newValue) }
+    get { snapshot.current.closures.requestDidResumeTask }
+    set { snapshot.update { $0.requestDidResumeTask = newValue } }
   }
   /// Called on `requestDidSuspend(_:)`.
   open var requestDidSuspend: ((Request) -> Void)? {
-    get { closures.withLock { $0.requestDidSuspend } }
-    set { closures.set(\.requestDidSuspend, to: newValue) }
+    get { snapshot.current.closures.requestDidSuspend }
+    set { snapshot.update { $0.requestDidSuspend = newValue } }
   }
   /// Called on `request(_:didSuspendTask:)`.
   open var requestDidSuspendTask: ((Request, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.requestDidSuspendTask } }
-    set { closures.set(\.requestDidSuspendTask, to: newValue) }
+    get { snapshot.current.closures.requestDidSuspendTask }
+    set { snapshot.update { $0.requestDidSuspendTask = newValue } }
   }
   /// Called on `requestDidCancel(_:)`.
   open var requestDidCancel: ((Request) -> Void)? {
-    get { closures.withLock { $0.requestDidCancel } }
-    set { closures.set(\.requestDidCancel, to: newValue) }
+    get { snapshot.current.closures.requestDidCancel }
+    set { snapshot.update { $0.requestDidCancel = newValue } }
   }
   /// Called on `request(_:didCancelTask:)`.
   open var requestDidCancelTask: ((Request, URLSessionTask) -> Void)? {
-    get { closures.withLock { $0.requestDidCancelTask } }
-    set { closures.set(\.requestDidCancelTask, to: newValue) }
+    get { snapshot.current.closures.requestDidCancelTask }
+    set { snapshot.update { $0.requestDidCancelTask = newValue } }
   }
   /// Called on `request(_:didValidateRequest:response:data:withResult:)`.
   open var requestDidValidateRequestResponseDataWithResult:
     ((DataRequest, URLRequest?, HTTPURLResponse, Data?, Request.ValidationResult) -> Void)?
   {
-    get { closures.withLock { $0.requestDidValidateRequestResponseDataWithResult } }
-    set { closures.set(\.requestDidValidateRequestResponseDataWithResult, to: newValue) }
+    get { snapshot.current.closures.requestDidValidateRequestResponseDataWithResult }
+    set { snapshot.update { $0.requestDidValidateRequestResponseDataWithResult = newValue } }
   }
   /// Called on `request(_:didParseResponse:)`.
   open var requestDidParseResponse: ((DataRequest, DataResponse<Data?, AFError>) -> Void)? {
-    get { closures.withLock { $0.requestDidParseResponse } }
-    set { closures.set(\.requestDidParseResponse, to: newValue) }
+    get { snapshot.current.closures.requestDidParseResponse }
+    set { snapshot.update { $0.requestDidParseResponse = newValue } }
   }
   /// Called on `request(_:didValidateRequest:response:withResult:)`.
   open var requestDidValidateRequestResponseWithResult:
     ((DataStreamRequest, URLRequest?, HTTPURLResponse, Request.ValidationResult) -> Void)?
   {
-    get { closures.withLock { $0.requestDidValidateRequestResponseWithResult } }
-    set { closures.set(\.requestDidValidateRequestResponseWithResult, to: newValue) }
+    get { snapshot.current.closures.requestDidValidateRequestResponseWithResult }
+    set { snapshot.update { $0.requestDidValidateRequestResponseWithResult = newValue } }
   }
   /// Called on `request(_:didCreateUploadable:)`.
   open var requestDidCreateUploadable: ((UploadRequest, UploadRequest.Uploadable) -> Void)? {
-    get { closures.withLock { $0.requestDidCreateUploadable } }
-    set { closures.set(\.requestDidCreateUploadable, to: newValue) }
+    get { snapshot.current.closures.requestDidCreateUploadable }
+    set { snapshot.update { $0.requestDidCreateUploadable = newValue } }
   }
   /// Called on `request(_:didFailToCreateUploadableWithError:)`.
   open var requestDidFailToCreateUploadableWithError: ((UploadRequest, AFError) -> Void)? {
-    get { closures.withLock { $0.requestDidFailToCreateUploadableWithError } }
-    set { closures.set(\.requestDidFailToCreateUploadableWithError, to: newValue) }
+    get { snapshot.current.closures.requestDidFailToCreateUploadableWithError }
+    set { snapshot.update { $0.requestDidFailToCreateUploadableWithError = newValue } }
   }
   /// Called on `request(_:didProvideInputStream:)`.
   open var requestDidProvideInputStream: ((UploadRequest, InputStream) -> Void)? {
-    get { closures.withLock { $0.requestDidProvideInputStream } }
-    set { closures.set(\.requestDidProvideInputStream, to: newValue) }
+    get { snapshot.current.closures.requestDidProvideInputStream }
+    set { snapshot.update { $0.requestDidProvideInputStream = newValue } }
   }
   /// Called on `request(_:didFinishDownloadingUsing:with:)`.
   open var requestDidFinishDownloadingUsingTaskWithResult:
     ((DownloadRequest, URLSessionTask, Result<URL, AFError>) -> Void)?
   {
-    get { closures.withLock { $0.requestDidFinishDownloadingUsingTaskWithResult } }
-    set { closures.set(\.requestDidFinishDownloadingUsingTaskWithResult, to: newValue) }
+    get { snapshot.current.closures.requestDidFinishDownloadingUsingTaskWithResult }
+    set { snapshot.update { $0.requestDidFinishDownloadingUsingTaskWithResult = newValue } }
   }
   /// Called on `request(_:didCreateDestinationURL:)`.
   open var requestDidCreateDestinationURL: ((DownloadRequest, URL) -> Void)? {
-    get { closures.withLock { $0.requestDidCreateDestinationURL } }
-    set { closures.set(\.requestDidCreateDestinationURL, to: newValue) }
+    get { snapshot.current.closures.requestDidCreateDestinationURL }
+    set { snapshot.update { $0.requestDidCreateDestinationURL = newValue } }
   }
   /// Called on `request(_:didValidateRequest:response:fileURL:withResult:)`.
   open var requestDidValidateRequestResponseFileURLWithResult:
     ((DownloadRequest, URLRequest?, HTTPURLResponse, URL?, Request.ValidationResult) -> Void)?
   {
-    get { closures.withLock { $0.requestDidValidateRequestResponseFileURLWithResult } }
-    set { closures.set(\.requestDidValidateRequestResponseFileURLWithResult, to: newValue) }
+    get { snapshot.current.closures.requestDidValidateRequestResponseFileURLWithResult }
+    set { snapshot.update { $0.requestDidValidateRequestResponseFileURLWithResult = newValue } }
   }
   /// Called on `request(_:didParseResponse:)`.
   open var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)? {
-    get { closures.withLock { $0.requestDidParseDownloadResponse } }
-    set { closures.set(\.requestDidParseDownloadResponse, to: newValue) }
+    get { snapshot.current.closures.requestDidParseDownloadResponse }
+    set { snapshot.update { $0.requestDidParseDownloadResponse = newValue } }
   }
 
   // MARK: The events

@@ -70,12 +70,31 @@ struct EventClosures: @unchecked Sendable {
   var requestDidParseDownloadResponse: ((DownloadRequest, DownloadResponse<URL?, AFError>) -> Void)?
 }
 
-extension Mutex<EventClosures> {
-  /// Sets a closure. The old one is released outside the lock, because a deinitializer may use the monitor.
-  func set<Closure>(_ path: WritableKeyPath<EventClosures, Closure?>, to closure: Closure?) {
-    _ = withLock { closures in
-      let old = closures
-      closures[keyPath: path] = closure
+extension EventClosures {
+  /// The closures of a monitor at one time. A reader takes the monitor's lock only to retain it.
+  final class Snapshot: Sendable {
+    let closures: EventClosures
+
+    init(_ closures: EventClosures = EventClosures()) {
+      self.closures = closures
+    }
+  }
+}
+
+// These two aren't inlined, because all of the monitor's properties use them: its file would have twice the code.
+extension Mutex<EventClosures.Snapshot> {
+  var current: EventClosures.Snapshot {
+    @inline(never) get { withLock { $0 } }
+  }
+
+  @inline(never)
+  func update(_ change: (inout EventClosures) -> Void) {
+    // The old closures are released outside the lock, because a deinitializer may use the monitor.
+    _ = withLock { snapshot in
+      let old = snapshot
+      var closures = old.closures
+      change(&closures)
+      snapshot = EventClosures.Snapshot(closures)
       return old
     }
   }

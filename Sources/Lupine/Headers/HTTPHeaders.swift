@@ -2,7 +2,6 @@
 
 import LupineEngine
 public import LupineURLSession
-// `HTTPHeaders`: an ordered set of header fields, with names unique without regard to ASCII case (RFC 9110 §5.1).
 
 /// Header fields in the order in which they were first added, each name once.
 ///

@@ -48,7 +48,8 @@ final class MultipartUpload: UploadConvertible, @unchecked Sendable {
     return .file(file, shouldRemove: true)
   }
 
-  /// Returns a folder of the current user. In a shared temporary directory, the first name may belong to another user.
+  /// Creates a directory that belongs to the current user. In a shared temporary directory, the default name may belong to
+  /// another user.
   private func makeFolder() throws -> URL {
     let base = fileManager.temporaryDirectory
     var failure: any Error = CocoaError(.fileWriteNoPermission, userInfo: [NSFilePathErrorKey: base.path])

@@ -14,7 +14,7 @@ public protocol ParameterEncoder: Sendable {
 
 /// Encodes parameters as a request's JSON body.
 ///
-/// `@unchecked` because the class is open: the encoder is immutable, and JSONEncoder is Sendable.
+/// Marked `@unchecked` because the class is open. The encoder is immutable, and JSONEncoder is Sendable.
 open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
   /// An encoder with a default `JSONEncoder`.
   public static var `default`: JSONParameterEncoder { JSONParameterEncoder() }
@@ -61,7 +61,7 @@ open class JSONParameterEncoder: @unchecked Sendable, ParameterEncoder {
 /// `@unchecked` because the class is open and the form encoder's closures may not be Sendable: the encoder is
 /// immutable, its only variable has a lock, and custom closures must be safe to call from several threads.
 open class URLEncodedFormParameterEncoder: @unchecked Sendable, ParameterEncoder {
-  /// The place of the form.
+  /// Where the form is written.
   public enum Destination {
     /// The query for GET, HEAD and DELETE; the body for other methods.
     case methodDependent

@@ -64,7 +64,7 @@ public struct DeflateRequestCompressor: RequestInterceptor {
 }
 
 extension DeflateRequestCompressor.DuplicateHeaderError: LocalizedError {
-  /// What happened, and how to correct it.
+  /// The failure and a remedy, in English.
   public var errorDescription: String? {
     """
     The request's body was not compressed because its Content-Encoding field says that it already is. Remove the \

@@ -1,10 +1,10 @@
-// How encoded parameters get into a request: as its body, or behind its query.
+// Adds encoded parameters to a request: as its body, or in its query.
 
 import Foundation
 import LupineURLSession
 
 extension URLRequest {
-  /// The request with `body`, and with `type` as its Content-Type unless it has one.
+  /// Returns the request with `body` and, unless it has a Content-Type, with `type` as its Content-Type.
   func carrying(_ body: Data, type: String) -> URLRequest {
     var request = self
     if request.value(forHTTPHeaderField: "Content-Type") == nil {
@@ -16,9 +16,9 @@ extension URLRequest {
 }
 
 extension URL {
-  /// The absolute URL with `form` behind its query; `AFError.invalidURL` is thrown if that is no URL.
+  /// Returns the absolute URL with `form` appended to its query. Throws `AFError.invalidURL` if the result isn't a URL.
   ///
-  /// By text and not by URLComponents, whose setter traps on a character that a query can't have.
+  /// Edits the text, because the setter of URLComponents traps on characters that a query can't contain.
   func appendingToQuery(_ form: String) throws -> URL {
     if form.isEmpty { return self }
 

@@ -58,6 +58,14 @@ extension DataRequest {
   /// status allows it.
   ///
   /// Alamofire 5 has no such handler; this one has the form of Alamofire 4's.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responsePropertyList(
@@ -88,5 +96,18 @@ private func sendable(_ list: Any) throws -> any Sendable {
   case let dictionary as [String: Any]: try dictionary.mapValues(sendable)
   case is NSNull: NSNull()
   default: throw PropertyListError.unsupportedValue(type: "\(type(of: list))")
+  }
+}
+
+extension PropertyListDecoder: DataDecoder {
+  // Named differently, because two methods with one name would be ambiguous in direct calls of the decoder.
+  /// Checks `data`, then decodes a value from it.
+  ///
+  /// - Throws: ``PropertyListError`` for unsafe data, or the decoder's error.
+  @_disfavoredOverload
+  @_implements(DataDecoder,decode(_:from:))
+  public func decodeChecked<D: Decodable>(_ type: D.Type, from data: Data) throws -> D {
+    try PropertyListCheck.check(data)
+    return try decode(type, from: data)
   }
 }

@@ -1,9 +1,9 @@
-// A URLRequest that is made of its parts when it is needed, in each round anew.
+// BuiltRequest: the parts of a request, from which each attempt creates a new URLRequest.
 
 import Foundation
 import LupineURLSession
 
-/// A URL, a method, header fields and parameters, on their way to a `URLRequest`.
+/// A URL, a method, header fields and parameters that are converted to a `URLRequest` when it is needed.
 struct BuiltRequest: URLRequestConvertible {
   private let url: any URLConvertible
   private let method: HTTPMethod
@@ -36,7 +36,7 @@ struct BuiltRequest: URLRequestConvertible {
     _ parameters: Parameters?, _ encoding: any ParameterEncoding
   ) {
     var encode: (@Sendable (URLRequest) throws -> URLRequest)?
-    // Ours changes nothing without parameters; what others do is theirs.
+    // `URLEncoding` changes nothing without parameters; a custom encoding may.
     if parameters != nil || type(of: encoding) != URLEncoding.self {
       encode = { try encoding.encode($0, with: parameters) }
     }

@@ -1,16 +1,19 @@
-// A request whose response's body is kept in memory.
+// DataRequest: a request that keeps its response body in memory.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked since the superclass is: the added state is constant or in the Mutex.
-/// A request that hands its body over as `Data`, text or a decoded value.
+// Unchecked because the superclass is. The added state is constant or in the Mutex.
+/// A request that passes its response body to handlers as `Data`, text or a decoded value.
+///
+/// Create one with a `request` method of ``Session``.
 public class DataRequest: Request, @unchecked Sendable {
-  /// Looks at a response, and accepts or refuses it.
+  /// Accepts or rejects a response. Called on the request's underlying queue with the request, the response head and the body,
+  /// which is nil if it is empty.
   public typealias Validation = @Sendable (URLRequest?, HTTPURLResponse, Data?) -> ValidationResult
 
-  /// What the request is made of.
+  /// The value that is converted to the `URLRequest`.
   public let convertible: any URLRequestConvertible
 
   private struct Received {
@@ -27,7 +30,7 @@ public class DataRequest: Request, @unchecked Sendable {
     super.init(session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// The body as far as it came; nil if there is none.
+  /// The part of the response body received so far; nil if it is empty.
   public var data: Data? {
     let data = received.withLock { $0.data }
     return data.isEmpty ? nil : data
@@ -46,18 +49,20 @@ public class DataRequest: Request, @unchecked Sendable {
 
   func didReceive(_ data: Data, from task: URLSessionTask) {
     let count = received.withLock { received in
-      // Taken over without a copy, as long as it is the only piece.
+      // The first piece is kept without a copy.
       if received.data.isEmpty { received.data = data } else { received.data.append(data) }
       return Int64(received.data.count)
     }
     didReceive(count, of: task.countOfBytesExpectedToReceive)
   }
 
-  // MARK: The response's head
+  // MARK: The response head
 
-  /// Lets `handler` decide about the response when its head came, before its body is taken.
+  /// Lets `handler` decide about the response after its head has arrived.
   ///
-  /// `handler` is called on `queue`; the body waits until it has called its completion handler.
+  /// - Parameters:
+  ///   - queue: The queue on which `handler` is called; the main queue by default.
+  ///   - handler: Receives the response and a completion handler. The body isn't read before the completion handler is called.
   @preconcurrency
   @_disfavoredOverload
   @discardableResult
@@ -72,7 +77,7 @@ public class DataRequest: Request, @unchecked Sendable {
     return self
   }
 
-  /// Calls `handler` on `queue` when the response's head came.
+  /// Calls `handler` on `queue` when the response head has arrived. The body is read after `handler` has returned.
   @preconcurrency
   @discardableResult
   public func onHTTPResponse(
@@ -86,7 +91,15 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Validation
 
-  /// Adds a validation. They run in order when the response is complete, until one refuses it.
+  /// Adds a validation. Validations run in order on the underlying queue after the body's end, until one rejects the response.
+  ///
+  /// A rejected response fails with the validation's error, or is retried if a retrier decides so:
+  ///
+  /// ```swift
+  /// AF.request("https://example.org/items").validate { _, response, _ in
+  ///   response.value(forHTTPHeaderField: "X-Api") == "2" ? .success(()) : .failure(WrongVersion())
+  /// }
+  /// ```
   @preconcurrency
   @discardableResult
   public func validate(_ validation: @escaping Validation) -> Self {
@@ -107,7 +120,11 @@ public class DataRequest: Request, @unchecked Sendable {
 
   // MARK: Responses
 
-  /// Calls `completionHandler` with the body as it came.
+  /// Adds a handler that receives the body unchanged, or nil if it is empty.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - completionHandler: Called once, after the last attempt.
   @preconcurrency
   @discardableResult
   public func response(
@@ -119,13 +136,18 @@ public class DataRequest: Request, @unchecked Sendable {
       let response = DataResponse(
         request: request, response: response, data: data, metrics: metrics, serializationDuration: 0, result: result)
       dataMonitors?.request(self, didParseResponse: response)
-      // Nothing was serialised, so nothing was serialised in vain.
+      // There is no serialization, so its failure can't be retried.
       return SerializedResponse(error: nil) { [self] _ in deliver(response, on: queue, to: completionHandler) }
     }
     return self
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  /// Adds a handler that receives the body as serialized by `responseSerializer`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - responseSerializer: Converts the body; called on the request's serialization queue.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: ResponseSerializer>(
@@ -135,7 +157,12 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the body.
+  /// Adds a handler that receives the body as serialized by `responseSerializer`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - responseSerializer: Converts the body; called on the request's serialization queue.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func response<Serializer: DataResponseSerializerProtocol>(
@@ -145,7 +172,7 @@ public class DataRequest: Request, @unchecked Sendable {
     serialize(with: responseSerializer, on: queue, completionHandler)
   }
 
-  /// Calls `completionHandler` with what `responseSerializer` makes of the body; for handlers that take an
+  /// Adds a handler that receives the body as serialized by `responseSerializer`. For handlers that take an
   /// `AFDataResponse<Any>`, such as those of a ``JSONResponseSerializer``.
   @preconcurrency
   @_disfavoredOverload
@@ -183,7 +210,15 @@ public class DataRequest: Request, @unchecked Sendable {
       result: result)
   }
 
-  /// Calls `completionHandler` with the body; an empty one is an error unless method or status allow it.
+  /// Adds a handler that receives the body as `Data`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the body before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt. An empty body is an error unless the status code or the method
+  ///     allows it.
   @preconcurrency
   @discardableResult
   public func responseData(
@@ -201,7 +236,16 @@ public class DataRequest: Request, @unchecked Sendable {
       completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the body as text, in the given encoding, the response's, or ISO Latin-1.
+  /// Adds a handler that receives the body as text.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the body before it is decoded.
+  ///   - encoding: The encoding of the text; by default that of the response's `Content-Type`, or else ISO Latin-1.
+  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt. An empty body is an error unless the status code or the method
+  ///     allows it.
   @preconcurrency
   @discardableResult
   public func responseString(
@@ -220,7 +264,16 @@ public class DataRequest: Request, @unchecked Sendable {
       completionHandler: completionHandler)
   }
 
-  /// Calls `completionHandler` with the body decoded into a `Value`.
+  /// Adds a handler that receives the body decoded as a `Value`.
+  ///
+  /// - Parameters:
+  ///   - type: The type to decode.
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the body before it is decoded.
+  ///   - decoder: Decodes the value; a `JSONDecoder` by default.
+  ///   - emptyResponseCodes: The status codes that allow an empty body; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow an empty body; `HEAD` by default.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @discardableResult
   public func responseDecodable<Value: Decodable & Sendable>(
@@ -240,7 +293,7 @@ public class DataRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of data requests alone.
+/// Receives the events of data requests only.
 protocol DataRequestMonitor: RequestMonitor {
   func request(
     _ request: DataRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse, data: Data?,

@@ -1,19 +1,19 @@
-// From a task's end to the response handlers: validated, serialised, handed over.
+// From the end of a request's task to its response handlers: validate, serialize, deliver.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds a response handler. The first one resumes the request if the session says so; one that is added to a request
-  /// that has finished runs at once.
+  /// Adds a response handler. The first one resumes the request if the request or its session is configured to do so. If the
+  /// request has finished already, the handler runs at once.
   func append(_ handler: @escaping ResponseHandler) {
     let (isLate, isFirst) = mutableState.withLock { state in
       state.responses.append(handler)
       let isFirst = !state.hasHadHandler
       state.hasHadHandler = true
       guard case .done = state.stage else { return (false, isFirst) }
-      state.stage = .finishing(asking: nil)
+      state.stage = .finishing(pendingRetry: nil)
       if state.intent != .cancelled { state.intent = .resumed }
       return (true, false)
     }
@@ -27,7 +27,7 @@ extension Request {
     resume()
   }
 
-  /// What the first validation says that refuses the response; those behind it aren't asked.
+  /// Runs the validations in order, and returns the error of the first one that rejects the response.
   func refusal<Validation>(of validations: [Validation], _ ask: (Validation) -> ValidationResult) -> AFError? {
     for validation in validations {
       if case .failure(let error) = ask(validation) {
@@ -37,29 +37,29 @@ extension Request {
     return nil
   }
 
-  /// What a serializer makes of the response, and how many seconds that took.
+  /// Returns a serializer's result and its duration in seconds.
   func serialized<Value>(_ body: () throws -> Value) -> (result: AFResult<Value>, duration: TimeInterval) {
     let start = DispatchTime.now().uptimeNanoseconds
     let result: AFResult<Value>
     do {
       result = .success(try body())
     } catch {
-      // A serializer rethrows the request's own error as it is.
+      // A serializer that can't recover from the request's error rethrows it, as an AFError.
       result = .failure(
         error.asAFError(or: .responseSerializationFailed(reason: .customSerializationFailed(error: error))))
     }
     return (result, TimeInterval(DispatchTime.now().uptimeNanoseconds - start) / 1e9)
   }
 
-  /// Calls a response's handler on its queue; on the underlying queue.
+  /// Calls a completion handler on its queue. Called on the underlying queue.
   func deliver<Response: Sendable>(
     _ response: Response, on queue: DispatchQueue, to completionHandler: @escaping @Sendable (Response) -> Void
   ) {
-    // Deliveries run there already.
+    // This runs on the underlying queue already.
     if queue === underlyingQueue { completionHandler(response) } else { queue.async { completionHandler(response) } }
   }
 
-  /// Calls a handler once the response handlers have run, at once if they have.
+  /// Calls `handler` when the response handlers have run; immediately if they have run already.
   func onFinish(_ handler: @escaping @Sendable () -> Void) {
     let isOver = mutableState.withLock { state in
       if case .done = state.stage { return true }
@@ -76,7 +76,7 @@ extension Request {
     monitors?.request(self, didGatherMetrics: metrics)
   }
 
-  /// The server was refused before anything was sent to it.
+  /// Called when the session has rejected the server, before any byte of the request was sent to it.
   func didFail(_ task: URLSessionTask, earlyWith error: AFError) {
     let isFirst = mutableState.withLock { state in
       guard state.runningTask === task, state.error == nil else { return false }
@@ -89,7 +89,7 @@ extension Request {
   func taskDidComplete(_ task: URLSessionTask, with error: AFError?) {
     let isRunning = mutableState.withLock { state in
       guard state.runningTask === task else { return false }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       state.error = state.error ?? error
       return true
     }
@@ -103,8 +103,8 @@ extension Request {
     retryOrFinish()
   }
 
-  /// Ends the request with an error of the session's, wherever it is, unless its response handlers run. That it was
-  /// cancelled stays its error; a failure that might have been retried doesn't.
+  /// Ends the request with an error of its session, unless its response handlers are running. Keeps the error of a cancellation,
+  /// but replaces a failure that could have been retried.
   func end(with error: AFError) {
     let task = mutableState.withLock { state in
       switch state.stage {
@@ -116,7 +116,8 @@ extension Request {
     if let task { task.cancel() } else { stopWaiting() }
   }
 
-  /// Says why the task that is running will fail, before it is made to: it may complete at once, on another thread.
+  /// Sets the reason for which the running task is about to fail. Called before the task is stopped, because it may complete on
+  /// another thread at once.
   func expectEnd(with error: AFError) {
     mutableState.withLock { state in
       if state.runningTask != nil, state.state != .cancelled { state.error = error }
@@ -125,13 +126,13 @@ extension Request {
 
   // MARK: Finishing
 
-  /// Ends the request's attempts: no task and no retry will follow. On the underlying queue.
+  /// Ends the request's attempts: no further task is created, and no retry follows. Called on the underlying queue.
   func finish(error: AFError? = nil) {
     let turn = mutableState.withLock { state -> SerialQueue.Turn? in
       switch state.stage {
       case .finishing, .done: return nil
       case .unbuilt, .building, .running, .completing, .waiting:
-        state.stage = .finishing(asking: nil)
+        state.stage = .finishing(pendingRetry: nil)
         if let error { state.error = error }
         return state.endsInLine ? .inLine : .atOnce
       }
@@ -172,16 +173,16 @@ extension Request {
     }
   }
 
-  /// Ends the request and delivers the responses; on the underlying queue.
+  /// Marks the request as done and calls its completion handlers. Called on the underlying queue.
   private func deliverResponses(hasWaitedInLine: Bool = false) {
     enum Next {
       case serialize, waitInLine
       case deliver(ResponseHandlers, [@Sendable () -> Void])
     }
-    // Taken out, so that users' serializers and handlers aren't released under the lock.
+    // The handlers leave the state, so that the caller's closures aren't released while the lock is held.
     let next = mutableState.withLock { state -> Next in
       guard state.responses.next == nil else { return .serialize }
-      // Monitors may be called on the underlying queue: their events of the end come before the responses.
+      // If monitors are notified on the underlying queue, they are notified of the end before the responses are delivered.
       guard hasWaitedInLine || !state.endsInLine else { return .waitInLine }
       state.stage = .done
       defer { state.finishHandlers = [] }

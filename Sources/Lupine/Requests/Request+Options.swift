@@ -1,44 +1,49 @@
-// What a request can be given on its way: adapters, retriers, handlers, a credential, monitors.
+// The options of a request: adapters, retriers, handlers, a credential, monitors.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Adds what adapts and retries this request, behind the session's interceptor and those that were added before.
+  /// Adds an interceptor, which runs after the session's interceptor and those added before.
   @discardableResult
   public func interceptor(_ interceptor: any RequestInterceptor) -> Self {
     mutableState.withLock { $0.append(interceptor) }
     return self
   }
 
-  /// Adds what adapts this request, behind those that were added before.
+  /// Adds an adapter, which runs after those added before.
   @discardableResult
   public func adapt(using adapter: any RequestAdapter) -> Self {
     interceptor(Interceptor(adapters: [adapter]))
   }
 
-  /// Adds what decides about sending this request again, behind those that were added before.
+  /// Adds a retrier, which decides after those added before.
   @discardableResult
   public func retry(using retrier: any RequestRetrier) -> Self {
     interceptor(Interceptor(retriers: [retrier]))
   }
 
-  /// Lets `handler` decide about this request's redirects, in place of the session's handler.
+  /// Sets the handler of this request's redirects, which replaces the session's.
   @discardableResult
   public func redirect(using handler: any RedirectHandler) -> Self {
     set(\.redirectHandler, to: handler)
     return self
   }
 
-  /// Lets `handler` decide about storing this request's response, in place of the session's handler.
+  /// Sets the handler that decides about storing this request's response, which replaces the session's.
   @discardableResult
   public func cacheResponse(using handler: any CachedResponseHandler) -> Self {
     set(\.cachedResponseHandler, to: handler)
     return self
   }
 
-  /// Offers a user's name and password to a server that asks for them by Basic, the only scheme that is supported.
+  /// Sets the user name and password for servers that request Basic authentication, the only supported scheme.
+  ///
+  /// - Parameters:
+  ///   - username: The user's name.
+  ///   - password: The user's password.
+  ///   - persistence: How long the session keeps the credential; until its end by default.
   @discardableResult
   public func authenticate(
     username: String, password: String, persistence: URLCredential.Persistence = .forSession
@@ -46,14 +51,14 @@ extension Request {
     authenticate(with: URLCredential(user: username, password: password, persistence: persistence))
   }
 
-  /// Offers a credential to a server that asks for one by Basic, the only scheme that is supported.
+  /// Sets the credential for servers that request Basic authentication, the only supported scheme.
   @discardableResult
   public func authenticate(with credential: URLCredential) -> Self {
     set(\.credential, to: credential)
     return self
   }
 
-  /// Lets go of the old value outside the lock, since it may be anybody's, with a `deinit` that asks the request.
+  /// Sets an option. Releases the old value after the lock, because its `deinit` may access the request.
   func set<Value: Sendable>(_ path: WritableKeyPath<MutableState, Value>, to value: Value) {
     _ = mutableState.withLock { state in
       let old = state[keyPath: path]
@@ -77,8 +82,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each `URLRequest` that is made, before it is sent, and with the latest if there is
-  /// one already.
+  /// Calls `handler` on `queue` with each `URLRequest` created for this request, before it is sent. If there is one already,
+  /// calls it with the latest at once.
   @preconcurrency
   @discardableResult
   public func onURLRequestCreation(
@@ -90,8 +95,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on `queue` with each task that is made, before it is resumed, and with the latest if there is one
-  /// already.
+  /// Calls `handler` on `queue` with each task created for this request, before it is resumed. If there is one already, calls it
+  /// with the latest at once.
   @preconcurrency
   @discardableResult
   public func onURLSessionTaskCreation(
@@ -107,8 +112,8 @@ extension Request {
     return self
   }
 
-  /// Calls `handler` on the underlying queue with each request when it is built, or couldn't be, and with the latest if
-  /// that was before.
+  /// Calls `handler` on the underlying queue each time that a `URLRequest` is created, or can't be. If there was such an event
+  /// before, calls it with the latest.
   func onCreation(_ handler: @escaping CreationHandler) {
     let latest = mutableState.withLock { state -> Result<URLRequest, BuildFailure>? in
       state.creationHandlers.append(handler)

@@ -1,19 +1,19 @@
-// How far a request has come with its bodies, and who is told of it.
+// A request's upload and download progress, and the handlers that receive it.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// How much of the request's body was sent. Its total is -1 while the length isn't known; if the request ends well, it is
-  /// then the number of bytes that were sent.
+  /// The progress of sending the request body, in bytes. Its total is -1 while the length is unknown; if the request succeeds, it
+  /// becomes the number of bytes sent.
   public var uploadProgress: Progress { progress(\.uploadProgress).progress }
 
-  /// How much of the response's body has come. Its total is -1 while the length isn't known; if the request ends well, it
-  /// is then the number of bytes that were received.
+  /// The progress of receiving the response body, in bytes. Its total is -1 while the length is unknown; if the request succeeds,
+  /// it becomes the number of bytes received.
   public var downloadProgress: Progress { progress(\.downloadProgress).progress }
 
-  /// Calls `closure` on `queue` whenever a part of the request's body was sent; one that was set before is replaced.
+  /// Calls `closure` on `queue` with the progress of sending the request body. Replaces a closure set before.
   @preconcurrency
   @discardableResult
   public func uploadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -21,7 +21,7 @@ extension Request {
     return self
   }
 
-  /// Calls `closure` on `queue` whenever a part of the body has come; a closure that was set before is replaced.
+  /// Calls `closure` on `queue` with the progress of receiving the response body. Replaces a closure set before.
   @preconcurrency
   @discardableResult
   public func downloadProgress(queue: DispatchQueue = .main, closure: @escaping ProgressHandler) -> Self {
@@ -29,17 +29,17 @@ extension Request {
     return self
   }
 
-  /// What is told of the request's body, and on which queue.
+  /// The handler of the upload progress, and its queue.
   public var uploadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.uploadProgress }?.currentHandler
   }
 
-  /// What is told of the response's body, and on which queue.
+  /// The handler of the download progress, and its queue.
   public var downloadProgressHandler: (handler: ProgressHandler, queue: DispatchQueue)? {
     mutableState.withLock { $0.downloadProgress }?.currentHandler
   }
 
-  // The totals are asked for only if somebody wants the progress: a response's fields are parsed when they are read.
+  // The totals are autoclosures, because reading them parses the response's fields, and most requests have no progress handler.
 
   func didReceive(_ byteCount: Int64, of total: @autoclosure () -> Int64) {
     mutableState.withLock { $0.downloadProgress }?.update(byteCount, of: total())
@@ -49,7 +49,7 @@ extension Request {
     mutableState.withLock { $0.uploadProgress }?.update(byteCount, of: total())
   }
 
-  /// The last word, for those who asked while the task was running.
+  /// Reports the final counts to handlers that were set while the task was running.
   func finishProgress(_ task: URLSessionTask) {
     guard mutableState.withLock({ $0.uploadProgress != nil || $0.downloadProgress != nil }) else { return }
     let (sent, received) = (sentBytes(of: task), receivedBytes(of: task))
@@ -78,7 +78,8 @@ extension Request {
   private func progress(_ path: WritableKeyPath<MutableState, TransferProgress?>) -> TransferProgress {
     if let progress = mutableState.withLock({ $0[keyPath: path] }) { return progress }
     let progress = TransferProgress()
-    // Whoever asks late sees how far it is. What comes meanwhile is counted by the next update, or at the task's end.
+    // A progress object created late starts with the current counts. The next update, or the task's end, adds bytes that arrive
+    // in between.
     if let task = lastTask {
       let bytes = path == \.uploadProgress ? sentBytes(of: task) : receivedBytes(of: task)
       if bytes.count > 0 { progress.update(bytes.count, of: bytes.total) }

@@ -1,14 +1,14 @@
-// What is known of a request.
+// The properties of a request.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
 extension Request {
-  /// Tells this request from all others.
+  /// A unique identifier of the request.
   public var id: UUID {
     mutableState.withLock { state in
-      // Made when it is asked for: few programs do, and it costs as much as building the request.
+      // Created on first access: few programs read it, and it costs as much as building the request.
       if let id = state.id { return id }
       let id = UUID()
       state.id = id
@@ -16,16 +16,16 @@ extension Request {
     }
   }
 
-  /// Where the request stands.
+  /// The state of the request, as the caller has requested it.
   public var state: State { mutableState.withLock { $0.state } }
-  /// Why it failed, or nil.
+  /// The error of the request; nil while there is none.
   public var error: AFError? { mutableState.withLock { $0.error } }
-  /// How many times it was sent again on a retrier's word.
+  /// The number of retries so far.
   public var retryCount: Int { mutableState.withLock { $0.retryCount } }
-  /// The session that has made it, while there is one.
+  /// The session that created the request; nil if the session has been released.
   public var delegate: (any RequestDelegate)? { session }
 
-  /// Every request that was built, in order, the adapted ones included.
+  /// All requests created, in order, including those that adapters returned.
   public var requests: [URLRequest] { mutableState.withLock { Array($0.requests) } }
   /// The first of `requests`.
   public var firstRequest: URLRequest? { mutableState.withLock { $0.requests.first } }
@@ -33,10 +33,10 @@ extension Request {
   public var lastRequest: URLRequest? { mutableState.withLock { $0.requests.last } }
   /// The last of `requests`, before redirects.
   public var request: URLRequest? { lastRequest }
-  /// What each task sent in the end, redirects applied.
+  /// The requests that the tasks sent last, after redirects.
   public var performedRequests: [URLRequest] { tasks.compactMap(\.currentRequest) }
 
-  /// Every task, in order.
+  /// All tasks, in order; each retry adds one.
   public var tasks: [URLSessionTask] { mutableState.withLock { Array($0.tasks) } }
   /// The first of `tasks`.
   public var firstTask: URLSessionTask? { mutableState.withLock { $0.tasks.first } }
@@ -44,10 +44,10 @@ extension Request {
   public var lastTask: URLSessionTask? { mutableState.withLock { $0.tasks.last } }
   /// The last of `tasks`.
   public var task: URLSessionTask? { lastTask }
-  /// The response's head, once it came.
+  /// The head of the last task's response; nil before it has arrived.
   public var response: HTTPURLResponse? { lastTask?.httpResponse }
 
-  /// The measurements of every task that has completed.
+  /// The metrics of all tasks that have completed.
   public var allMetrics: [URLSessionTaskMetrics] { mutableState.withLock { Array($0.metrics) } }
   /// The first of `allMetrics`.
   public var firstMetrics: URLSessionTaskMetrics? { mutableState.withLock { $0.metrics.first } }
@@ -58,9 +58,9 @@ extension Request {
 
   var session: (any RequestSession)? { mutableState.withLock { $0.session } }
 
-  // MARK: What it was given
+  // MARK: Options
 
-  /// What adapts and retries this request, apart from the session's interceptor.
+  /// The request's adapters and retriers as one interceptor, without the session's; nil if there are none.
   public var interceptor: (any RequestInterceptor)? {
     let interceptors = interceptors
     return interceptors.count > 1 ? Interceptor(interceptors: interceptors) : interceptors.first
@@ -69,25 +69,25 @@ extension Request {
   public var eventMonitor: (any EventMonitor)? {
     mutableState.withLock { $0.eventMonitor } as? CompositeEventMonitor
   }
-  /// What decides about this request's redirects, before the session's handler.
+  /// The handler of this request's redirects; nil to use the session's.
   public var redirectHandler: (any RedirectHandler)? { mutableState.withLock { $0.redirectHandler } }
-  /// What decides about storing this request's response, before the session's handler.
+  /// The handler that decides about storing this request's response; nil to use the session's.
   public var cachedResponseHandler: (any CachedResponseHandler)? {
     mutableState.withLock { $0.cachedResponseHandler }
   }
-  /// What is offered to a server that asks for a credential.
+  /// The credential for servers that request authentication.
   public var credential: URLCredential? { mutableState.withLock { $0.credential } }
 
-  /// Who decides about a response whose head came.
+  /// Decides about the response after its head has arrived.
   var responseDecision: ResponseDecision? { mutableState.withLock { $0.responseDecision } }
 
-  /// Who is told of every event; nil if there are no monitors, or none but those that post notifications.
+  /// The receiver of all events; nil if there are no monitors, or only those that post notifications.
   var monitors: (any RequestMonitor)? { mutableState.withLock { $0.listeningMonitors } }
-  /// Who is told of the events that notifications are posted of.
+  /// The receiver of the events that are also posted as notifications.
   var notifiedMonitors: (any RequestMonitor)? { mutableState.withLock { $0.eventMonitor } }
 }
 
 extension Request.MutableState {
-  /// See `Request.monitors`.
+  /// The value of `Request.monitors`.
   var listeningMonitors: (any RequestMonitor)? { eventMonitor.flatMap { $0.hasListeners ? $0 : nil } }
 }

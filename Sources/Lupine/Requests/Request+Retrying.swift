@@ -1,10 +1,11 @@
-// Whether a request that has failed is sent again: retriers are asked, waited for or not, and another round begins.
+// Retrying a failed request: asking the retriers, waiting for the delay, and starting another attempt.
 
 import Foundation
 import LupineURLSession
 import Synchronization
 
-// All of it on the underlying queue, but for the questions about responses, which come from the serialization queue.
+// Everything here runs on the underlying queue, except asking about responses that can't be serialized, which runs on the
+// serialization queue.
 extension Request {
   func retryOrFinish() {
     let isAsked = error.map { error in
@@ -19,45 +20,50 @@ extension Request {
     if isAsked != true { finish() }
   }
 
-  /// Asks the retriers about a failure; returns whether there was somebody to ask.
+  /// Asks the retriers about a failure. Returns false if there is no retrier or the request is cancelled.
   ///
-  /// `proceed` is called once, on the underlying queue: with what they say, or with `.doNotRetry` if the request is
-  /// cancelled or its session goes first.
+  /// `proceed` is called once, on the underlying queue: with the retriers' decision, or with `.doNotRetry` if the request is
+  /// cancelled or its session is released before they decide.
   func askRetriers(dueTo error: AFError, then proceed: @escaping @Sendable (RetryResult) -> Void) -> Bool {
     guard let session, session.hasRetrier(for: self) else { return false }
-    let question = RetryQuestion(proceed: proceed)
+    let pendingRetry = PendingRetry(proceed: proceed)
     let isAsked = mutableState.withLock { state in
       guard state.state != .cancelled else { return false }
-      state.question = question
+      state.pendingRetry = pendingRetry
       return true
     }
     guard isAsked else { return false }
     session.askRetriers(about: self, dueTo: error) { [weak self] result in
       guard let self else { return }
-      root.perform { self.proceed(from: question, with: result) }
+      root.perform { self.proceed(from: pendingRetry, with: result) }
     }
     return true
   }
 
-  private func proceed(from question: RetryQuestion, with result: RetryResult) {
+  private func proceed(from pendingRetry: PendingRetry, with result: RetryResult) {
     let (isOpen, isCancelled) = mutableState.withLock { state in
-      guard state.question === question else { return (false, false) }
-      state.question = nil
+      guard state.pendingRetry === pendingRetry else { return (false, false) }
+      state.pendingRetry = nil
       return (true, state.state == .cancelled)
     }
-    if isOpen { question.proceed(isCancelled ? .doNotRetry : result) }
+    if isOpen { pendingRetry.proceed(isCancelled ? .doNotRetry : result) }
   }
 
-  /// Goes on without whoever was asked or waited for, now that the request is to end; on the underlying queue.
+  /// Continues without the retriers' decision or the rest of the delay, because the request is ending. Called on the underlying
+  /// queue.
   func stopWaiting() {
-    if let question = mutableState.withLock({ $0.question.take() }) { question.proceed(.doNotRetry) } else { finish() }
+    if let pendingRetry = mutableState.withLock({ $0.pendingRetry.take() }) {
+      pendingRetry.proceed(.doNotRetry)
+    } else {
+      finish()
+    }
   }
 
-  /// Waits until `delay` has passed, then begins another round.
+  /// Starts another attempt after `delay` seconds.
   func retry(after delay: TimeInterval?) {
     enum Next { case another, finish, nothing }
     let next = mutableState.withLock { state -> Next in
-      // Anybody may ask a session for another round, at any time.
+      // The program may call the session's `retryRequest` at any time.
       guard case .completing = state.stage else { return .nothing }
       guard state.state != .cancelled else { return .finish }
       state.stage = .waiting
@@ -69,9 +75,9 @@ extension Request {
     case .another: break
     }
     guard let delay, delay > 0 else { return beginAnotherRound() }
-    // A hundred years keep far away from the clock's end.
+    // Caps the delay at 100 years, so that the deadline doesn't overflow.
     underlyingQueue.asyncAfter(deadline: .now() + min(delay, 100 * 365 * 86_400)) { [weak self] in
-      // Kept by its session while it waits, so that it goes at once if it is cancelled.
+      // The session retains the waiting request. A cancelled request isn't retained, and is released at once.
       self?.beginAnotherRound()
     }
   }
@@ -81,7 +87,7 @@ extension Request {
       guard case .waiting = state.stage else { return false }
       state.stage = .building
       state.retryCount += 1
-      // In the same step, lest it take away the error of somebody who cancels the new round.
+      // Cleared in the same step as the stage changes; later, it could erase the error of a cancellation of the new attempt.
       state.error = nil
       return true
     }
@@ -91,20 +97,20 @@ extension Request {
     build(in: session)
   }
 
-  /// Retriers have said what is to become of a request whose response couldn't be serialised.
+  /// Continues after the retriers have decided about a request whose response couldn't be serialized.
   func proceed(after response: SerializedResponse, _ result: RetryResult) {
     if result.retryRequired, dropResponses() { return retry(after: result.delay) }
     let replacement = result.error.map { $0.asAFError(or: .sessionTaskFailed(error: $0)) }
     mutableState.withLock { $0.responses.add { response.deliver(replacement) } }
-    // Not called from here: retriers that answer at once would pile up calls.
+    // Asynchronous, because retriers that decide at once would make the calls recurse.
     serializationQueue.async { self.serializeRemaining() }
   }
 
-  /// Forgets what this round has serialised, unless the request was cancelled; returns whether another one may follow.
+  /// Drops the responses serialized in this attempt, unless the request is cancelled. Returns whether another attempt may follow.
   private func dropResponses() -> Bool {
     let dropped = mutableState.withLock { state -> ShortList<@Sendable () -> Void>? in
       guard state.state != .cancelled else { return nil }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       return state.responses.restart()
     }
     return dropped != nil

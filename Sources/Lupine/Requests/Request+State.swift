@@ -1,22 +1,23 @@
-// Where a request stands: its state for the caller, and its stage.
+// The state of a request: the caller's state, and the stage of its life cycle.
 
 import LupineURLSession
 
 extension Request {
-  /// Where a request stands.
+  /// The state of a request.
   public enum State: Sendable {
-    /// It was made, and nothing was done yet.
+    /// The request was created, but not resumed.
     case initialized
-    /// It runs, or will as soon as it is built.
+    /// The request is running, or will as soon as it is built.
     case resumed
-    /// It is stopped until it is resumed.
+    /// The request is suspended until it is resumed.
     case suspended
-    /// It was cancelled; it stays so.
+    /// The request was cancelled. This state is final.
     case cancelled
-    /// It has completed, and its response handlers have run.
+    /// The request has completed, and its response handlers have run. This state is final, unless another response handler is
+    /// added.
     case finished
 
-    /// The transitions there are. Cancelled and finished requests stay what they are.
+    /// Returns whether the transition is allowed. Cancelled and finished requests keep their states.
     func canTransition(to state: State) -> Bool {
       switch (self, state) {
       case (.initialized, _): state != .initialized
@@ -30,29 +31,30 @@ extension Request {
 
   /// The request's progress through its life cycle, independent of what the caller wants.
   enum Stage {
-    /// Nothing was done yet.
+    /// Nothing has been done yet.
     case unbuilt
-    /// An attempt to make a task is under way: see `RequestBuild`.
+    /// An attempt to create a task is in progress; see `RequestBuild`.
     case building
     case running(URLSessionTask)
-    /// The task has ended, or none could be made. The question is the one that retriers haven't answered yet.
-    case completing(asking: RetryQuestion?)
-    /// The delay before another attempt passes.
+    /// The task has ended, or couldn't be created. `pendingRetry` is the decision that the retriers haven't made.
+    case completing(pendingRetry: PendingRetry?)
+    /// Waiting for the delay before another attempt.
     case waiting
-    /// Response handlers run. The question is about a response that could not be serialized.
-    case finishing(asking: RetryQuestion?)
+    /// The response handlers are running. `pendingRetry` is the decision about a response that can't be
+    /// serialized.
+    case finishing(pendingRetry: PendingRetry?)
     case done
   }
 
-  /// Whether it is `.initialized`.
+  /// Whether the state is `.initialized`.
   public var isInitialized: Bool { state == .initialized }
-  /// Whether it is `.resumed`.
+  /// Whether the state is `.resumed`.
   public var isResumed: Bool { state == .resumed }
-  /// Whether it is `.suspended`.
+  /// Whether the state is `.suspended`.
   public var isSuspended: Bool { state == .suspended }
-  /// Whether it is `.cancelled`.
+  /// Whether the state is `.cancelled`.
   public var isCancelled: Bool { state == .cancelled }
-  /// Whether it is `.finished`.
+  /// Whether the state is `.finished`.
   public var isFinished: Bool { state == .finished }
 }
 
@@ -64,36 +66,36 @@ extension Request.MutableState {
     if case .done = stage { true } else { false }
   }
 
-  /// Whether the attempt with this number is building its task.
+  /// Returns whether the attempt with this number is building its task.
   func isBuilding(_ attempt: Int) -> Bool {
     if case .building = stage { retryCount == attempt } else { false }
   }
 
-  /// The task, if there is one that hasn't ended.
+  /// The task, if it is running.
   var runningTask: URLSessionTask? {
     if case .running(let task) = stage { task } else { nil }
   }
 
-  /// The question that retriers haven't answered yet. It can be set while the request completes or finishes.
-  var question: RetryQuestion? {
+  /// The decision that the retriers haven't made. It can be set only while the request is completing or finishing.
+  var pendingRetry: PendingRetry? {
     get {
       switch stage {
-      case .completing(let question), .finishing(let question): question
+      case .completing(let pendingRetry), .finishing(let pendingRetry): pendingRetry
       case .unbuilt, .building, .running, .waiting, .done: nil
       }
     }
     set {
       switch stage {
-      case .completing: stage = .completing(asking: newValue)
-      case .finishing: stage = .finishing(asking: newValue)
+      case .completing: stage = .completing(pendingRetry: newValue)
+      case .finishing: stage = .finishing(pendingRetry: newValue)
       case .unbuilt, .building, .running, .waiting, .done: break
       }
     }
   }
 }
 
-/// A question to retriers, and how the request goes on from their answer.
-final class RetryQuestion: Sendable {
+/// A decision that the retriers haven't made, with the continuation that receives it.
+final class PendingRetry: Sendable {
   let proceed: @Sendable (RetryResult) -> Void
 
   init(proceed: @escaping @Sendable (RetryResult) -> Void) { self.proceed = proceed }

@@ -1,67 +1,78 @@
-// A request: its state, what is known of it, and the three ways to steer it. What becomes of it is in the files beside.
+// Request: its mutable state, the methods that resume, suspend and cancel it, and the steps that subclasses override.
+// Request+….swift have the rest of its life cycle.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked since the class has subclasses: all state is constant or in a Mutex.
-/// What every kind of request has in common: its state, its tasks, its progress.
+// Unchecked because the class has subclasses. All state is constant or in a Mutex.
+/// The superclass of all requests: their state, tasks, progress and metrics.
+///
+/// A request is created by a ``Session``. All methods may be called from any thread. Add handlers and validations in a chain:
+///
+/// ```swift
+/// let request = AF.request("https://example.org/image.png")
+///   .validate()
+///   .downloadProgress { print($0.fractionCompleted) }
+///   .responseData { print($0.result) }
+/// request.cancel()
+/// ```
 public class Request: @unchecked Sendable {
-  /// Is told of progress.
+  /// Called with the progress of a transfer.
   public typealias ProgressHandler = @Sendable (_ progress: Progress) -> Void
-  /// What a validation says.
+  /// The outcome of a validation.
   public typealias ValidationResult = Result<Void, any Error>
 
-  /// What is to become of a response whose head came.
+  /// The decision about a response whose head has arrived.
   public enum ResponseDisposition: Sendable {
-    /// Its body is taken.
+    /// Receives the response body.
     case allow
-    /// The request is cancelled.
+    /// Cancels the request.
     case cancel
   }
 
   /// The `URLRequest` of an attempt could not be created or adapted.
   struct BuildFailure: Error {
-    /// The request that the adapters got; nil if there was none.
+    /// The request passed to the adapters; nil if it couldn't be created.
     let initialRequest: URLRequest?
   }
 
   typealias CreationHandler = @Sendable (Result<URLRequest, BuildFailure>) -> Void
   typealias TaskHandler = @Sendable (URLSessionTask) -> Void
 
-  /// A change of what the caller wants.
+  /// A change of the caller's state.
   struct Transition {
     let state: State
-    /// The task that was running then.
+    /// The task that was running at the time of the change.
     let task: URLSessionTask?
-    /// What has to be done besides telling of it, if anything.
+    /// The work that the change requires besides notifying monitors.
     let work: Work?
 
-    /// `build` keeps the session until the request is set up: what a session has begun, it finishes.
+    /// `build` retains the session until the request is set up, so that a request that was resumed in time is still performed.
     enum Work { case build((any RequestSession)?), stopWaiting }
   }
 
-  /// What is looked at and changed by several threads.
+  /// The state that several threads read and change.
   struct MutableState {
     weak var session: (any RequestSession)?
     var id: UUID?
-    /// What the caller wants; never `finished`, which the stage says.
+    /// The state set by the caller; never `finished`, which follows from `stage`.
     var intent = State.initialized
     var stage = Stage.unbuilt
-    /// Those that nobody has heard of yet, in the order in which they were made.
+    /// Transitions not yet reported to monitors, oldest first.
     var transitions: ShortList<Transition> = []
     var error: AFError?
     var retryCount = 0
     var requests: ShortList<URLRequest> = []
-    /// In any round; of what was to be adapted there is a request even so.
+    /// Whether an attempt failed to create or adapt its `URLRequest`. `requests` isn't empty if only adapting failed.
     var hasFailedToBuild = false
     var tasks: ShortList<URLSessionTask> = []
     var metrics: ShortList<URLSessionTaskMetrics> = []
 
     var responses = ResponseHandlers()
-    /// Whether the first response handler was added.
+    /// Whether a response handler was ever added.
     var hasHadHandler = false
-    /// The request's interceptors, which only the session looks at; see `InterceptorList`.
+    /// The request's interceptors. Only the session accesses them; see `InterceptorList`.
     var interceptors: (any Sendable)?
     var eventMonitor: (any RequestMonitor)?
     var redirectHandler: (any RedirectHandler)?
@@ -71,24 +82,24 @@ public class Request: @unchecked Sendable {
     var creationHandlers: [CreationHandler] = []
     var taskHandlers: [TaskHandler] = []
     var finishHandlers: [@Sendable () -> Void] = []
-    /// Whether anything but response handlers is called by queueing it, perhaps on the underlying queue. The request's end
-    /// then takes its place in line there, so that it overtakes nothing; otherwise it is dealt with at once.
+    /// Whether closures other than response handlers may be enqueued on the underlying queue. If so, the request's end is
+    /// enqueued there too, so that it doesn't overtake them; otherwise the end is processed at once.
     var endsInLine = false
     var uploadProgress: TransferProgress?
     var downloadProgress: TransferProgress?
   }
 
-  /// The queue on which the request's work is done: the session's root queue.
+  /// The queue of the request's internal work: the session's root queue. Serial.
   public let underlyingQueue: DispatchQueue
-  /// The queue on which responses are serialised.
+  /// The queue on which response bodies are serialized.
   public let serializationQueue: DispatchQueue
-  /// Whether the first response handler resumes the request; nil leaves it to the session.
+  /// Whether the first response handler resumes the request; nil to use the session's setting.
   public let shouldAutomaticallyResume: Bool?
 
-  /// The one way onto the underlying queue: its `perform` says in which order work runs there.
+  /// Performs work on the underlying queue, and defines its order. All work on that queue goes through it.
   let root: SerialQueue
   let mutableState: Mutex<MutableState>
-  package let place = RegistryPlace()
+  @usableFromInline package let registrySlot = RegistrySlot()
 
   init(session: any RequestSession, shouldAutomaticallyResume: Bool?) {
     underlyingQueue = session.rootQueue
@@ -100,35 +111,35 @@ public class Request: @unchecked Sendable {
       MutableState(session: session, eventMonitor: monitor, endsInLine: monitor?.hasListeners ?? false))
   }
 
-  // MARK: What a subclass does
+  // MARK: Steps that subclasses override
 
-  /// Makes the request that is to be adapted and sent; called on the request queue in each round.
+  /// Creates the request that is adapted and sent. Called on the request queue in each attempt.
   func makeURLRequest() throws -> URLRequest {
     preconditionFailure("each kind of request makes its own")
   }
 
-  /// Makes ready what is sent with the request; called on the request queue behind the adapters.
+  /// Prepares the body to upload. Called on the request queue after the adapters have run.
   func prepareBody() throws {}
 
-  /// Makes the task; called on the underlying queue.
+  /// Creates the task. Called on the underlying queue.
   func makeTask(_ request: URLRequest, in session: URLSession) -> URLSessionTask {
     preconditionFailure("each kind of request makes its own")
   }
 
-  /// Makes the task of a request that needs no `URLRequest` to be made and adapted, or nil; called on the underlying
-  /// queue in each round.
+  /// Creates the task of a request that needs no `URLRequest`, or returns nil. Called on the underlying queue in each attempt.
   func makeReadyTask(in session: URLSession) -> URLSessionTask? { nil }
 
-  /// Cancels the request's task.
+  /// Cancels the task in the way of the request's type.
   func cancelTask(_ task: URLSessionTask) { task.cancel() }
 
-  /// Learns how the task has ended, before anything is made of it; called on the underlying queue.
+  /// Called when the task has ended, before validation. Called on the underlying queue.
   func taskDidEnd(with error: AFError?) {}
 
-  /// Looks at the response before it is handed over; called on the underlying queue if there is one and no error.
+  /// Returns the error of the first validation that rejects the response. Called on the underlying queue if there is a response
+  /// and no error.
   func validate(_ response: HTTPURLResponse) -> AFError? { nil }
 
-  /// Forgets what an earlier round has brought, its error apart, which goes when the new round is sure to come.
+  /// Drops the results of the previous attempt. Its error is dropped separately, when the new attempt is certain.
   func reset() {
     mutableState.withLock { state in
       state.uploadProgress?.reset()
@@ -136,12 +147,13 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Removes what nobody needs any more; called once the response handlers have run.
+  /// Releases resources after the response handlers have run.
   func cleanup() {}
 
   // MARK: Control
 
-  /// Begins the first attempt at once, for a session that is eager. The session lives until the request is set up.
+  /// Begins the first attempt immediately, for a session with `requestSetup` `.eager`. Retains the session until the request is
+  /// set up.
   func prepareEagerly(in session: any RequestSession) {
     let isUnbuilt = mutableState.withLock { state in
       guard case .unbuilt = state.stage else { return false }
@@ -151,7 +163,9 @@ public class Request: @unchecked Sendable {
     if isUnbuilt { root.perform { self.build(in: session) } }
   }
 
-  /// Starts the request, or goes on with it; does nothing if it was cancelled or has finished.
+  /// Starts or continues the request. Does nothing if it was cancelled or has finished.
+  ///
+  /// - Returns: The request.
   @discardableResult
   public func resume() -> Self {
     move { state in
@@ -163,7 +177,9 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Stops the request; does nothing if it was cancelled or has finished.
+  /// Suspends the request. Does nothing if it was cancelled or has finished.
+  ///
+  /// - Returns: The request.
   @discardableResult
   public func suspend() -> Self {
     move { state in
@@ -173,15 +189,17 @@ public class Request: @unchecked Sendable {
     return self
   }
 
-  /// Ends the request; its handlers get `AFError.explicitlyCancelled`, unless it had failed before.
+  /// Cancels the request. Its handlers receive `AFError.explicitlyCancelled`, unless it has failed before.
+  ///
+  /// - Returns: The request.
   @discardableResult
   public func cancel() -> Self {
     cancel { _, _ in }
     return self
   }
 
-  /// Cancels the request; `note` is called under the lock, with whether it is this that cancels it, and whether its task
-  /// runs.
+  /// Cancels the request. Calls `note` under the lock, with whether this call is the one that cancels it, and whether its task is
+  /// running.
   func cancel(noting note: (_ isFirst: Bool, _ isRunning: Bool) -> Void) {
     move { state in
       let (isFirst, task) = (state.state.canTransition(to: .cancelled), state.runningTask)
@@ -189,21 +207,21 @@ public class Request: @unchecked Sendable {
       guard isFirst else { return nil }
       state.error = state.error ?? .explicitlyCancelled
       switch state.stage {
-      // Nobody else may go on with it.
-      case .unbuilt, .building, .waiting: state.stage = .completing(asking: nil)
+      // Ends the attempt, so that no other thread continues it.
+      case .unbuilt, .building, .waiting: state.stage = .completing(pendingRetry: nil)
       case .running, .completing, .finishing, .done: break
       }
       return Transition(state: .cancelled, task: task, work: task == nil && !state.isDone ? .stopWaiting : nil)
     }
   }
 
-  /// Makes the transition that `change` asks for, if any; `change` is called under the lock.
+  /// Makes the transition that `change` returns, if any. Calls `change` under the lock.
   private func move(_ change: (inout MutableState) -> Transition?) {
     let (task, isNews) = mutableState.withLock { state -> (URLSessionTask?, Bool) in
       guard let transition = change(&state) else { return (nil, false) }
       state.intent = transition.state
       guard transition.work != nil || state.eventMonitor != nil else { return (transition.task, false) }
-      // Along with those that nobody has heard of yet.
+      // Reported after the pending transitions.
       defer { state.transitions.append(transition) }
       return (transition.task, state.transitions.isEmpty)
     }
@@ -211,15 +229,15 @@ public class Request: @unchecked Sendable {
     if let task { steer(task) }
   }
 
-  /// Has the transitions told on the underlying queue, in the order in which they were made, whichever thread is quicker.
+  /// Reports the pending transitions on the underlying queue, in the order in which they were made.
   private func tellTransitions() {
     root.perform {
-      // One at a time, since what one of them does may tell of the others.
+      // One at a time, because reporting a transition can cause further ones.
       while let transition = self.mutableState.withLock({ $0.transitions.popFirst() }) { self.tell(transition) }
     }
   }
 
-  /// Notifies the monitors of a transition, and does the work that it asks for; on the underlying queue.
+  /// Notifies the monitors of a transition, and does the work that it requires. Called on the underlying queue.
   func tell(_ transition: Transition) {
     if let monitors = notifiedMonitors {
       switch transition.state {
@@ -242,7 +260,7 @@ public class Request: @unchecked Sendable {
     }
   }
 
-  /// Begins an attempt, unless the request has meanwhile left the stage for that; on the root queue.
+  /// Begins an attempt, unless the request has left the stage of building in the meantime. Called on the root queue.
   func build(in session: (any RequestSession)?) {
     let attempt = mutableState.withLock { state in state.isBuilding(state.retryCount) ? state.retryCount : nil }
     guard let attempt else { return }
@@ -251,15 +269,15 @@ public class Request: @unchecked Sendable {
     session.build(self, attempt: attempt)
   }
 
-  /// Brings the task to where the request stands. Another thread may move the request meanwhile, so it is asked again.
+  /// Brings the task to the request's state. Repeats if another thread has changed the state in the meantime.
   func steer(_ task: URLSessionTask) {
     var wanted: State
     repeat {
       wanted = state
       switch wanted {
-      case .resumed: task.resume()
-      case .suspended: task.suspend()
-      // Not started before, if it wasn't: it would be sent.
+      case .resumed: task.resumeFully()
+      case .suspended: task.suspendOnce()
+      // Not resumed first, because the task would then send the request.
       case .cancelled: cancelTask(task)
       case .initialized, .finished: break
       }
@@ -270,7 +288,7 @@ public class Request: @unchecked Sendable {
 extension Request: RegistryMember {}
 
 extension Request: Hashable {
-  /// A request equals itself alone.
+  /// Returns whether both are the same request.
   public static func == (left: Request, right: Request) -> Bool { left === right }
 
   /// Hashes the request's identity.
@@ -278,7 +296,7 @@ extension Request: Hashable {
 }
 
 extension Request: CustomStringConvertible {
-  /// Method, URL and status as far as they are known.
+  /// The method, URL and status code, as far as they are known.
   public var description: String {
     guard let request = performedRequests.last ?? lastRequest, let url = request.url, let method = request.httpMethod
     else { return "No request created yet." }

@@ -6,17 +6,17 @@ import Synchronization
 
 /// One attempt to build a request's task.
 ///
-/// Its steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order: the body is made on the
-/// session's request queue, the task on its root queue, and adapters may answer on any thread. Meanwhile anybody may cancel
-/// the request, or the session may end it. Each hop to a queue therefore checks that the attempt is still the current one,
-/// and so does each step that takes a result from the program's code.
+/// Its steps are `createRequest`, `adapt`, `prepareBody`, `makeTask` and `begin`, in this order. The body is prepared on the
+/// session's request queue, the task is created on its root queue, and adapters may call back on any thread. In the meantime, any
+/// thread may cancel the request, or the session may end it. Therefore each hop to a queue, and each step that takes a result
+/// from the program's code, checks that the attempt is still the current one.
 struct RequestBuild: Sendable {
   let request: Request
   let session: Session
   /// The request's `retryCount` during the attempt.
   let attempt: Int
 
-  /// Starts with the first step, or with the last one if the request has a task ready; on the root queue.
+  /// Starts with the first step, or with the last one if the request has a task already. Called on the root queue.
   func start() {
     if session.session.isValid, let task = request.makeReadyTask(in: session.session) { return begin(task) }
     if session.buildsOnRootQueue { createRequest() } else { onRequestQueue { createRequest() } }
@@ -43,14 +43,14 @@ struct RequestBuild: Sendable {
   private func adapt(_ initialRequest: URLRequest) {
     guard let adapter = session.interceptors(for: request) else { return prepareBody(initialRequest) }
     let state = RequestAdapterState(requestID: request.id, session: session)
-    // A slow adapter doesn't keep the session alive: the session's requests end with it.
+    // Captured weakly: a slow adapter doesn't keep the session alive, and the session's requests end with it.
     adapter.adapt(initialRequest, using: state) { [weak session, request, attempt] result in
       guard let session else { return request.root.perform { request.end(with: .sessionDeinitialized) } }
       RequestBuild(request: request, session: session, attempt: attempt).didAdapt(initialRequest, result)
     }
   }
 
-  /// Takes the adapters' answer, on any thread.
+  /// Receives the adapters' result, on any thread.
   private func didAdapt(_ initialRequest: URLRequest, _ result: Result<URLRequest, any Error>) {
     let urlRequest: URLRequest
     do {
@@ -93,9 +93,9 @@ struct RequestBuild: Sendable {
     begin(request.makeTask(urlRequest, in: session.session))
   }
 
-  /// Gives the task to the request, and brings it to the request's current state.
+  /// Assigns the task to the request, and brings it to the request's current state.
   private func begin(_ task: URLSessionTask) {
-    // A session that was invalidated meanwhile doesn't own the task, and would notify nobody of its end.
+    // A session that was invalidated in the meantime doesn't own the task and wouldn't report its end.
     guard session.session.owns(task) else { return fail(with: .sessionInvalidated(error: nil)) }
     typealias Known = (Request.State, ShortList<Request.Transition>, (any RequestMonitor)?, [Request.TaskHandler])
     let known = request.mutableState.withLock { state -> Known? in
@@ -105,9 +105,9 @@ struct RequestBuild: Sendable {
       defer { state.transitions = [] }
       return (state.state, state.transitions, state.eventMonitor, state.taskHandlers)
     }
-    // Whoever ended the attempt meanwhile did not know the task.
+    // The attempt ended before the request had this task, so the task must be cancelled here.
     guard let (state, transitions, monitors, handlers) = known else { return task.cancel() }
-    // The transitions up to now come before the task's own events, even if their turn on the queue comes later.
+    // The transitions made so far are reported before the task's events, although they are also enqueued.
     transitions.forEach { request.tell($0) }
     task.owner = request
     if let monitors, monitors.hasListeners { monitors.request(request, didCreateTask: task) }
@@ -121,18 +121,18 @@ struct RequestBuild: Sendable {
     request.steer(task)
   }
 
-  /// Ends the attempt without a task; retriers are asked. On the root queue.
+  /// Ends the attempt without a task, and asks the retriers. Called on the root queue.
   private func fail(with error: AFError) {
     let isCurrent = request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
-      state.stage = .completing(asking: nil)
+      state.stage = .completing(pendingRetry: nil)
       state.error = error
       return true
     }
     if isCurrent { request.retryOrFinish() }
   }
 
-  /// Ends the attempt for want of a `URLRequest`: notifies the monitors by `event`, then the creation handlers.
+  /// Ends the attempt because there is no `URLRequest`: notifies the monitors with `event`, then the creation handlers.
   private func fail(
     with error: AFError, initialRequest: URLRequest?, event: (any RequestMonitor) -> Void
   ) {
@@ -149,11 +149,11 @@ struct RequestBuild: Sendable {
     fail(with: error)
   }
 
-  // MARK: Whether the attempt goes on
+  // MARK: Whether the attempt is current
 
   private var isCurrent: Bool { request.mutableState.withLock { $0.isBuilding(attempt) } }
 
-  /// Adds a result of the program's code to the request's list; returns whether the attempt is still current.
+  /// Adds a `URLRequest` created by the program's code to the request's list. Returns whether the attempt is still current.
   private func record(_ urlRequest: URLRequest) -> Bool {
     request.mutableState.withLock { state in
       guard state.isBuilding(attempt) else { return false }
@@ -164,7 +164,7 @@ struct RequestBuild: Sendable {
 
   // MARK: Hops
 
-  /// Performs a step on the request queue, in line unless that is the root queue and the caller runs on it.
+  /// Performs a step on the request queue: enqueued, or at once if that is the root queue and the caller runs on it.
   private func onRequestQueue(_ step: @escaping @Sendable () -> Void) {
     if session.buildsOnRootQueue {
       session.root.perform(.atOnce) { if isCurrent { step() } }
@@ -181,6 +181,6 @@ struct RequestBuild: Sendable {
 }
 
 extension Session {
-  /// Whether requests are built where their other work is done.
+  /// Whether requests are built on the root queue, where the rest of their work is done.
   fileprivate var buildsOnRootQueue: Bool { requestQueue === rootQueue }
 }

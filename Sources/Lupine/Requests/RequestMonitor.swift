@@ -1,12 +1,12 @@
-// The receiver of a request's events, as the request knows it.
+// RequestMonitor: a request's view of the event monitors.
 
 import Foundation
 import LupineURLSession
 
-/// Receives the events of every kind of request. Requests name this protocol instead of ``EventMonitor``, which names every
-/// kind of request; each kind declares a further protocol for its own events.
+/// Receives the events of all types of requests. Requests use this protocol instead of ``EventMonitor``, because ``EventMonitor``
+/// refers to all types of requests. Each type declares a further protocol for its specific events.
 protocol RequestMonitor: AnyObject, Sendable {
-  /// Whether anybody receives more than the events that notifications are posted of.
+  /// Whether any monitor receives more events than those posted as notifications.
   var hasListeners: Bool { get }
 
   func request(_ request: Request, didCreateInitialURLRequest urlRequest: URLRequest)

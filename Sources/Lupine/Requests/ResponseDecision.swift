@@ -1,9 +1,9 @@
-// The user's word on a response whose head came.
+// ResponseDecision: the caller's closure that accepts or cancels a response after its head has arrived.
 
 import Foundation
 import LupineURLSession
 
-/// Asks the user, on a queue of theirs, whether a response's body is to be taken.
+/// Asks the caller, on the caller's queue, whether to receive a response's body.
 struct ResponseDecision: Sendable {
   let queue: DispatchQueue
   let decide: @Sendable (HTTPURLResponse, @escaping @Sendable (Request.ResponseDisposition) -> Void) -> Void
@@ -17,7 +17,7 @@ struct ResponseDecision: Sendable {
         switch disposition {
         case .allow: completionHandler(.allow)
         case .cancel:
-          // First, so that the request's error says whose wish it was.
+          // Cancels the request first, so that its error is `explicitlyCancelled`.
           request.cancel()
           completionHandler(.cancel)
         }

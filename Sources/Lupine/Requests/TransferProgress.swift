@@ -3,11 +3,11 @@
 import Foundation
 import Synchronization
 
-/// Keeps a `Progress` up to date, on a request's underlying queue; updates that come faster than they are seen are merged.
+/// Updates a `Progress` on a request's underlying queue. Merges updates that arrive faster than the handler runs.
 final class TransferProgress: Sendable {
   typealias Handler = @Sendable (Progress) -> Void
 
-  // A type of its own: a closure in a tuple would be wrapped once more each time that it is looked at in a Mutex.
+  // A separate type: a closure in a tuple in a Mutex would be wrapped again at each access.
   private struct Listener {
     let handler: Handler
     let queue: DispatchQueue
@@ -17,7 +17,8 @@ final class TransferProgress: Sendable {
   let progress = Progress(totalUnitCount: 0)
   private let listener = Mutex<Listener?>(nil)
 
-  /// Lets go of the old one outside the lock, since what goes with it may ask for progress.
+  /// Sets the handler. Releases the old one after the lock, because its captured values may access the progress when they are
+  /// released.
   func setHandler(_ handler: @escaping Handler, on queue: DispatchQueue) {
     _ = listener.withLock { listener in
       let old = listener
@@ -30,7 +31,7 @@ final class TransferProgress: Sendable {
     listener.withLock { $0 }.map { ($0.handler, $0.queue) }
   }
 
-  /// Takes the counts over and tells the handler, unless nothing has changed.
+  /// Updates the counts and calls the handler, unless nothing has changed.
   func update(_ count: Int64, of total: Int64) {
     // Foundation traps when a total goes from above 0 to 0, so an unknown one is -1.
     let total = total > 0 ? total : -1
@@ -44,13 +45,13 @@ final class TransferProgress: Sendable {
     }
     guard let called else { return }
     called.queue.async {
-      // Before the call, so that what comes behind it is told again.
+      // Reset before the call, so that an update during the call is reported.
       self.listener.withLock { $0?.isCalled = false }
       called.handler(self.progress)
     }
   }
 
-  /// Another round begins at nothing; nobody is told.
+  /// Resets the counts for another attempt, without calling the handler.
   func reset() {
     progress.completedUnitCount = 0
     if progress.totalUnitCount > 0 { progress.totalUnitCount = -1 }

@@ -1,35 +1,35 @@
-// A request with a body of bytes, of a file or of a stream.
+// UploadRequest: a request with a body from data, a file or a stream.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
-// Unchecked since the superclass is: the added state is constant or in the Mutex.
-/// A data request that sends a body.
+// Unchecked because the superclass is. The added state is constant or in the Mutex.
+/// A data request that uploads a body.
 public final class UploadRequest: DataRequest, @unchecked Sendable {
-  // Unchecked since InputStream isn't Sendable: a stream belongs to the request once it was given to it, and is touched on
-  // one queue at a time, as BodyStream says.
-  /// What is sent.
+  // Unchecked because InputStream isn't Sendable. The request owns the stream once it has received it, and BodyStream uses the
+  // stream on one queue at a time.
+  /// The source of a body.
   public enum Uploadable: @unchecked Sendable {
-    /// Bytes in memory.
+    /// Data in memory.
     case data(Data)
-    /// A file, which is removed afterwards if `shouldRemove`.
+    /// A file. If `shouldRemove` is true, it is deleted when the request has finished.
     case file(URL, shouldRemove: Bool)
-    /// A stream that hasn't been opened; leave it alone from now on. It is read once, so that a request that would have to be
-    /// sent again fails, unless a subclass of `InputStream` can be opened again after it was closed.
+    /// A stream that isn't open yet. The caller must not use it any more. It is read once, so a request that must be sent again
+    /// fails, unless the stream's class can be opened again after closing.
     case stream(InputStream)
   }
 
   private struct Body {
     var uploadable: Uploadable?
-    /// Files that are to be removed in the end, those of earlier rounds included.
+    /// The files to delete when the request has finished, including those of earlier attempts.
     var files: Set<URL> = []
     var isCleanedUp = false
   }
 
-  /// What the body is made of, in each round.
+  /// The value that each attempt converts to the body.
   public let upload: any UploadableConvertible
-  /// Removes files that aren't needed any more.
+  /// Deletes the files that are no longer needed.
   public let fileManager: FileManager
 
   private let body = Mutex(Body())
@@ -43,7 +43,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     super.init(convertible, session: session, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// What is sent; nil before it was made. What is set counts as long as no task was made.
+  /// The body; nil before it was created. A new value takes effect until the task is created.
   public var uploadable: Uploadable? {
     get { body.withLock { $0.uploadable } }
     set { use(newValue) }
@@ -55,7 +55,7 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
       if case .file(let url, shouldRemove: true) = uploadable { body.files.insert(url) }
       return body.isCleanedUp
     }
-    // The request was cancelled meanwhile: nobody else will remove the file.
+    // The request was cancelled in the meantime, so no later cleanup deletes the file.
     if isLate { cleanup() }
   }
 
@@ -76,19 +76,19 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
     case .data(let data): session.uploadTask(with: request, from: data)
     case .file(let url, _): session.uploadTask(with: request, fromFile: url)
     case .stream: session.uploadTask(withStreamedRequest: request)
-    // Somebody has set it to nil.
+    // The program has set `uploadable` to nil.
     case nil: session.uploadTask(with: request, from: Data())
     }
   }
 
-  /// The stream that is read from its start now, if a stream is sent; on the underlying queue.
+  /// Returns the body's stream for a new pass over it, or nil if the body isn't a stream. Called on the underlying queue.
   func inputStream() -> InputStream? {
     guard case .stream(let stream) = uploadable else { return nil }
     uploadMonitors?.request(self, didProvideInputStream: stream)
     return stream
   }
 
-  /// Removes the files that were to be sent and removed.
+  /// Deletes the files to remove after the upload.
   public override func cleanup() {
     super.cleanup()
     let files = body.withLock { body in
@@ -99,23 +99,23 @@ public final class UploadRequest: DataRequest, @unchecked Sendable {
   }
 }
 
-/// What an upload can be made of.
+/// A value that can be converted to a body.
 public protocol UploadableConvertible: Sendable {
-  /// Makes what is sent; called on the session's request queue in each round, behind the adapters.
+  /// Creates the body. Called on the session's request queue in each attempt, after the adapters have run.
   ///
-  /// What it throws reaches the response handlers as `AFError.createUploadableFailed(error:)`, if it isn't an `AFError`.
+  /// - Throws: Any error. Response handlers receive it as `AFError.createUploadableFailed(error:)`, unless it is an `AFError`.
   func createUploadable() throws -> UploadRequest.Uploadable
 }
 
 extension UploadRequest.Uploadable: UploadableConvertible {
-  /// Itself.
+  /// Returns the value itself.
   public func createUploadable() -> UploadRequest.Uploadable { self }
 }
 
-/// What both a request and its body can be made of.
+/// A value that can be converted to both a request and its body.
 public protocol UploadConvertible: UploadableConvertible, URLRequestConvertible {}
 
-/// Receives the events of uploads alone.
+/// Receives the events of uploads only.
 protocol UploadRequestMonitor: RequestMonitor {
   func request(_ request: UploadRequest, didCreateUploadable uploadable: UploadRequest.Uploadable)
   func request(_ request: UploadRequest, didFailToCreateUploadableWithError error: AFError)
@@ -127,7 +127,7 @@ extension UploadRequest {
 }
 
 extension Set {
-  /// Empties the set.
+  /// Returns the elements and empties the set.
   fileprivate mutating func take() -> Set {
     defer { self = [] }
     return self

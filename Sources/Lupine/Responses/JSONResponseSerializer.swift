@@ -56,6 +56,14 @@ public final class JSONResponseSerializer: ResponseSerializer {
 extension DataRequest {
   /// Calls `completionHandler` with the body as JSON. An empty body is an error, unless the method or the status allows
   /// it.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the handler is called; the main queue by default.
+  ///   - dataPreprocessor: Transforms the content before it is serialized.
+  ///   - emptyResponseCodes: The status codes that allow empty content; 204 and 205 by default.
+  ///   - emptyRequestMethods: The request methods that allow empty content; `HEAD` by default.
+  ///   - options: The reading options.
+  ///   - completionHandler: Called once, after the last attempt, with the value or the error.
   @preconcurrency
   @available(*, deprecated, message: "Use responseDecodable, which checks the body's structure.")
   @discardableResult

@@ -9,7 +9,7 @@ typealias ResponseHandler = @Sendable () -> SerializedResponse
 struct SerializedResponse: Sendable {
   /// The serializer's failure; nil also if it only passed on the request's own.
   let error: AFError?
-  /// Delivers the response to its handler, with another error in place of its own if there is one.
+  /// Delivers the response to its handler. If `replacement` isn't nil, it replaces the response's error.
   let deliver: @Sendable (_ replacement: AFError?) -> Void
 }
 

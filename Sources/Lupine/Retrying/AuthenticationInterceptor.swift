@@ -49,7 +49,7 @@ public enum AuthenticationError: Error {
 }
 
 extension AuthenticationError: LocalizedError {
-  /// What happened, and how to correct it.
+  /// The failure and a remedy, in English.
   public var errorDescription: String? {
     switch self {
     case .missingCredential:

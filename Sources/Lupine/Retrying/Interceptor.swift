@@ -172,8 +172,8 @@ extension RequestInterceptor where Self == Interceptor {
   }
 }
 
-/// The interceptors of one request, in the order in which they are asked, after the session's. The request keeps them
-/// without knowing their protocol, which names the session; one list, so that their number costs no stack.
+/// The interceptors that were added to one request, in order. The request stores them as `any Sendable`, because their protocol
+/// refers to ``Session``, which refers to all requests.
 struct InterceptorList: Sendable {
   fileprivate(set) var members: [any RequestInterceptor] = []
 }

@@ -1,19 +1,19 @@
-// The answer of a retrier.
+// RetryResult: the decision of a retrier.
 
 public import Foundation
 
-/// What becomes of a request that has failed.
+/// The decision of a retrier about a failed request.
 public enum RetryResult: Sendable {
-  /// It is made and sent again at once.
+  /// Retries the request at once.
   case retry
-  /// It is made and sent again after so many seconds.
+  /// Retries the request after this delay in seconds.
   case retryWithDelay(TimeInterval)
-  /// It has failed, unless the next retrier thinks otherwise.
+  /// Doesn't retry the request, unless a later retrier decides otherwise.
   case doNotRetry
-  /// It has failed with this error, and no other retrier is asked.
+  /// Doesn't retry the request, and fails it with this error. Later retriers aren't asked.
   case doNotRetryWithError(any Error)
 
-  /// Whether the request is to be sent again.
+  /// Whether the request is retried.
   var retryRequired: Bool {
     switch self {
     case .retry, .retryWithDelay: true
@@ -21,12 +21,12 @@ public enum RetryResult: Sendable {
     }
   }
 
-  /// Seconds to wait before, if there is something to wait for.
+  /// The delay before the retry in seconds, if any.
   var delay: TimeInterval? {
     if case .retryWithDelay(let delay) = self { delay } else { nil }
   }
 
-  /// The error to fail with in place of the request's own.
+  /// The error that replaces the request's own, if any.
   var error: (any Error)? {
     if case .doNotRetryWithError(let error) = self { error } else { nil }
   }

@@ -1,17 +1,21 @@
-// The requests that are under way: kept from their first round on until their response handlers have run.
+// The active requests of a session, which it retains from their first attempt until their response handlers have run.
 
 public import Foundation
 import LupineURLSession
 import Synchronization
 
 extension Session {
-  /// Calls `action` on the root queue with every request that is under way.
+  /// Calls `action` on the root queue with all active requests.
   @preconcurrency
   public func withAllRequests(perform action: @escaping @Sendable (Set<Request>) -> Void) {
     root.perform { action(Set(self.activeRequests.withLock { $0.members })) }
   }
 
-  /// Cancels every request that is under way, then calls `completion` on `queue`.
+  /// Cancels all active requests, then calls `completion` on `queue`.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue of `completion`; the main queue by default.
+  ///   - completion: Called after the requests were cancelled, which may be before their response handlers run.
   @preconcurrency
   public func cancelAllRequests(
     completingOnQueue queue: DispatchQueue = .main, completion: (@Sendable () -> Void)? = nil
@@ -22,7 +26,7 @@ extension Session {
     }
   }
 
-  /// Ends every request that is under way with the session, which is about to go.
+  /// Ends all active requests with `sessionDeinitialized`, because the session is being released.
   func abandonRequests() {
     for request in activeRequests.withLock({ $0.members }) {
       request.expectEnd(with: .sessionDeinitialized)
@@ -30,17 +34,17 @@ extension Session {
     }
   }
 
-  /// Ends every request that is under way; on the root queue.
+  /// Ends all active requests with `error`. Called on the root queue.
   func endRequests(with error: AFError) {
     for request in activeRequests.withLock({ $0.members }) { request.end(with: error) }
   }
 
-  /// A request is made ready from now on: it lives until it has finished.
+  /// Retains the request until it has finished.
   func keep(_ request: Request) {
     activeRequests.withLock { $0.insert(request) }
   }
 
-  /// Gives a new request its interceptor, and builds it at once if the session is eager.
+  /// Sets up a new request: adds its interceptor, and builds it at once if `requestSetup` is `.eager`.
   func made<Made: Request>(_ request: Made, _ interceptor: (any RequestInterceptor)? = nil) -> Made {
     if let interceptor { request.interceptor(interceptor) }
     if requestSetup == .eager { request.prepareEagerly(in: self) }

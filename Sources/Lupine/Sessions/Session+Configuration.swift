@@ -1,4 +1,4 @@
-// `Session`: the initializer that takes a configuration, and what sessions and their requests get by default.
+// Session's initializer from a configuration, and its defaults.
 
 public import Foundation
 public import LupineURLSession
@@ -15,11 +15,21 @@ extension Session {
   /// Changes a `URLRequest` before its parameters are encoded. An error that it throws fails the request.
   public typealias RequestModifier = @Sendable (inout URLRequest) throws -> Void
 
-  /// Creates a session with a new `URLSession`. The parameters not listed here are those of the other initializer.
+  /// Creates a session with a new `URLSession`.
   ///
   /// - Parameters:
   ///   - configuration: The configuration, which is copied.
+  ///   - delegate: The delegate of the new `URLSession`; it can serve only one `Session`.
   ///   - rootQueue: The queue for internal work. If it is concurrent, the session uses a serial queue that targets it.
+  ///   - startRequestsImmediately: Whether a request is resumed when its first response handler is added.
+  ///   - requestSetup: When `URLRequest`s are created.
+  ///   - requestQueue: The queue on which `URLRequest`s are created; if nil, the root queue.
+  ///   - serializationQueue: The queue on which responses are serialized; if nil, the root queue.
+  ///   - interceptor: Adapts and retries every request.
+  ///   - serverTrustManager: Evaluates the servers' certificates.
+  ///   - redirectHandler: Handles redirects; if nil, they are followed.
+  ///   - cachedResponseHandler: Decides how responses are cached.
+  ///   - eventMonitors: Notified of each request's events; by default a monitor that posts notifications.
   public convenience init(
     configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
     delegate: SessionDelegate = SessionDelegate(),

@@ -1,28 +1,28 @@
-// What a session's requests ask of it.
+// Session as the delegate of its requests.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
 extension Session: RequestDelegate {
-  /// The configuration as it was when the session was made; changing it has no effect.
+  /// A copy of the session's configuration. Changing it has no effect on the session.
   public var sessionConfiguration: URLSessionConfiguration { session.configuration }
 
-  /// Whether a request is resumed when it gets its first response handler.
+  /// Whether a request is resumed when its first response handler is added.
   public var startImmediately: Bool { startRequestsImmediately }
 
-  /// The request begins to be made ready. Nothing has to be done; here for those who stand in for a session.
+  /// Called before a request is built. Retains the request until it has finished.
   public func readyToPerform(request: Request) {
-    // Another session's is in that one's registry.
+    // A request of another session stays with that session.
     if request.session === self { keep(request) }
   }
 
-  /// The request has ended, and its response handlers have run: it is let go of.
+  /// Releases a request that has finished and whose response handlers have run.
   public func cleanup(after request: Request) {
     _ = activeRequests.withLock { $0.remove(request) }
   }
 
-  /// Asks the session's retrier, then the request's, whether the request is to be sent again.
+  /// Asks the session's retriers, then the request's, and calls `completion` with their decision on the root queue.
   public func retryResult(
     for request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void
   ) {
@@ -30,7 +30,7 @@ extension Session: RequestDelegate {
     askRetriers(about: request, dueTo: error) { [root] result in root.perform { completion(result) } }
   }
 
-  /// Sends the request again, after a delay in seconds.
+  /// Retries the request after a delay in seconds; nil for no delay.
   public func retryRequest(_ request: Request, withDelay timeDelay: TimeInterval?) {
     root.perform(.atOnce) { request.retry(after: timeDelay) }
   }
@@ -50,15 +50,15 @@ extension Session: RequestSession {
   func askRetriers(about request: Request, dueTo error: AFError, completion: @escaping @Sendable (RetryResult) -> Void)
   {
     guard let retrier = interceptors(for: request) else { return completion(.doNotRetry) }
-    // A slow retrier doesn't keep the session alive: the session's requests end with it.
+    // `interceptors(for:)` captures the session weakly: a slow retrier doesn't keep it alive, and its requests end with it.
     retrier.retry(request, for: self, dueTo: error) { result in
       guard case .doNotRetryWithError(let retryError) = result else { return completion(result) }
       completion(.doNotRetryWithError(AFError.requestRetryFailed(retryError: retryError, originalError: error)))
     }
   }
 
-  /// The interceptors of the session and the request, in order; nil if there are none. It is a chain even of one, since a
-  /// chain takes only the first answer.
+  /// Returns the interceptors of the session and the request, in order; nil if there are none. Wraps even a single one in an
+  /// `Interceptor`, which ignores all answers after the first.
   func interceptors(for request: Request) -> Interceptor? {
     let interceptors = (interceptor.map { [$0] } ?? []) + request.interceptors
     return interceptors.isEmpty ? nil : Interceptor(interceptors: interceptors)

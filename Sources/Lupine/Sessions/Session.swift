@@ -15,8 +15,8 @@ import Synchronization
 /// ```
 ///
 /// Keep a reference to the session while its requests run. When it is released, its unfinished requests fail with
-/// `AFError.sessionDeinitialized`. Requests whose setup has begun get their tasks first, unless an adapter takes
-/// longer.
+/// `AFError.sessionDeinitialized`. A request that is being built retains the session until its task exists, but not while an
+/// adapter runs.
 open class Session: @unchecked Sendable {
   /// The session that ``AF`` refers to.
   public static let `default` = Session()
@@ -39,14 +39,14 @@ open class Session: @unchecked Sendable {
   public let interceptor: (any RequestInterceptor)?
   /// Evaluates the servers' certificates. If nil, the certificates are verified as the configuration says.
   public let serverTrustManager: ServerTrustManager?
-  /// Handles redirects of requests that have no handler of their own. If nil, redirects are followed.
+  /// Handles redirects of requests without a redirect handler. If nil, redirects are followed.
   public let redirectHandler: (any RedirectHandler)?
-  /// Decides how responses are cached for requests that have no handler of their own.
+  /// Decides how responses are cached for requests without a cached-response handler.
   public let cachedResponseHandler: (any CachedResponseHandler)?
   /// Notifies the session's monitors of each request's events, on the root queue.
   public let eventMonitor: CompositeEventMonitor
 
-  /// The one way onto the root queue: its `perform` says in which order work runs there.
+  /// Performs work on the root queue, and defines its order. All work on that queue goes through it.
   let root: SerialQueue
   let activeRequests = Mutex(Registry<Request>())
 
@@ -127,8 +127,7 @@ open class Session: @unchecked Sendable {
   ///   - encoding: Encodes the parameters into the query or the body.
   ///   - headers: Header fields, which replace the configuration's fields of the same name.
   ///   - interceptor: Adapts and retries this request, after the session's interceptor.
-  ///   - shouldAutomaticallyResume: Whether the first response handler resumes the request; if nil, as
-  ///     ``startRequestsImmediately`` says.
+  ///   - shouldAutomaticallyResume: Whether the first response handler resumes it; nil for ``startRequestsImmediately``.
   ///   - requestModifier: Changes the `URLRequest` before the parameters are encoded.
   /// - Returns: The request. It is sent when it is resumed.
   @preconcurrency open func request(
@@ -142,7 +141,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request with `Encodable` parameters, which `encoder` puts into the query or the body.
+  /// Creates a request with `Encodable` parameters, which `encoder` writes to the query or the body.
   @preconcurrency open func request<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -165,7 +164,7 @@ open class Session: @unchecked Sendable {
 
   // MARK: Uploads
 
-  /// Creates an upload whose body is `data`.
+  /// Creates a request that uploads `data`, with the method `POST` by default.
   @preconcurrency open func upload(
     _ data: Data, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -177,7 +176,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Creates an upload whose body is `data`; a body of `convertible` is ignored.
+  /// Creates a request that uploads `data`. A body in `convertible` is ignored.
   open func upload(
     _ data: Data, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -188,7 +187,7 @@ open class Session: @unchecked Sendable {
       interceptor)
   }
 
-  /// Creates an upload of a file. Its length is read when the upload starts.
+  /// Creates a request that uploads a file. The file's length is read when the upload starts.
   @preconcurrency open func upload(
     _ fileURL: URL, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
@@ -200,7 +199,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Creates an upload of a file; a body of `convertible` is ignored.
+  /// Creates a request that uploads a file. A body in `convertible` is ignored.
   open func upload(
     _ fileURL: URL, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -212,7 +211,7 @@ open class Session: @unchecked Sendable {
       interceptor)
   }
 
-  /// Creates an upload of a stream. Don't use the stream after this call.
+  /// Creates a request that uploads a stream. Don't use the stream after this call.
   @preconcurrency open func upload(
     _ stream: InputStream, to convertible: any URLConvertible, method: HTTPMethod = .post, headers: HTTPHeaders? = nil,
     interceptor: (any RequestInterceptor)? = nil, fileManager: FileManager = .default,
@@ -223,7 +222,7 @@ open class Session: @unchecked Sendable {
       fileManager: fileManager)
   }
 
-  /// Creates an upload of a stream; a body of `convertible` is ignored. Don't use the stream after this call.
+  /// Creates a request that uploads a stream. A body in `convertible` is ignored. Don't use the stream after this call.
   open func upload(
     _ stream: InputStream, with convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, fileManager: FileManager = .default
@@ -234,11 +233,10 @@ open class Session: @unchecked Sendable {
       interceptor)
   }
 
-  /// Creates an upload of a multipart form.
+  /// Creates a request that uploads a multipart form.
   ///
   /// ```swift
   /// AF.upload(multipartFormData: { $0.append(photo, withName: "photo", mimeType: "image/png") }, to: url)
-  ///   .validate()
   ///   .responseString { print($0.result) }
   /// ```
   ///
@@ -255,7 +253,7 @@ open class Session: @unchecked Sendable {
       fileManager: fileManager, requestModifier: requestModifier)
   }
 
-  /// Creates an upload of a multipart form, which `multipartFormData` fills before this method returns.
+  /// Creates a request that uploads a multipart form. Calls `multipartFormData` to fill the form before this method returns.
   open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, with request: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -266,10 +264,10 @@ open class Session: @unchecked Sendable {
       usingThreshold: encodingMemoryThreshold, interceptor: interceptor, fileManager: fileManager)
   }
 
-  /// Creates an upload of a multipart form. Don't change the form before the request has finished.
+  /// Creates a request that uploads a multipart form. Don't change the form before the request has finished.
   ///
-  /// The form is encoded once, on the request queue: in memory if it has fewer bytes than `encodingMemoryThreshold`,
-  /// otherwise in a temporary file, which is removed afterwards. Its media type replaces a Content-Type field of the
+  /// The form is encoded once, on the request queue: in memory if it has fewer bytes than `encodingMemoryThreshold`, otherwise in
+  /// a temporary file, which is deleted after the request. Its media type replaces a Content-Type field of the request.
   /// request.
   @preconcurrency open func upload(
     multipartFormData: MultipartFormData, to url: any URLConvertible,
@@ -284,7 +282,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, fileManager: fileManager)
   }
 
-  /// Creates an upload of a multipart form. Don't change the form before the request has finished.
+  /// Creates a request that uploads a multipart form. Don't change the form before the request has finished.
   open func upload(
     multipartFormData: MultipartFormData, with request: any URLRequestConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -298,14 +296,14 @@ open class Session: @unchecked Sendable {
 
   // MARK: Downloads
 
-  /// Creates a download from a URL, a method, header fields and a dictionary of parameters.
+  /// Creates a request that downloads its response body to a file.
   ///
   /// ```swift
   /// let file = try await AF.download("https://example.org/lupine.pdf", to: { _, _ in (target, []) })
   ///   .serializingDownloadedFileURL().value
   /// ```
   ///
-  /// - Parameter destination: Returns where the file is moved; see ``DownloadRequest/Destination``.
+  /// - Parameter destination: Returns the file's destination. If nil, the file gets a new name among the temporary files.
   @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,
@@ -317,7 +315,7 @@ open class Session: @unchecked Sendable {
       interceptor: interceptor, shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
   }
 
-  /// Creates a download with `Encodable` parameters, which `encoder` puts into the query or the body.
+  /// Creates a request that downloads its response body to a file, with `Encodable` parameters.
   @preconcurrency open func download<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -329,7 +327,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume, to: destination)
   }
 
-  /// Creates a download from a `URLRequest`, or from a type that can be converted to one.
+  /// Creates a request that downloads its response body to a file, from a `URLRequest` or a type that can be converted to one.
   @preconcurrency open func download(
     _ convertible: any URLRequestConvertible, interceptor: (any RequestInterceptor)? = nil,
     shouldAutomaticallyResume: Bool? = nil, to destination: DownloadRequest.Destination? = nil
@@ -340,9 +338,9 @@ open class Session: @unchecked Sendable {
       interceptor)
   }
 
-  /// Creates a download that resumes an earlier one with that one's `URLRequest`, which isn't adapted again.
+  /// Creates a request that resumes an interrupted or cancelled download from its ``DownloadRequest/resumeData``.
   ///
-  /// If the transfer can't be resumed from `data`, it starts again at the first byte.
+  /// It uses that download's `URLRequest`, without adapting it again. If the transfer can't be resumed, it restarts.
   @preconcurrency open func download(
     resumingWith data: Data, interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil,
     to destination: DownloadRequest.Destination? = nil
@@ -355,8 +353,7 @@ open class Session: @unchecked Sendable {
 
   // MARK: Stream requests
 
-  /// Creates a request whose response body is delivered in pieces, with parameters that `encoder` puts into the query
-  /// or the body.
+  /// Creates a request whose response body is delivered in pieces, with `Encodable` parameters.
   @preconcurrency open func streamRequest<Parameters: Encodable & Sendable>(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoder: any ParameterEncoder = URLEncodedFormParameterEncoder.default, headers: HTTPHeaders? = nil,
@@ -369,7 +366,13 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request whose response body is delivered in pieces.
+  /// Creates a request whose response body is delivered in pieces while it arrives.
+  ///
+  /// ```swift
+  /// AF.streamRequest("https://example.org/events").responseStreamString { stream in
+  ///   if let text = stream.value { print(text) }
+  /// }
+  /// ```
   @preconcurrency open func streamRequest(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, headers: HTTPHeaders? = nil,
     automaticallyCancelOnStreamError: Bool = false, interceptor: (any RequestInterceptor)? = nil,
@@ -381,7 +384,7 @@ open class Session: @unchecked Sendable {
       shouldAutomaticallyResume: shouldAutomaticallyResume)
   }
 
-  /// Creates a request whose response body is delivered in pieces, from a type that can be converted to a `URLRequest`.
+  /// Creates a request whose response body is delivered in pieces, from a `URLRequest` or a type that can be converted to one.
   open func streamRequest(
     _ convertible: any URLRequestConvertible, automaticallyCancelOnStreamError: Bool = false,
     interceptor: (any RequestInterceptor)? = nil, shouldAutomaticallyResume: Bool? = nil

@@ -5,8 +5,7 @@ public import LupineURLSession
 import Synchronization
 
 // Unchecked because the class is open: all state is constant or in the Mutex.
-/// The delegate of a ``Session``'s tasks, called on its root queue. Subclasses may override methods, and must call
-/// super.
+/// The delegate of a ``Session``'s tasks. Called on the session's root queue. A subclass that overrides a method must call super.
 open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
   private struct Wiring {
     weak var session: Session?
@@ -16,7 +15,9 @@ open class SessionDelegate: NSObject, URLSessionDataDelegate, URLSessionDownload
   let fileManager: FileManager
   private let wiring = Mutex(Wiring())
 
-  /// Creates a delegate that moves downloaded files with `fileManager`.
+  /// Creates a delegate.
+  ///
+  /// - Parameter fileManager: Moves downloaded files to their destinations.
   public init(fileManager: FileManager = .default) {
     self.fileManager = fileManager
   }
@@ -216,6 +217,6 @@ extension SessionDelegate: SelectiveDataDelegate {
 }
 
 extension URLSessionTask {
-  /// The request for which the task works, until the task has completed.
+  /// The request that the task belongs to; nil after the task has completed.
   var request: Request? { owner as? Request }
 }

@@ -138,7 +138,7 @@ public final class DataStreamRequest: Request, @unchecked Sendable {
   }
 }
 
-/// Receives the events of streams alone.
+/// Receives the events of streams only.
 protocol DataStreamRequestMonitor: RequestMonitor {
   func request(
     _ request: DataStreamRequest, didValidateRequest urlRequest: URLRequest?, response: HTTPURLResponse,

@@ -1,41 +1,41 @@
-// What has come of a body and wasn't read: between a request, which must not wait, and a reader, which may.
+// ResponseFeed: a buffer between a request, which must not block, and a reader, which may.
 
 import Foundation
 import Synchronization
 
-/// Pieces of a body on their way to a reader that blocks.
+/// The received, unread pieces of a body, for a reader that blocks.
 final class ResponseFeed: StreamConsumer {
-  /// What a reader gets.
+  /// The result of a read.
   enum Next {
     case bytes(Data)
     case end
     case failure
   }
 
-  /// The request was sent again when a part of the first response had been read.
+  /// The error of a stream whose request was retried after a part of the first response had been read.
   struct ReadBeforeRetry: Error, CustomStringConvertible {
     var description: String {
       """
-      The request was sent again, but a part of its earlier response had been read, which can't be taken back. \
-      Read streams of requests that no retrier sends again.
+      The request was retried after a part of its earlier response had been read, which can't be undone. \
+      Don't retry requests whose response is read as a stream.
       """
     }
   }
 
   fileprivate struct Part {
     var data: Data
-    /// The piece, as long as the server has to wait for its being read.
+    /// The piece, which counts against the window; nil once the window has its bytes back.
     var hold: StreamPiece?
   }
 
   fileprivate struct State {
-    /// Those before `first` were read.
+    /// Parts before `first` have been read.
     var parts: [Part] = []
     var first = 0
     var firstHeld = 0
     var unreadByteCount = 0
     var hasBeenRead = false
-    /// Set once nothing follows.
+    /// Set when no bytes can follow.
     var ending: Result<Void, any Error>?
     var waiterCount = 0
   }
@@ -50,10 +50,10 @@ final class ResponseFeed: StreamConsumer {
 
   // MARK: The reader's side
 
-  /// The next bytes, at most `count` of them, as soon as there are some. Blocks.
+  /// Returns the next bytes, at most `count`. Blocks until there are bytes or the stream has ended.
   func next(upTo count: Int) -> Next {
     while true {
-      // The pieces are let go of outside the lock: that grants bytes to the server.
+      // Releases the pieces outside the lock, because that grants bytes to the server.
       let (next, _) = state.withLock { state -> (Next?, [StreamPiece]) in
         if let data = state.take(upTo: count) { return (.bytes(data), state.release(spare: spareByteCount)) }
         switch state.ending {
@@ -69,12 +69,12 @@ final class ResponseFeed: StreamConsumer {
     }
   }
 
-  /// Whether everything was read, and if so, what ended it; nil while there is or may come something.
+  /// The result of the stream, once everything has been read; nil before.
   var ending: Result<Void, any Error>? {
     state.withLock { $0.unreadByteCount == 0 ? $0.ending : nil }
   }
 
-  /// Nobody reads any more; returns whether more might have come.
+  /// Stops reading. Returns whether more bytes could have followed.
   func close() -> Bool { stop(.success(())) }
 
   // MARK: The request's side
@@ -91,11 +91,11 @@ final class ResponseFeed: StreamConsumer {
   func endRound() {}
 
   func startAnew() {
-    // What wasn't read is forgotten; what was can't be.
+    // Drops unread bytes. Bytes that were read can't be taken back.
     if state.withLock({ $0.hasBeenRead }) { _ = stop(.failure(ReadBeforeRetry())) } else { change { $0.clear() } }
   }
 
-  /// The request has ended, with all that is to be read.
+  /// Called when the request has ended and all pieces have been added.
   func end(_ error: AFError?) {
     change { state in
       state.ending = state.ending ?? error.map { .failure($0) } ?? .success(())
@@ -113,7 +113,7 @@ final class ResponseFeed: StreamConsumer {
     return isNew
   }
 
-  /// Changes the state, lets go of the pieces that `body` returns, and wakes those who wait.
+  /// Changes the state, releases the pieces that `body` returns, and wakes the waiting readers.
   private func change(_ body: (inout State) -> [StreamPiece]) {
     let (waiterCount, _) = state.withLock { state in
       let pieces = body(&state)
@@ -125,7 +125,7 @@ final class ResponseFeed: StreamConsumer {
 }
 
 extension ResponseFeed.State {
-  /// Takes bytes of the first part.
+  /// Returns bytes of the first unread part.
   fileprivate mutating func take(upTo count: Int) -> Data? {
     guard first < parts.count else { return nil }
     hasBeenRead = true
@@ -135,7 +135,8 @@ extension ResponseFeed.State {
     return data
   }
 
-  /// The pieces that the server need not wait for: those that were read, and all if few bytes are left.
+  /// Returns the pieces whose bytes the server may send again: those that were read, or all if at most `spareByteCount` bytes are
+  /// unread.
   fileprivate mutating func release(spare spareByteCount: Int) -> [StreamPiece] {
     var released: [StreamPiece] = []
     while first < parts.count, parts[first].data.isEmpty {
@@ -149,7 +150,7 @@ extension ResponseFeed.State {
         firstHeld += 1
       }
     }
-    // Now and then, so that each part is moved less than once.
+    // Not at each read, so that each part is moved less than once on average.
     if first > 32, first * 2 > parts.count {
       parts.removeFirst(first)
       firstHeld -= first
@@ -158,7 +159,7 @@ extension ResponseFeed.State {
     return released
   }
 
-  /// Forgets everything.
+  /// Drops all parts, and returns their pieces.
   fileprivate mutating func clear() -> [StreamPiece] {
     let pieces = parts.compactMap(\.hold)
     (parts, first, firstHeld, unreadByteCount) = ([], 0, 0, 0)

@@ -4,7 +4,7 @@
 import Foundation
 import Synchronization
 
-/// Reads a request's body while it arrives; `read` blocks. It may be used on any thread, by one reader at a time.
+/// Reads a response body while it arrives; `read` blocks. Any thread may use it, but only one at a time.
 final class ResponseInputStream: InputStream {
   private enum Life { case unopened, open, closed }
 

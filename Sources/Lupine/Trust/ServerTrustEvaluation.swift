@@ -13,7 +13,12 @@ open class ServerTrustManager: @unchecked Sendable {
   /// The evaluators by normalized host, so that another spelling of a host doesn't bypass its evaluator.
   private let evaluatorsBySpelling: [String: any ServerTrustEvaluating]
 
-  /// Creates a manager. If not all hosts must be evaluated, the others are verified as in a session without a manager.
+  /// Creates a manager.
+  ///
+  /// - Parameters:
+  ///   - allHostsMustBeEvaluated: Whether HTTPS requests to a host without an evaluator fail. If false, those hosts are verified
+  ///     as in a session without a manager.
+  ///   - evaluators: The evaluators by host name or address.
   public init(allHostsMustBeEvaluated: Bool = true, evaluators: [String: any ServerTrustEvaluating]) {
     self.allHostsMustBeEvaluated = allHostsMustBeEvaluated
     self.evaluators = evaluators
@@ -44,7 +49,7 @@ open class ServerTrustManager: @unchecked Sendable {
   }
 }
 
-/// Decides whether a server is trusted.
+/// Decides whether a server is trusted during the TLS handshake.
 public protocol ServerTrustEvaluating: Sendable {
   /// Throws an error to reject the server. Returning accepts it, even if OpenSSL rejects its certificates. An error
   /// that isn't an ``AFError`` becomes `AFError.ServerTrustFailureReason.customEvaluationFailed(error:)`.
@@ -113,7 +118,8 @@ extension [any ServerTrustEvaluating] {
 }
 
 extension ServerTrustManager {
-  /// The manager's decision about a server, for the session's engine: hosts without an evaluator are left to the engine.
+  /// The manager's decision about a server, as a closure for the session's engine. It returns false for a host without an
+  /// evaluator, which the engine then verifies itself.
   var evaluation: ServerTrustEvaluation {
     { trust, host in
       do {

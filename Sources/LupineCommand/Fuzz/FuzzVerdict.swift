@@ -42,7 +42,7 @@ enum FuzzVerdict: Equatable {
       return .fault(.brokenReply, cause.description)
     case (.connectionLost, _): return .fault(.reset, error.description)
     case (.timedOut, _) where [.firstByte, .receive, .send].contains(error.phase):
-      return request.mayBeUnfinished && error.delivery != .responseBegan
+      return request.mayBeUnfinished && error.progress != .responseBegan
         ? .waits : .fault(.hang, error.description)
     default: return .unreachable(error.description)
     }

@@ -1,4 +1,4 @@
-// OptionValue: parses the values of options that have a notation.
+// OptionValue: parses option values with a format of their kind, such as durations, proxies and TLS versions.
 
 import LupineEngine
 

@@ -28,8 +28,8 @@ struct BodySource: ~Copyable {
   private var writer: BodyWriter?
   /// Whether the entire body has been pulled.
   private(set) var isExhausted: Bool
-  /// Whether a producer has started that can't be started again.
-  private(set) var isSpent = false
+  /// Whether the body can be sent again: no producer has started that can't be started again.
+  private(set) var isReplayable = true
   /// The number of body bytes so far, without framing.
   private(set) var byteCount: UInt64 = 0
 
@@ -126,7 +126,7 @@ struct BodySource: ~Copyable {
       case .file(let path, let count):
         try readFile(path, min(UInt64(room), count - offset), of: count, into: &output)
       case .produced(let producer):
-        pulled = try take(from: producer, into: &output)
+        pulled = try pullProduced(from: producer, into: &output)
       }
     }
     isExhausted = index == segments.count
@@ -181,19 +181,19 @@ struct BodySource: ~Copyable {
     advance(by: UInt64(got), of: total)
   }
 
-  private mutating func take(
+  private mutating func pullProduced(
     from producer: RequestBody.Producer, into output: inout [UInt8]
   ) throws(Failure) -> Pulled {
     if writer == nil {
       let fresh = BodyWriter { [inbox, exchange] in inbox.send(.bodyReady(exchange)) }
       writer = fresh
-      isSpent = isSpent || !producer.isReplayable
+      isReplayable = isReplayable && producer.isReplayable
       producer.begin(fresh)
     }
     guard let writer else { preconditionFailure("a producer has no writer") }
     let taken: BodyWriter.Taken
     do {
-      taken = try writer.take()
+      taken = try writer.takeBuffered()
     } catch {
       throw .bodyFailed(error)
     }

@@ -4,8 +4,8 @@ internal import Synchronization
 
 /// Accepts a body's bytes from its producer, no faster than they are sent. May be used from any thread.
 public final class BodyWriter: Sendable {
-  /// The number of bytes held after which `write` waits: 64 KiB, as much as one send hands to the kernel.
-  static let heldBytesMax = 64 * 1024
+  /// The number of buffered bytes after which `write` waits: 64 KiB, as much as one send hands to the kernel.
+  static let bufferedBytesMax = 64 * 1024
 
   private enum Ending {
     case finished
@@ -15,7 +15,7 @@ public final class BodyWriter: Sendable {
   }
 
   private struct State {
-    var held: [UInt8] = []
+    var buffered: [UInt8] = []
     var ending: Ending?
     /// Whether the loop waits for bytes and must be notified.
     var isAwaited = false
@@ -35,13 +35,13 @@ public final class BodyWriter: Sendable {
   public func write(_ bytes: [UInt8]) async throws {
     let isAwaited = try state.withLock { state in
       if state.ending != nil { throw CancellationError() }
-      if state.held.isEmpty { state.held = bytes } else { state.held += bytes }
-      return !bytes.isEmpty && state.isAwaited.take()
+      if state.buffered.isEmpty { state.buffered = bytes } else { state.buffered += bytes }
+      return !bytes.isEmpty && state.isAwaited.testAndClear()
     }
     if isAwaited { notify() }
     await withCheckedContinuation { continuation in
       let hasRoom = state.withLock { state in
-        guard state.held.count >= Self.heldBytesMax, state.ending == nil else { return true }
+        guard state.buffered.count >= Self.bufferedBytesMax, state.ending == nil else { return true }
         state.writers.append(continuation)
         return false
       }
@@ -51,11 +51,11 @@ public final class BodyWriter: Sendable {
   }
 
   /// Ends the body, with an error if the producer failed. Later writes throw.
-  func finish(throwing error: (any Error)? = nil) {
+  func end(throwing error: (any Error)? = nil) {
     let isAwaited = state.withLock { state in
       guard state.ending == nil else { return false }
       state.ending = error.map { .failed($0) } ?? .finished
-      return state.isAwaited.take()
+      return state.isAwaited.testAndClear()
     }
     if isAwaited { notify() }
   }
@@ -72,21 +72,21 @@ public final class BodyWriter: Sendable {
 
   // MARK: The loop's side
 
-  /// The result of `take`.
+  /// The result of `takeBuffered`.
   enum Taken {
     case bytes([UInt8])
-    /// No bytes are held. `notify` is called when that changes.
+    /// The buffer is empty. `notify` is called when that changes.
     case nothing
     case end
   }
 
-  /// Takes all held bytes.
-  func take() throws -> Taken {
+  /// Takes all buffered bytes.
+  func takeBuffered() throws -> Taken {
     let (taken, writers) = try state.withLock { state -> (Taken, [CheckedContinuation<Void, Never>]) in
-      guard state.held.isEmpty else {
+      guard state.buffered.isEmpty else {
         var bytes: [UInt8] = []
         var writers: [CheckedContinuation<Void, Never>] = []
-        swap(&bytes, &state.held)
+        swap(&bytes, &state.buffered)
         swap(&writers, &state.writers)
         return (.bytes(bytes), writers)
       }
@@ -106,7 +106,7 @@ public final class BodyWriter: Sendable {
   func abandon() {
     let (writers, onAbandon) = state.withLock { state in
       state.ending = .abandoned
-      state.held = []
+      state.buffered = []
       var writers: [CheckedContinuation<Void, Never>] = []
       swap(&writers, &state.writers)
       return (writers, state.onAbandon.take())
@@ -118,7 +118,7 @@ public final class BodyWriter: Sendable {
 
 extension Bool {
   /// Returns the value and sets it to false.
-  fileprivate mutating func take() -> Bool {
+  fileprivate mutating func testAndClear() -> Bool {
     defer { self = false }
     return self
   }

@@ -83,9 +83,9 @@ public struct RequestBody: Sendable {
           let task = Task(priority: priority) {
             do {
               try await produce(writer)
-              writer.finish()
+              writer.end()
             } catch {
-              writer.finish(throwing: error)
+              writer.end(throwing: error)
             }
           }
           writer.onAbandon { task.cancel() }

@@ -48,10 +48,10 @@ final class Connection {
   var mayHoldMore = false
   /// The error of an earlier send, after which nothing more is sent. Bytes that the server sent before are still read.
   var sendFailure: Failure?
-  /// Received plaintext that hasn't been parsed, because the sink had no room.
+  /// Received plaintext that hasn't been parsed, because the exchange is paused.
   var unread: [UInt8] = []
   /// Whether the connection was used or idle before, so that its peer may have closed it.
-  var isKept = false
+  var mayBeStale = false
   /// The deadline set at the loop for the connection and its exchange. It may be too early, but never too late.
   var armedDeadline: Instant?
 

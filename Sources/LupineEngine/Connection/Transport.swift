@@ -132,7 +132,7 @@ struct Transport: ~Copyable {
       let mayAlert = unsentCount == 0
       do {
         // TLS sends some messages by itself, such as answers to key updates.
-        defer { takeAnswers() }
+        defer { collectAnswers() }
         step = try tls?.read(into: &buffer)
       } catch {
         // Send the alert with the cause to the peer if the kernel accepts it now, but no unsent bytes of a request.
@@ -152,7 +152,7 @@ struct Transport: ~Copyable {
     }
   }
 
-  private mutating func takeAnswers() {
+  private mutating func collectAnswers() {
     let before = outbox.count
     tls?.drainOutput(into: &outbox)
     answerBytes += outbox.count - before
@@ -196,9 +196,9 @@ struct Transport: ~Copyable {
   }
 
   /// Sends a TLS close_notify alert, if that is possible without waiting.
-  mutating func sayGoodbye() {
+  mutating func sendCloseNotify() {
     guard tls != nil, unsentCount == 0 else { return }
-    tls?.close()
+    tls?.queueCloseNotify()
     tls?.drainOutput(into: &outbox)
     _ = try? flush()
   }

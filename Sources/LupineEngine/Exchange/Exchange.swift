@@ -40,15 +40,15 @@ final class Exchange {
   private(set) var isExpecting: Bool
   var requestState: RequestState
   var response = ResponseState.awaitingHead
-  var delivery = EngineError.Delivery.nothingSent
+  var progress = EngineError.Progress.nothingSent
 
   /// The number of decoded bytes that the sink still accepts.
-  var credit: Int
-  var isPaused = false
+  var windowBytes: Int
+  var isPausedByCaller = false
   /// Whether the response's body is decoded.
   private(set) var isDecoding = false
   private var decoder: ContentDecoder?
-  /// Received body bytes, not decoded yet, which wait until the sink has room.
+  /// Received body bytes, not decoded yet, which wait until the sink's window permits their delivery.
   private var undecoded: [UInt8] = []
   /// Whether the decoder has returned all of its output.
   private var isDecoderDry = true
@@ -66,7 +66,7 @@ final class Exchange {
     self.submission = submission
     self.key = key
     sink = submission.sink
-    credit = submission.credit
+    windowBytes = submission.windowBytes
     self.inbox = inbox
     self.codingLimits = codingLimits
     manner = submission.request.manner
@@ -105,7 +105,7 @@ final class Exchange {
   }
 
   /// Returns the head's buffer for reuse. Only for an exchange that has ended.
-  func takeHeadBuffer() -> [UInt8] {
+  func giveUpHeadBuffer() -> [UInt8] {
     var buffer: [UInt8] = []
     swap(&buffer, &headBytes)
     return buffer
@@ -122,7 +122,7 @@ final class Exchange {
   func begin(on connection: Connection, now: Instant) {
     self.connection = connection
     record = connection.record
-    metrics.isReusedConnection = connection.isKept
+    metrics.isReusedConnection = connection.mayBeStale
     metrics.requestStart = now
     metrics.requestHeadBytes = headBytes.count
     enter(.send, now: now)
@@ -158,7 +158,7 @@ final class Exchange {
 
   /// Notes that bytes of the request have been handed to the kernel.
   func noteSent() {
-    if delivery == .nothingSent { delivery = .sent }
+    if progress == .nothingSent { progress = .sent }
   }
 
   // MARK: Time
@@ -189,7 +189,7 @@ final class Exchange {
       case .awaitingHead, .receiving: true
       case .upgraded, .discarded, .ended: false
       }
-    let isOurs = isOpening || isHeld || isProducers || !isTimed
+    let isOurs = isOpening || isPaused || isProducers || !isTimed
     var phaseEnd: Instant?
     if !isOurs, let limit = request.timeouts.limit(of: phase) {
       phaseEnd = phaseStart + (phase == .poolWait ? limit - waited : limit)
@@ -238,11 +238,12 @@ final class Exchange {
     if case .ended = response { true } else { false }
   }
 
-  /// Whether body bytes wait until the sink has room, undecoded or in the decoder.
-  var hasKept: Bool { !undecoded.isEmpty || !isDecoderDry }
+  /// Whether body bytes wait to be delivered, undecoded or in the decoder.
+  var hasPendingBody: Bool { !undecoded.isEmpty || !isDecoderDry }
 
-  /// Whether the caller has paused the exchange, or the sink has no room for body bytes. A head needs no room.
-  var isHeld: Bool { isPaused || (hasHead && credit <= 0) }
+  /// Whether nothing is delivered at present, because the caller has paused the exchange or the window is used up. A
+  /// head needs no window.
+  var isPaused: Bool { isPausedByCaller || (hasHead && windowBytes <= 0) }
 
   /// Delivers the response head. Throws if the sink wants the body and its codings are too many, or unknown and refused.
   func receive(
@@ -250,13 +251,14 @@ final class Exchange {
   ) throws(Failure) -> BodyDisposition {
     response = .receiving(framing)
     metrics.responseHeadBytes = head.byteCount
+    let contentCodings = decodedCodings(of: head)
+    var head = head
+    // Codings that are refused leave nothing of the body to deliver, so it can't have the length of `Content-Length`.
+    head.isContentDecoded = (try? contentCodings.get().isEmpty) != true
     // The sink decides first, because the coding of a discarded body doesn't matter, for example a redirect's.
     guard sink.receive(head: head) == .deliver else { return .discard }
     do throws(CodingError) {
-      var codings: [ContentCoding] = []
-      if request.decodesContent, framing != .none, let list = head.fields.list("Content-Encoding") {
-        codings = try ContentCoding.decodable(list, limits: codingLimits)
-      }
+      var codings = framing == .none ? [] : try contentCodings.get()
       // Transfer codings are applied after content codings, so they are undone first. They are always decoded,
       // regardless of `decodesContent`.
       for coding in transferCodings { codings.append(coding == .gzip ? .gzip : .deflate) }
@@ -269,28 +271,34 @@ final class Exchange {
     return .deliver
   }
 
-  /// Decodes and delivers as much as the sink has room for, and keeps the rest.
+  /// Returns the content codings that this exchange decodes, or an error if it refuses those of the head.
+  private func decodedCodings(of head: ResponseHead) -> Result<[ContentCoding], CodingError> {
+    guard request.decodesContent, let list = head.fields.list("Content-Encoding") else { return .success([]) }
+    return Result { () throws(CodingError) in try ContentCoding.decodable(list, limits: codingLimits) }
+  }
+
+  /// Decodes and delivers as much as the window permits. The rest waits.
   func receive(body bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) {
     metrics.responseBodyBytes += UInt64(bytes.count)
-    let used = hasKept ? 0 : try deliver(bytes, scratch: &scratch)
+    let used = hasPendingBody ? 0 : try deliver(bytes, scratch: &scratch)
     if used < bytes.count {
       undecoded.append(copying: bytes, used..<bytes.count)
     }
   }
 
-  /// Delivers kept bytes as far as the sink has room. Returns whether none are left.
-  func deliverKept(scratch: inout [UInt8]) throws(Failure) -> Bool {
-    if hasKept {
-      var kept: [UInt8] = []
-      swap(&kept, &undecoded)
-      let used = try deliver(kept.span, scratch: &scratch)
-      if used < kept.count { undecoded = Array(kept[used...]) }
+  /// Delivers pending bytes as far as the window permits. Returns whether none are left.
+  func deliverPending(scratch: inout [UInt8]) throws(Failure) -> Bool {
+    if hasPendingBody {
+      var pending: [UInt8] = []
+      swap(&pending, &undecoded)
+      let used = try deliver(pending.span, scratch: &scratch)
+      if used < pending.count { undecoded = Array(pending[used...]) }
     }
-    return !hasKept
+    return !hasPendingBody
   }
 
-  /// Ends the body. Throws if the coded stream is incomplete.
-  func finishBody() throws(Failure) {
+  /// Throws if the body has ended within its coded stream.
+  func checkBodyIsComplete() throws(Failure) {
     guard isDecoding else { return }
     do {
       try decoder?.finish()
@@ -301,19 +309,19 @@ final class Exchange {
 
   private func deliver(_ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]) throws(Failure) -> Int {
     guard isDecoding else {
-      let count = min(bytes.count, isPaused ? 0 : max(credit, 0))
+      let count = min(bytes.count, isPausedByCaller ? 0 : max(windowBytes, 0))
       if count > 0 {
         let bytesMax = request.bodyBytesMax
         guard metrics.decodedBodyBytes + UInt64(count) <= UInt64(clamping: bytesMax) else {
           throw .bodyTooLarge(bytesMax)
         }
-        handOver(bytes.extracting(0..<count))
+        deliverDecoded(bytes.extracting(0..<count))
       }
       return count
     }
     var used = 0
     isDecoderDry = false
-    while !isHeld, !isDecoderDry {
+    while !isPaused, !isDecoderDry {
       let progress = try decode(bytes.extracting(used..<bytes.count), scratch: &scratch)
       used += progress.consumed
       isDecoderDry = progress.produced == 0
@@ -321,13 +329,15 @@ final class Exchange {
     return used
   }
 
-  /// Decodes and delivers some bytes, at most as many as the sink has room for.
+  /// Decodes and delivers some bytes, at most as many as the window permits.
   private func decode(
     _ bytes: borrowing Span<UInt8>, scratch: inout [UInt8]
   ) throws(Failure) -> CodingProgress {
     do {
       // The decoder enforces the request's `bodyBytesMax`.
-      guard let progress = try decoder?.decode(bytes.bytes, upTo: credit, scratch: &scratch, receive: handOver) else {
+      guard
+        let progress = try decoder?.decode(bytes.bytes, upTo: windowBytes, scratch: &scratch, receive: deliverDecoded)
+      else {
         preconditionFailure("the body has no decoder")
       }
       return progress
@@ -336,9 +346,9 @@ final class Exchange {
     }
   }
 
-  private func handOver(_ bytes: borrowing Span<UInt8>) {
+  private func deliverDecoded(_ bytes: borrowing Span<UInt8>) {
     metrics.decodedBodyBytes += UInt64(bytes.count)
-    if credit != .max { credit -= bytes.count }
+    if windowBytes != .max { windowBytes -= bytes.count }
     sink.receive(body: bytes)
   }
 
@@ -352,7 +362,7 @@ final class Exchange {
     }
     requestState = RequestState(manner, isExpecting: self.isExpecting)
     response = .awaitingHead
-    delivery = .nothingSent
+    progress = .nothingSent
     connection = nil
     decoder = nil
     isDecoding = false

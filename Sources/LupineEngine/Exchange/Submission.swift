@@ -7,12 +7,12 @@ final class Submission: Sendable {
   let id: ExchangeID
   let request: EngineRequest
   let sink: any ResponseSink
-  let credit: Int
+  let windowBytes: Int
 
-  init(_ id: ExchangeID, _ request: EngineRequest, to sink: any ResponseSink, credit: Int) {
+  init(_ id: ExchangeID, _ request: EngineRequest, to sink: any ResponseSink, windowBytes: Int) {
     self.id = id
     self.request = request
     self.sink = sink
-    self.credit = credit
+    self.windowBytes = windowBytes
   }
 }

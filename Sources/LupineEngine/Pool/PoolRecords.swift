@@ -1,4 +1,4 @@
-// PoolRecords: the pool's records of connections, waiters and origins.
+// PoolRecords: the pool's records of connections, waiters, origins and a shortage of descriptors.
 
 internal import LupineReactor
 internal import LupineWire
@@ -7,7 +7,7 @@ internal import LupineWire
 struct PooledConnection: Sendable {
   enum State: Sendable {
     /// The connection is being opened on behalf of a waiter; nil if that one no longer needs it.
-    case opening(asker: Int?)
+    case opening(for: Int?)
     case busy
     case idle(until: Instant)
   }
@@ -45,25 +45,25 @@ struct PooledOrigin: Sendable {
   enum Standing: Sendable {
     /// The origin has waiters, or it has connections and none of them is an orphan.
     case used
-    /// The origin has no waiters, but it has orphans: connections being opened without an asker.
-    case needless
+    /// The origin has orphans, connections being opened without a waiter, and no waiters.
+    case orphaned
     /// The origin has neither connections nor waiters.
     case dormant
     /// The origin has neither connections nor waiters, and belonged to a single exchange, so it will never be used
     /// again.
-    case spent
+    case disposable
   }
 
   /// The origin's key, or nil for a free slot.
   var key: PoolKey?
   /// Idle connections, the most recently used last.
   var idle = LinkedLists.List()
-  /// Connections being opened without an asker.
+  /// Connections being opened without a waiter.
   var orphans = LinkedLists.List()
-  /// The waiters in order of arrival. A connection is being opened for each waiter before `firstUnattended`, and for
+  /// The waiters in order of arrival. A connection is being opened for each waiter before `firstWithoutOpening`, and for
   /// none from there on.
   var queue = LinkedLists.List()
-  var firstUnattended: Int?
+  var firstWithoutOpening: Int?
   var connectionCount = 0
   var standing = Standing.used
   /// The counters that can't be derived from the lists.
@@ -72,7 +72,19 @@ struct PooledOrigin: Sendable {
   /// The standing that follows from the present connections and waiters.
   var presentStanding: Standing {
     if !queue.isEmpty { return .used }
-    if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .spent }
-    return orphans.isEmpty ? .used : .needless
+    if connectionCount == 0 { return key?.exclusiveTo == nil ? .dormant : .disposable }
+    return orphans.isEmpty ? .used : .orphaned
   }
+}
+
+/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
+/// available again.
+struct DescriptorShortage: Sendable {
+  /// The number of connections that may be started now.
+  var permits = 0
+  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
+  /// descriptors.
+  var retry: Instant?
+  /// The length of the latest pause, or zero if a descriptor has been available since.
+  var pause = Duration.zero
 }

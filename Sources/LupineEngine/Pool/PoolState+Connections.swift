@@ -24,30 +24,30 @@ extension PoolState {
     change(&total)
   }
 
-  /// Opens a connection for an origin's first unattended waiter.
+  /// Opens a connection for an origin's first waiter without one.
   mutating func open(_ origin: Int) -> Action {
-    guard let asker = origins[origin].firstUnattended else {
+    guard let waiter = origins[origin].firstWithoutOpening else {
       preconditionFailure("a connection is opened without a waiter")
     }
     lastConnection = lastConnection == ConnectionID.serialMax ? 1 : lastConnection + 1
     let connection = connections.insert(
-      PooledConnection(serial: lastConnection, origin: origin, state: .opening(asker: nil)))
+      PooledConnection(serial: lastConnection, origin: origin, state: .opening(for: nil)))
     origins[origin].connectionCount += 1
     count(origin) { $0.opening += 1 }
-    strain?.permits -= 1
-    attend(asker, by: connection)
-    settle(origin)
-    return .connect(id(of: connection), for: waiters[asker].exchange)
+    shortage?.permits -= 1
+    assign(connection, to: waiter)
+    reclassify(origin)
+    return .connect(id(of: connection), for: waiters[waiter].exchange)
   }
 
   /// Closes a connection that has been opened.
-  mutating func close(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
+  mutating func closeConnection(_ connection: Int, _ reason: CloseReason, _ actions: inout [Action]) {
     actions.append(.close(id(of: connection), reason))
     remove(connection, reason)
     permitOpening()
   }
 
-  /// Abandons a connection that is being opened without an asker. The caller must call `settle` for the origin.
+  /// Abandons a connection that is being opened without a waiter. The caller must call `reclassify` for the origin.
   mutating func abandon(_ connection: Int, _ actions: inout [Action]) {
     actions.append(.abandon(id(of: connection)))
     count(connections[connection].origin) { $0.openingsAbandoned += 1 }
@@ -55,14 +55,14 @@ extension PoolState {
     permitOpening()
   }
 
-  /// Removes a connection that was being opened. The caller must update the asker and call `settle` for the origin.
+  /// Removes a connection that was being opened. The caller must update the waiter and call `reclassify` for the origin.
   mutating func removeOpening(_ connection: Int) {
     let origin = connections[connection].origin
-    guard case .opening(let asker) = connections[connection].state else {
+    guard case .opening(let waiter) = connections[connection].state else {
       preconditionFailure("the connection was already open")
     }
-    if let asker {
-      waiters[asker].opening = nil
+    if let waiter {
+      waiters[waiter].opening = nil
     } else {
       originLinks.remove(connection, from: &origins[origin].orphans)
     }
@@ -79,7 +79,7 @@ extension PoolState {
     count(origin) { $0.closed[reason, default: 0] += 1 }
     origins[origin].connectionCount -= 1
     connections.remove(connection, leaving: PooledConnection())
-    settle(origin)
+    reclassify(origin)
   }
 
   mutating func unlinkIdle(_ connection: Int) {

@@ -13,14 +13,14 @@ extension PoolState {
     for waiter in tickets.sorted(by: { waiters[$0].serial < waiters[$1].serial }) {
       let origin = waiters[waiter].origin
       actions.append(.refuse(dequeue(waiter), .shuttingDown))
-      settle(origin)
+      reclassify(origin)
     }
-    while let origin = needless.first {
+    while let origin = orphaned.first {
       while let orphan = origins[origin].orphans.first { abandon(orphan, &actions) }
-      settle(origin)
+      reclassify(origin)
     }
-    while let oldest = idle.first { close(oldest, .shutdown, &actions) }
-    conclude(&actions)
+    while let oldest = idle.first { closeConnection(oldest, .shutdown, &actions) }
+    assignPlaces(&actions)
     return actions
   }
 

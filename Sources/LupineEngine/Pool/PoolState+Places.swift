@@ -4,22 +4,10 @@
 internal import LupineReactor
 internal import LupineWire
 
-/// The pool's state after descriptors have run out. It limits the opening of connections until descriptors are
-/// available again.
-struct Strain: Sendable {
-  /// The number of connections that may be started now.
-  var permits = 0
-  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
-  /// descriptors.
-  var retry: Instant?
-  /// The length of the latest pause, or zero if a descriptor has been available since.
-  var pause = Duration.zero
-}
-
 extension PoolState {
   /// Ends the processing of each event: opens connections for waiters as places permit, and forgets unused origins.
-  mutating func conclude(_ actions: inout [Action]) {
-    while let origin = hungry.first {
+  mutating func assignPlaces(_ actions: inout [Action]) {
+    while let origin = awaitingPlace.first {
       if hasPlace { actions.append(open(origin)) } else if !makeRoom(&actions) { break }
     }
     forgetUnused()
@@ -32,17 +20,17 @@ extension PoolState {
 
   private var hasPlace: Bool {
     guard connectionCount < limits.connectionsMax else { return false }
-    return strain.map { $0.permits > 0 } ?? true
+    return shortage.map { $0.permits > 0 } ?? true
   }
 
-  // Closes the connection that is needed least: the one idle for longest, or one being opened without an asker. Returns
+  // Closes the connection that is needed least: the one idle for longest, or one being opened without a waiter. Returns
   // false if there is none.
   private mutating func makeRoom(_ actions: inout [Action]) -> Bool {
     if let oldest = idle.first {
-      close(oldest, reasonToMakeRoom, &actions)
-    } else if let origin = needless.first, let orphan = origins[origin].orphans.first {
+      closeConnection(oldest, reasonToMakeRoom, &actions)
+    } else if let origin = orphaned.first, let orphan = origins[origin].orphans.first {
       abandon(orphan, &actions)
-      settle(origin)
+      reclassify(origin)
     } else {
       return false
     }
@@ -54,29 +42,29 @@ extension PoolState {
   /// Starts a pause after an opening has found no free descriptor. Other openings in progress may fail too; they don't
   /// start another pause.
   mutating func pauseOpening(_ now: Instant) {
-    guard waiters.count > 0, strain?.retry == nil else { return }
-    let before = strain?.pause ?? .zero
+    guard waiters.count > 0, shortage?.retry == nil else { return }
+    let before = shortage?.pause ?? .zero
     // If a connection can be closed, that ends this pause at once, so the pause isn't lengthened.
-    let wanted = idle.isEmpty && needless.isEmpty ? min(before * 2, PoolLimits.descriptorRetryMax) : before
+    let wanted = idle.isEmpty && orphaned.isEmpty ? min(before * 2, PoolLimits.descriptorRetryMax) : before
     let pause = max(wanted, PoolLimits.descriptorRetryMin)
-    strain = Strain(permits: 0, retry: now + pause, pause: pause)
+    shortage = DescriptorShortage(permits: 0, retry: now + pause, pause: pause)
   }
 
   /// Permits one more opening, because a descriptor is probably free.
   mutating func permitOpening() {
-    strain?.permits += 1
-    strain?.retry = nil
+    shortage?.permits += 1
+    shortage?.retry = nil
   }
 
   /// Relaxes the limit after an opening has obtained a descriptor. While waiters need more, each success permits two
   /// further openings.
-  mutating func relax() {
-    guard strain?.retry == nil else { return }
-    if hungry.isEmpty {
-      strain = nil
+  mutating func easeShortage() {
+    guard shortage?.retry == nil else { return }
+    if awaitingPlace.isEmpty {
+      shortage = nil
     } else {
-      strain?.permits += 2
-      strain?.pause = .zero
+      shortage?.permits += 2
+      shortage?.pause = .zero
     }
   }
 }

@@ -9,64 +9,67 @@ extension PoolState {
     lastWaiter += 1
     let waiter = waiters.insert(Waiter(serial: lastWaiter, exchange: exchange, origin: origin))
     queueLinks.append(waiter, to: &origins[origin].queue)
-    if origins[origin].firstUnattended == nil { origins[origin].firstUnattended = waiter }
+    if origins[origin].firstWithoutOpening == nil { origins[origin].firstWithoutOpening = waiter }
     return Ticket(serial: lastWaiter, slot: waiter)
   }
 
-  /// Removes a waiter from its queue. The connection being opened for it passes to the first unattended waiter, or
+  /// Removes a waiter from its queue. The connection being opened for it passes to the first waiter without one, or
   /// becomes an orphan.
   mutating func dequeue(_ waiter: Int) -> ExchangeID {
     let (exchange, origin, opening) = (waiters[waiter].exchange, waiters[waiter].origin, waiters[waiter].opening)
-    if origins[origin].firstUnattended == waiter { origins[origin].firstUnattended = queueLinks.next(after: waiter) }
+    if origins[origin].firstWithoutOpening == waiter {
+      origins[origin].firstWithoutOpening = queueLinks.next(after: waiter)
+    }
     queueLinks.remove(waiter, from: &origins[origin].queue)
     waiters.remove(waiter, leaving: Waiter())
     if let opening {
-      connections[opening].state = .opening(asker: nil)
-      if let heir = origins[origin].firstUnattended {
-        attend(heir, by: opening)
-        noteHeir(of: opening)
+      connections[opening].state = .opening(for: nil)
+      if let next = origins[origin].firstWithoutOpening {
+        assign(opening, to: next)
+        noteReassignment(of: opening)
       } else {
         originLinks.append(opening, to: &origins[origin].orphans)
       }
     }
-    if waiters.count == 0 { strain = nil }
+    if waiters.count == 0 { shortage = nil }
     return exchange
   }
 
-  /// Assigns a connection that is being opened to the first unattended waiter.
-  mutating func attend(_ waiter: Int, by opening: Int) {
+  /// Assigns a connection that is being opened to the first waiter without one.
+  mutating func assign(_ opening: Int, to waiter: Int) {
     waiters[waiter].opening = opening
-    connections[opening].state = .opening(asker: waiter)
-    origins[waiters[waiter].origin].firstUnattended = queueLinks.next(after: waiter)
+    connections[opening].state = .opening(for: waiter)
+    origins[waiters[waiter].origin].firstWithoutOpening = queueLinks.next(after: waiter)
   }
 
-  /// Prepares for serving the queue's first waiter with the connection that `asker` requested. The connection being
-  /// opened for the first waiter passes to `asker`.
-  mutating func giveOpeningOfFirst(to asker: Int) {
-    guard let first = origins[waiters[asker].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
-    // If the asker itself is the first, it has no other opening now.
-    waiters[asker].opening = nil
+  /// Prepares for serving the queue's first waiter with the connection that `waiter` requested. The connection being
+  /// opened for the first waiter passes to `waiter`.
+  mutating func giveOpeningOfFirst(to waiter: Int) {
+    guard let first = origins[waiters[waiter].origin].queue.first else { preconditionFailure("a waiter isn't queued") }
+    // If the waiter itself is the first, it has no other opening now.
+    waiters[waiter].opening = nil
     guard let opening = waiters[first].opening else { return }
     waiters[first].opening = nil
-    waiters[asker].opening = opening
-    connections[opening].state = .opening(asker: asker)
-    noteHeir(of: opening)
+    waiters[waiter].opening = opening
+    connections[opening].state = .opening(for: waiter)
+    noteReassignment(of: opening)
   }
 
-  /// Updates the queue after the opening for `waiter` has failed, while `waiter` keeps its place. The last attended
-  /// waiter passes its opening to `waiter` and becomes the first unattended one. Returns the exchange that has no
-  /// opening now.
-  mutating func unattend(_ waiter: Int) -> ExchangeID {
+  /// Updates the queue after the opening for `waiter` has failed, while `waiter` keeps its place. The last waiter
+  /// with an opening passes it to `waiter` and becomes the first without one. Returns the exchange of that waiter.
+  mutating func withdrawOpening(from waiter: Int) -> ExchangeID {
     let origin = waiters[waiter].origin
-    let before = origins[origin].firstUnattended.map { queueLinks.previous(before: $0) } ?? origins[origin].queue.last
-    guard let last = before else { preconditionFailure("a waiter isn't queued") }
+    let first = origins[origin].firstWithoutOpening
+    guard let last = first.map({ queueLinks.previous(before: $0) }) ?? origins[origin].queue.last else {
+      preconditionFailure("a waiter isn't queued")
+    }
     if last != waiter, let opening = waiters[last].opening {
       waiters[last].opening = nil
       waiters[waiter].opening = opening
-      connections[opening].state = .opening(asker: waiter)
-      noteHeir(of: opening)
+      connections[opening].state = .opening(for: waiter)
+      noteReassignment(of: opening)
     }
-    origins[origin].firstUnattended = last
+    origins[origin].firstWithoutOpening = last
     return waiters[last].exchange
   }
 
@@ -81,8 +84,8 @@ extension PoolState {
 
   /// Removes origins that can't be used again, and unused origins beyond the limit.
   mutating func forgetUnused() {
-    while let origin = spent.first {
-      standingLinks.remove(origin, from: &spent)
+    while let origin = disposable.first {
+      standingLinks.remove(origin, from: &disposable)
       forget(origin)
     }
     while origins.count > limits.originsRememberedMax, let origin = dormant.first {
@@ -97,24 +100,24 @@ extension PoolState {
   }
 
   /// Updates the lists of origins after this origin's waiters or connections have changed.
-  mutating func settle(_ origin: Int) {
+  mutating func reclassify(_ origin: Int) {
     let hasRoom = origins[origin].connectionCount < limits.connectionsPerOriginMax
-    hungry.set(origin, to: hasRoom ? origins[origin].firstUnattended.map { waiters[$0].serial } : nil)
+    awaitingPlace.set(origin, to: hasRoom ? origins[origin].firstWithoutOpening.map { waiters[$0].serial } : nil)
     let standing = origins[origin].presentStanding
     let before = origins[origin].standing
     guard standing != before else { return }
     origins[origin].standing = standing
     switch before {
     case .used: break
-    case .needless: standingLinks.remove(origin, from: &needless)
+    case .orphaned: standingLinks.remove(origin, from: &orphaned)
     case .dormant: standingLinks.remove(origin, from: &dormant)
-    case .spent: standingLinks.remove(origin, from: &spent)
+    case .disposable: standingLinks.remove(origin, from: &disposable)
     }
     switch standing {
     case .used: break
-    case .needless: standingLinks.append(origin, to: &needless)
+    case .orphaned: standingLinks.append(origin, to: &orphaned)
     case .dormant: standingLinks.append(origin, to: &dormant)
-    case .spent: standingLinks.append(origin, to: &spent)
+    case .disposable: standingLinks.append(origin, to: &disposable)
     }
   }
 }

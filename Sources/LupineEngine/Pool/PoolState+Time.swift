@@ -6,7 +6,7 @@ internal import LupineWire
 extension PoolState {
   /// The time at which `expire` must be called, or nil. Each event may change it.
   var nextDeadline: Instant? {
-    var next = strain?.retry
+    var next = shortage?.retry
     if let oldest = idle.first, case .idle(let until) = connections[oldest].state { next = min(next ?? until, until) }
     if let oldest = aging.first { next = min(next ?? connections[oldest].end, connections[oldest].end) }
     return next
@@ -16,19 +16,19 @@ extension PoolState {
   mutating func expire(now: Instant) -> [Action] {
     var actions: [Action] = []
     closeExpired(now, &actions)
-    if let retry = strain?.retry, retry <= now { permitOpening() }
-    conclude(&actions)
+    if let retry = shortage?.retry, retry <= now { permitOpening() }
+    assignPlaces(&actions)
     return actions
   }
 
   /// Closes idle connections that have exceeded their idle time or age. Busy ones are checked when they are released.
   mutating func closeExpired(_ now: Instant, _ actions: inout [Action]) {
     while let oldest = idle.first, case .idle(let until) = connections[oldest].state, until <= now {
-      close(oldest, .idleTimeout, &actions)
+      closeConnection(oldest, .idleTimeout, &actions)
     }
     while let oldest = aging.first, connections[oldest].end <= now {
       unwatchAge(oldest)
-      if case .idle = connections[oldest].state { close(oldest, .ageLimit, &actions) }
+      if case .idle = connections[oldest].state { closeConnection(oldest, .ageLimit, &actions) }
     }
   }
 

@@ -16,7 +16,7 @@ internal import LupineWire
 /// each. The caller must execute the returned actions in order, before it reports the next event.
 struct PoolState: Sendable {
   /// The answer to an exchange that needs a connection.
-  enum Grant: Equatable {
+  enum Acquisition: Equatable {
     /// The exchange uses this idle connection.
     case use(ConnectionID)
     /// The exchange waits. The ticket cancels the wait. The actions may open a connection, or already give one to the
@@ -26,7 +26,7 @@ struct PoolState: Sendable {
     case refused(Refusal)
   }
 
-  /// What happens to a connection that has been opened or released.
+  /// The next use of a connection that has been opened or released.
   enum Released: Equatable {
     /// The connection becomes idle.
     case idle
@@ -87,19 +87,19 @@ struct PoolState: Sendable {
   var aging = LinkedLists.List()
   var agingLinks = LinkedLists()
   /// The origins of each standing except `used`. The origin that has had the standing longest is first.
-  var needless = LinkedLists.List()
+  var orphaned = LinkedLists.List()
   var dormant = LinkedLists.List()
-  var spent = LinkedLists.List()
+  var disposable = LinkedLists.List()
   var standingLinks = LinkedLists()
 
-  /// The origins whose first unattended waiter lacks a place or a descriptor, ranked by that waiter's serial number.
+  /// The origins with a waiter that lacks a place or a descriptor, ranked by the first such waiter's serial number.
   ///
   /// After each event either there are none, or there are no idle connections and no orphans that could make room.
-  var hungry = RankedSlots()
-  /// Openings whose asker has changed since the last `takeInherited`.
-  private var inherited: [ConnectionID] = []
+  var awaitingPlace = RankedSlots()
+  /// The openings that have passed to another waiter since the last `takeReassigned`.
+  private var reassigned: [ConnectionID] = []
   /// Limits the opening of connections after descriptors have run out; nil otherwise.
-  var strain: Strain?
+  var shortage: DescriptorShortage?
   /// The total counters that can't be derived from the lists.
   var total = ConnectionCounters()
 
@@ -112,11 +112,11 @@ struct PoolState: Sendable {
 
   /// Requests a connection for an exchange. Prefers the most recently used idle connection, because it is least likely
   /// to be stale.
-  mutating func acquire(_ key: PoolKey, for exchange: ExchangeID, now: Instant) -> Grant {
+  mutating func acquire(_ key: PoolKey, for exchange: ExchangeID, now: Instant) -> Acquisition {
     guard !isShuttingDown else { return .refused(.shuttingDown) }
     let known = slots[key]
     if let known, let newest = origins[known].idle.last, connections[newest].isFit(now) {
-      take(newest)
+      useIdle(newest)
       return .use(id(of: newest))
     }
     guard waiters.count < limits.waitersMax else { return .refused(.tooManyWaiters(limits.waitersMax)) }
@@ -126,12 +126,12 @@ struct PoolState: Sendable {
     if !origins[origin].idle.isEmpty {
       closeExpired(now, &actions)
       if let newest = origins[origin].idle.last {
-        take(newest)
+        useIdle(newest)
         actions.append(.use(id(of: newest), by: dequeue(ticket.slot)))
       }
     }
-    settle(origin)
-    conclude(&actions)
+    reclassify(origin)
+    assignPlaces(&actions)
     return .wait(ticket, actions)
   }
 
@@ -139,32 +139,32 @@ struct PoolState: Sendable {
   mutating func opened(_ id: ConnectionID, now: Instant) -> Released {
     let connection = slot(of: id)
     let origin = connections[connection].origin
-    guard case .opening(let asker) = connections[connection].state else {
+    guard case .opening(let waiter) = connections[connection].state else {
       preconditionFailure("\(id) was opened twice")
     }
     count(origin) {
       $0.opening -= 1
       $0.created += 1
     }
-    if let asker {
-      giveOpeningOfFirst(to: asker)
+    if let waiter {
+      giveOpeningOfFirst(to: waiter)
     } else {
       originLinks.remove(connection, from: &origins[origin].orphans)
     }
     connections[connection].state = .busy
     if let age = limits.connectionAgeMax { watchAge(connection, until: now + age) }
-    relax()
-    settle(origin)
+    easeShortage()
+    reclassify(origin)
     return free(connection, now)
   }
 
   /// Handles a connection that couldn't be opened.
   ///
-  /// The asker fails if it still waits. But if descriptors have run out, it continues to wait.
+  /// The waiter fails if it still waits. But if descriptors have run out, it continues to wait.
   mutating func openingFailed(_ id: ConnectionID, because failure: OpeningFailure, now: Instant) -> [Action] {
     let connection = slot(of: id)
     let origin = connections[connection].origin
-    guard case .opening(let asker) = connections[connection].state else {
+    guard case .opening(let waiter) = connections[connection].state else {
       preconditionFailure("\(id) was already open")
     }
     count(origin) { $0.openingsFailed += 1 }
@@ -173,13 +173,13 @@ struct PoolState: Sendable {
     switch failure {
     case .unreachable:
       permitOpening()
-      if let asker { actions.append(.fail(dequeue(asker))) }
+      if let waiter { actions.append(.fail(dequeue(waiter))) }
     case .outOfDescriptors:
-      if let asker { actions.append(.wait(unattend(asker))) }
+      if let waiter { actions.append(.wait(withdrawOpening(from: waiter))) }
       pauseOpening(now)
     }
-    settle(origin)
-    conclude(&actions)
+    reclassify(origin)
+    assignPlaces(&actions)
     return actions
   }
 
@@ -192,8 +192,8 @@ struct PoolState: Sendable {
     }
     guard let reason = reason ?? reasonToRetire(connection, now) else { return free(connection, now) }
     var actions: [Action] = []
-    close(connection, reason, &actions)
-    conclude(&actions)
+    closeConnection(connection, reason, &actions)
+    assignPlaces(&actions)
     return .actions(actions)
   }
 
@@ -205,7 +205,7 @@ struct PoolState: Sendable {
     }
     remove(connection, .upgraded)
     var actions: [Action] = []
-    conclude(&actions)
+    assignPlaces(&actions)
     return actions
   }
 
@@ -214,8 +214,8 @@ struct PoolState: Sendable {
     let connection = slot(of: id)
     guard case .idle = connections[connection].state else { preconditionFailure("\(id) was evicted but isn't idle") }
     var actions: [Action] = []
-    close(connection, reason, &actions)
-    conclude(&actions)
+    closeConnection(connection, reason, &actions)
+    assignPlaces(&actions)
     return actions
   }
 
@@ -228,26 +228,26 @@ struct PoolState: Sendable {
     let opening = waiters[ticket.slot].opening
     _ = dequeue(ticket.slot)
     var actions: [Action] = []
-    if let opening, case .opening(asker: nil) = connections[opening].state { abandon(opening, &actions) }
-    settle(origin)
-    conclude(&actions)
+    if let opening, case .opening(for: nil) = connections[opening].state { abandon(opening, &actions) }
+    reclassify(origin)
+    assignPlaces(&actions)
     return actions
   }
 
   /// Returns the exchange on whose behalf the connection is being opened, if one waits for it.
-  func asker(of id: ConnectionID) -> ExchangeID? {
-    guard case .opening(let asker?) = connections[slot(of: id)].state else { return nil }
-    return waiters[asker].exchange
+  func waiter(of id: ConnectionID) -> ExchangeID? {
+    guard case .opening(let waiter?) = connections[slot(of: id)].state else { return nil }
+    return waiters[waiter].exchange
   }
 
-  /// Records that the asker of an opening has changed.
-  mutating func noteHeir(of opening: Int) { inherited.append(id(of: opening)) }
+  /// Records that an opening has passed to another waiter.
+  mutating func noteReassignment(of opening: Int) { reassigned.append(id(of: opening)) }
 
-  /// Returns the connections whose asker has changed since the last call. Some may be open or gone already.
-  mutating func takeInherited() -> [ConnectionID] {
-    if inherited.isEmpty { return [] }
-    defer { inherited = [] }
-    return inherited
+  /// Returns the openings that have passed to another waiter since the last call. Some may be open or gone already.
+  mutating func takeReassigned() -> [ConnectionID] {
+    if reassigned.isEmpty { return [] }
+    defer { reassigned = [] }
+    return reassigned
   }
 
   /// Whether the connection serves no exchange and is promised to none.
@@ -263,20 +263,20 @@ struct PoolState: Sendable {
     var actions: [Action] = []
     guard let first = origins[origin].queue.first else {
       rest(connection, now, &actions)
-      conclude(&actions)
+      assignPlaces(&actions)
       return actions.isEmpty ? .idle : .actions(actions)
     }
     // An earlier waiter of another origin that lacks a place comes first; closing the connection makes room for it. But
     // a new connection serves one exchange before that.
-    if let serial = hungry.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
-      close(connection, reasonToMakeRoom, &actions)
-      conclude(&actions)
+    if let serial = awaitingPlace.lowest, serial < waiters[first].serial, connections[connection].uses > 0 {
+      closeConnection(connection, reasonToMakeRoom, &actions)
+      assignPlaces(&actions)
       return .actions(actions)
     }
     let exchange = dequeue(first)
     countUse(connection)
-    settle(origin)
-    conclude(&actions)
+    reclassify(origin)
+    assignPlaces(&actions)
     guard !actions.isEmpty else { return .use(by: exchange) }
     return .actions([.use(id(of: connection), by: exchange)] + actions)
   }
@@ -287,14 +287,14 @@ struct PoolState: Sendable {
     originLinks.append(connection, to: &origins[origin].idle)
     idleLinks.append(connection, to: &idle)
     if origins[origin].idle.count > limits.idlePerOriginMax, let oldest = origins[origin].idle.first {
-      close(oldest, .idleLimit, &actions)
+      closeConnection(oldest, .idleLimit, &actions)
     } else if idle.count > limits.idleMax, let oldest = idle.first {
-      close(oldest, .idleLimit, &actions)
+      closeConnection(oldest, .idleLimit, &actions)
     }
   }
 
   // Gives an idle connection to an exchange.
-  private mutating func take(_ connection: Int) {
+  private mutating func useIdle(_ connection: Int) {
     unlinkIdle(connection)
     connections[connection].state = .busy
     countUse(connection)

@@ -3,16 +3,6 @@
 
 internal import LupineWire
 
-/// The next step of a handshake with a proxy.
-enum ProxyStep: Sendable, Equatable {
-  /// All given bytes were used, and the reply is incomplete.
-  case needMoreBytes
-  /// Send these bytes, then continue to receive.
-  case send([UInt8])
-  /// The tunnel is open. Bytes after the cursor come from the destination.
-  case done
-}
-
 /// The handshake with a proxy until the tunnel is open.
 ///
 /// Send `opening`, then pass received bytes to `receive` until it returns `.done`. After an error, close the

@@ -48,7 +48,7 @@ extension ProxySettings {
 /// The evaluated `ProxySettings`, so that requests don't read the environment.
 public struct ProxyRules: Sendable, Hashable {
   // A malformed variable fails only the requests that would use it. Sending them directly could expose to the network
-  // what the proxy was to hide.
+  // data that the proxy should hide.
   private let http: Result<Proxy, ProxyError>?
   private let https: Result<Proxy, ProxyError>?
   private let bypass: ProxyBypass

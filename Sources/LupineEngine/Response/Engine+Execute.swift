@@ -32,22 +32,23 @@ extension Engine {
   /// none if it is nil.
   ///
   /// A response with any status is a success, including 404 and 500. Cancelling the task ends the exchange with
-  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` are held in memory,
+  /// `.cancelled`. If the caller reads the body slowly, at most `EngineConfiguration.windowBytes` wait in memory,
   /// and the server has to wait.
   public func execute(
     _ request: EngineRequest, redirects: RedirectRule? = nil
   ) async throws(EngineError) -> EngineResponse {
     var request = request
+    var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []
     while true {
       let channel = ResponseChannel(
-        request, redirects: redirects, earlier: metrics, windowBytes: configuration.windowBytes)
+        request, chain, earlier: metrics, windowBytes: configuration.windowBytes)
       let (head, next) = try await channel.begin(on: self)
       guard let next else {
         return EngineResponse(uri: request.uri, head: head, body: ResponseBody(channel))
       }
       metrics = await channel.finalMetrics()
-      request = try next.get().spending(metrics)
+      request = chain.follow(try next.get(), after: metrics[metrics.endIndex - 1])
     }
   }
 
@@ -61,11 +62,11 @@ extension Engine {
   ) async throws(EngineError) -> CollectedResponse {
     var request = request
     if request.bodyBytesMax == .max { request.bodyBytesMax = Self.collectedBytesMax }
+    var chain = RedirectChain(redirects, total: request.timeouts.total)
     var metrics: [ExchangeMetrics] = []
     while true {
       let collector = ResponseCollector(
-        on: shard(for: request.uri.origin),
-        redirecting: redirects.map { .init(rule: $0, request: request, count: metrics.count) })
+        on: shard(for: request.uri.origin), redirecting: redirects == nil ? nil : .init(chain: chain, request: request))
       let (result, measured) = await collector.run(request, by: self)
       metrics.append(measured)
       let response = try result.get()
@@ -73,17 +74,7 @@ extension Engine {
         return CollectedResponse(
           uri: request.uri, head: response.head, body: response.body, trailers: response.trailers, metrics: metrics)
       }
-      request = try next.get().spending(metrics)
+      request = chain.follow(try next.get(), after: measured)
     }
-  }
-}
-
-extension EngineRequest {
-  /// Returns the request with the total time that the earlier requests have left.
-  fileprivate func spending(_ earlier: [ExchangeMetrics]) -> EngineRequest {
-    guard let total = timeouts.total, let last = earlier.last, let end = last.end else { return self }
-    var request = self
-    request.timeouts.total = max(.zero, total - (end - last.start))
-    return request
   }
 }

@@ -1,12 +1,10 @@
 // ResponseBody: a response's body as an asynchronous sequence.
 
-/// The body of a response, in pieces of any size.
+/// The body of a response, in pieces of any size but 0.
 ///
 /// It can be iterated once, by one task at a time. Releasing it before its end ends the exchange: the connection is
 /// kept if little remains to be read, and closed otherwise.
 public struct ResponseBody: AsyncSequence, Sendable {
-  /// A piece, never empty.
-  public typealias Element = [UInt8]
   /// The error that made the body incomplete.
   public typealias Failure = EngineError
 

@@ -3,7 +3,7 @@
 
 internal import Synchronization
 
-/// Delivers one response piece by piece, and grants credit to the exchange as the reader takes pieces.
+/// Delivers one response piece by piece, and extends the exchange's window as the reader takes pieces.
 final class ResponseChannel: ResponseSink {
   typealias Next = Result<EngineRequest, EngineError>
 
@@ -17,8 +17,8 @@ final class ResponseChannel: ResponseSink {
     var isCancelled = false
     /// The engine, kept until the exchange ends, so that the body can be read after the caller has released the engine.
     var engine: Engine?
-    var held: [UInt8] = []
-    /// The number of bytes that the reader has taken and for which no credit has been granted yet.
+    var buffered: [UInt8] = []
+    /// The number of bytes that the reader has taken since the window was last extended.
     var takenCount = 0
     var ending: Ending?
     var metrics: [ExchangeMetrics]
@@ -28,16 +28,15 @@ final class ResponseChannel: ResponseSink {
   }
 
   private let request: EngineRequest
-  private let redirects: RedirectRule?
-  private let redirectCount: Int
+  private let chain: RedirectChain
   private let windowBytes: Int
   private let state: Mutex<State>
 
-  /// Creates a channel. `earlier` has the metrics of the requests that were redirected to this one.
-  init(_ request: EngineRequest, redirects: RedirectRule?, earlier: [ExchangeMetrics], windowBytes: Int) {
+  /// Creates a channel. `chain` has the redirects that led to this request, and `earlier` the metrics of the requests
+  /// before it.
+  init(_ request: EngineRequest, _ chain: RedirectChain, earlier: [ExchangeMetrics], windowBytes: Int) {
     self.request = request
-    self.redirects = redirects
-    redirectCount = earlier.count
+    self.chain = chain
     self.windowBytes = windowBytes
     state = Mutex(State(metrics: earlier))
   }
@@ -53,7 +52,7 @@ final class ResponseChannel: ResponseSink {
           state.headWaiter = continuation
           state.engine = engine
         }
-        let handle = engine.submit(request, to: self, credit: windowBytes)
+        let handle = engine.submit(request, to: self, windowBytes: windowBytes)
         let isCancelled = state.withLock { state in
           state.handle = handle
           return state.isCancelled
@@ -67,19 +66,18 @@ final class ResponseChannel: ResponseSink {
   /// Returns the next piece, or nil at the end.
   func next() async throws(EngineError) -> [UInt8]? {
     while true {
-      let (piece, ending, grant) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
+      let (piece, ending, used) = state.withLock { state -> ([UInt8], Ending?, (ExchangeHandle, Int)?) in
         var piece: [UInt8] = []
-        swap(&piece, &state.held)
+        swap(&piece, &state.buffered)
         state.takenCount += piece.count
-        // Credit is granted for half of the window at a time, so that reading small pieces doesn't send a message for
-        // each.
+        // The window is extended by half at a time, so that reading small pieces doesn't send a message for each.
         guard state.takenCount * 2 >= windowBytes, state.ending == nil, let handle = state.handle else {
           return (piece, state.ending, nil)
         }
         defer { state.takenCount = 0 }
         return (piece, nil, (handle, state.takenCount))
       }
-      if let (handle, count) = grant { handle.grant(count) }
+      if let (handle, count) = used { handle.extendWindow(by: count) }
       if !piece.isEmpty { return piece }
       switch ending {
       case .complete: return nil
@@ -93,7 +91,7 @@ final class ResponseChannel: ResponseSink {
     await cancelling {
       await withCheckedContinuation { continuation in
         let isThere = state.withLock { state in
-          guard state.held.isEmpty, state.ending == nil else { return true }
+          guard state.buffered.isEmpty, state.ending == nil else { return true }
           precondition(state.bodyWaiter == nil, "two tasks read the same response body at once")
           state.bodyWaiter = continuation
           return false
@@ -133,7 +131,7 @@ final class ResponseChannel: ResponseSink {
   /// Returns the error for a body that exceeds the reader's limit.
   func tooLarge(_ bytesMax: Int) -> EngineError {
     EngineError(
-      .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), delivery: .responseBegan)
+      .bodyTooLarge, .receive, request.uri.origin, cause: .maximum(bytesMax), progress: .responseBegan)
   }
 
   private func cancelling<Value: Sendable>(_ body: () async -> Value) async -> Value {
@@ -149,7 +147,7 @@ final class ResponseChannel: ResponseSink {
   // MARK: The loop's side
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let next = redirects.flatMap { $0.target(of: head, for: request, count: redirectCount) }
+    let next = chain.outcome(of: head, to: request)
     let waiter = state.withLock { state in
       state.headWaiter.take()
     }
@@ -159,7 +157,7 @@ final class ResponseChannel: ResponseSink {
 
   func receive(body bytes: borrowing Span<UInt8>) {
     let waiter = state.withLock { state in
-      state.held.append(copying: bytes, 0..<bytes.count)
+      state.buffered.append(copying: bytes, 0..<bytes.count)
       return state.bodyWaiter.take()
     }
     waiter?.resume()

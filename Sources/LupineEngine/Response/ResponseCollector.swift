@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Collects a response in memory and resumes its caller once.
 final class ResponseCollector: ResponseSink {
-  /// A complete response, with the redirected request if the redirect is to be followed.
+  /// A complete response, with the next request if the redirect should be followed.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]
@@ -24,11 +24,10 @@ final class ResponseCollector: ResponseSink {
     var continuation: CheckedContinuation<Void, Never>?
   }
 
-  /// The rule for redirects, with the request to which it applies and the number of redirects so far.
+  /// The redirects that led to the request, and the request.
   struct Redirecting {
-    let rule: RedirectRule
+    let chain: RedirectChain
     let request: EngineRequest
-    let count: Int
   }
 
   private let redirecting: Redirecting?
@@ -68,7 +67,7 @@ final class ResponseCollector: ResponseSink {
   }
 
   func receive(head: ResponseHead) -> BodyDisposition {
-    let next = redirecting.flatMap { $0.rule.target(of: head, for: $0.request, count: $0.count) }
+    let next = redirecting.flatMap { $0.chain.outcome(of: head, to: $0.request) }
     state.withLock { state in
       state.head = head
       if let next { state.next = next }
@@ -96,19 +95,5 @@ final class ResponseCollector: ResponseSink {
     }
     guard let continuation else { return }
     if isOnLoop { continuation.resume() } else { shard.resumptions.resume(continuation) }
-  }
-}
-
-extension RedirectRule {
-  /// Returns the request that a response redirects to, or the error if the redirect can't be followed. Returns nil if
-  /// the response is final.
-  func target(
-    of head: ResponseHead, for request: EngineRequest, count: Int
-  ) -> Result<EngineRequest, EngineError>? {
-    do throws(EngineError) {
-      return try next(after: head, to: request, count: count).map { .success($0) }
-    } catch {
-      return .failure(error)
-    }
   }
 }

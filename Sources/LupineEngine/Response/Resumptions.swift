@@ -19,7 +19,7 @@ final class Resumptions: Sendable {
   private let state = Mutex(State())
 
   /// Starts an iteration: `resume` collects tasks from now on.
-  func open() { state.withLock { $0.isOpen = true } }
+  func beginIteration() { state.withLock { $0.isOpen = true } }
 
   /// Resumes a task at the end of the iteration, or at once outside of an iteration.
   func resume(_ continuation: CheckedContinuation<Void, Never>) {
@@ -31,7 +31,7 @@ final class Resumptions: Sendable {
   }
 
   /// Ends an iteration: resumes the collected tasks.
-  func close() {
+  func endIteration() {
     let continuations = state.withLock { state in
       state.isOpen = false
       var taken: [CheckedContinuation<Void, Never>] = []

@@ -7,7 +7,7 @@
 enum ReplayRule {
   static func allows(_ error: EngineError, isIdempotent: Bool, hasReplayableBody: Bool) -> Bool {
     guard error.wasReused, error.code == .connectionLost, hasReplayableBody else { return false }
-    switch error.delivery {
+    switch error.progress {
     case .nothingSent: return true
     case .sent: return isIdempotent
     case .responseBegan: return false

@@ -21,15 +21,15 @@ struct Buffers {
   private var heads: [[UInt8]] = []
 
   /// Returns a read buffer of `byteCount` bytes, or of `bulkByteCount` bytes if `count` is larger. The caller owns the
-  /// buffer until `put`, so a nested use gets a different one.
-  mutating func take(_ count: Int = byteCount) -> [UInt8] {
+  /// buffer until `giveBack`, so a nested use gets a different one.
+  mutating func borrow(_ count: Int = byteCount) -> [UInt8] {
     count > Self.byteCount
       ? bulk.take() ?? [UInt8](repeating: 0, count: Self.bulkByteCount)
       : free.popLast() ?? [UInt8](repeating: 0, count: Self.byteCount)
   }
 
   /// Keeps a read buffer for reuse. Ignores an empty array.
-  mutating func put(_ buffer: consuming [UInt8]) {
+  mutating func giveBack(_ buffer: consuming [UInt8]) {
     if buffer.count == Self.bulkByteCount {
       bulk = buffer
     } else if !buffer.isEmpty, free.count < Self.freeCountMax {
@@ -38,7 +38,7 @@ struct Buffers {
   }
 
   /// Returns an empty buffer for a head.
-  mutating func takeHead() -> [UInt8] {
+  mutating func borrowHead() -> [UInt8] {
     if let buffer = heads.popLast() { return buffer }
     var buffer: [UInt8] = []
     buffer.reserveCapacity(512)
@@ -46,7 +46,7 @@ struct Buffers {
   }
 
   /// Keeps a head buffer for reuse, unless it is too large or there are enough.
-  mutating func putHead(_ buffer: consuming [UInt8]) {
+  mutating func giveBackHead(_ buffer: consuming [UInt8]) {
     if heads.count < Self.headCountMax, 1...Self.headBytesMax ~= buffer.capacity { heads.append(buffer) }
   }
 }

@@ -27,15 +27,15 @@ final class Inbox: Sendable {
     }
   }
 
-  /// Closes the inbox when the shard takes no more commands. Refuses the pending commands and all later ones.
-  func close() {
+  /// Called when the shard takes no more commands. Refuses the pending commands and all later ones.
+  func stopAccepting() {
     isClosed.store(true, ordering: .sequentiallyConsistent)
     refuseAll()
   }
 
   private func refuseAll() {
     var commands: [ShardCommand] = []
-    mailbox.take(into: &commands)
+    mailbox.drain(into: &commands)
     for command in commands { refuse(command) }
   }
 
@@ -48,7 +48,7 @@ final class Inbox: Sendable {
       submission.sink.finish(.failure(EngineError(.shutDown, .setup, submission.request.uri.origin)), metrics)
     case .count(let completion): completion(PoolCounters())
     case .shutDown(_, let completion): completion?()
-    case .cancel, .setPaused, .grant, .discardBody, .bodyReady, .resolved: break
+    case .cancel, .setPaused, .extendWindow, .discardBody, .bodyReady, .resolved: break
     }
   }
 
@@ -57,7 +57,7 @@ final class Inbox: Sendable {
     exchangeCount.add(1, ordering: .relaxed).newValue
   }
 
-  func take(into commands: inout [ShardCommand]) {
-    mailbox.take(into: &commands)
+  func drain(into commands: inout [ShardCommand]) {
+    mailbox.drain(into: &commands)
   }
 }

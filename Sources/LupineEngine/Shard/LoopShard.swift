@@ -30,8 +30,8 @@ actor LoopShard: LoopHandler {
   func gather() -> Bool { shard.gather() }
 
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
-    resumptions.open()
-    defer { resumptions.close() }
+    resumptions.beginIteration()
+    defer { resumptions.endIteration() }
     return shard.turn(events, fetched: fetched, now: now)
   }
 }

@@ -46,11 +46,11 @@ extension Shard {
       case .opening(let id):
         if let opening = openings[id] { expire(opening) }
       case .connection(let id):
-        guard let connection = connection(id) else { continue }
+        guard let connection = connections[id] else { continue }
         connection.armedDeadline = nil
         expire(connection)
       case .pool:
-        poolDeadline = nil
+        poolWork.deadline = nil
         perform(pool.expire(now: now))
         watchPool()
       }

@@ -21,18 +21,18 @@ extension Shard {
       // The connection's deadline no longer covers the exchange.
       rearm(exchange)
     } else {
-      finishDiscarded(exchange)
+      endDiscarded(exchange)
     }
   }
 
-  private func finishDiscarded(_ exchange: Exchange) {
+  private func endDiscarded(_ exchange: Exchange) {
     exchange.metrics.responseEnd = now
-    finish(exchange, .success(Fields()))
+    endExchange(exchange, .success(Fields()))
   }
 
-  /// Drains the bytes that were held back before the body was found unwanted.
-  func drainKept(_ connection: Connection) {
-    // The poller didn't watch the connection while it was held, so more bytes may be waiting.
+  /// Drains the bytes that were received during a pause, before the body was found unwanted.
+  func drainUnread(_ connection: Connection) {
+    // The poller didn't watch the connection during the pause, so more bytes may be waiting.
     connection.mayHoldMore = true
     var unread: [UInt8] = []
     swap(&unread, &connection.unread)
@@ -88,7 +88,7 @@ extension Shard {
     guard case .draining(let draining) = connection.use else { return }
     release(connection, closing: reason)
     // The exchange may have been cancelled in the meantime.
-    if let exchange = draining.exchange, !exchange.hasEnded { finishDiscarded(exchange) }
+    if let exchange = draining.exchange, !exchange.hasEnded { endDiscarded(exchange) }
   }
 
   /// Handles a connection without an exchange that has failed, or whose peer closed it or sent unsolicited bytes.

@@ -16,6 +16,9 @@ extension Shard {
     let origin = opening.key.origin
     trace(.connectionStarted(connection: UInt64(id.serial), origin: origin, exchange: exchange.id))
     if let path = origin.socketPath ?? configuration.socketPath { return connect(opening, socketPath: path) }
+    if opening.key.route.proxy != nil, !configuration.addressPolicy.allowsProxies {
+      return fail(opening, .addressRefused, cause: .refusal(.proxy))
+    }
     switch opening.key.route {
     case .tunnel(let proxy) where proxy.scheme == .socks5:
       resolve(opening, origin.host, port: origin.port, .resolvingDestination)
@@ -49,8 +52,15 @@ extension Shard {
   func resolved(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
     if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
     switch result {
-    case .success(let addresses):
-      trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: addresses))
+    case .success(let found):
+      trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: found))
+      // Judged here, where sockets get their addresses, so that no second lookup comes between.
+      let addresses: [SocketAddress]
+      do {
+        addresses = try configuration.addressPolicy.permitted(found)
+      } catch {
+        return fail(opening, .addressRefused, cause: .refusal(error))
+      }
       if case .resolvingDestination = opening.state, let proxy = opening.key.route.proxy {
         opening.destination = addresses[0]
         return resolve(opening, proxy.host, port: proxy.port, .resolving)
@@ -88,7 +98,7 @@ extension Shard {
           try attempt(address, opening)
         } catch {
           note(error, opening)
-          if error.isQueueFull, address.socketPath != nil, asker(of: opening) != nil {
+          if error.isQueueFull, address.socketPath != nil, waiter(of: opening) != nil {
             order.attemptPostponed(address, until: now + Self.queueFullPause)
           } else {
             order.attemptFailed(now: now)
@@ -111,12 +121,10 @@ extension Shard {
   private func attempt(_ address: SocketAddress, _ opening: Opening) throws(SystemError) {
     trace(.addressTried(connection: UInt64(opening.id.serial), address: address))
     let candidate = try network.connect(to: address, options: configuration.socket)
-    // The highest bit keeps these tokens apart from connections' identifiers.
-    candidateCount += 1
-    let token = candidateCount | 1 << 63
+    let token = openings.makeToken()
     try network.watch(candidate.number, .writable, token: token)
     opening.candidates[token] = candidate
-    candidates[token] = opening.id
+    openings.add(token, connectingFor: opening.id)
   }
 
   private func note(_ error: SystemError, _ opening: Opening) {
@@ -125,8 +133,8 @@ extension Shard {
   }
 
   /// Continues an opening when one of its sockets has connected or has failed to connect.
-  func finishConnecting(_ opening: Opening, token: UInt64) {
-    candidates[token] = nil
+  func continueConnecting(_ opening: Opening, token: UInt64) {
+    openings.remove(token)
     guard case .connecting(var order) = opening.state,
       let socket = opening.candidates.removeValue(forKey: token)
     else { return }
@@ -151,7 +159,7 @@ extension Shard {
   func beginTLS(_ opening: Opening, _ socket: any StreamSocket) {
     guard let tls = opening.key.tls else {
       opening.transport = Transport(socket, tls: nil)
-      return finish(opening)
+      return completeOpening(opening)
     }
     opening.times.tlsStart = now
     enter(opening, .handshaking)
@@ -175,8 +183,8 @@ extension Shard {
   }
 
   private func continueHandshake(_ opening: Opening) {
-    var ciphertext = buffers.take()
-    defer { buffers.put(ciphertext) }
+    var ciphertext = buffers.borrow()
+    defer { buffers.giveBack(ciphertext) }
     do {
       let isDone = try opening.transport?.handshake(ciphertext: &ciphertext) ?? false
       try opening.transport?.flush()
@@ -185,7 +193,7 @@ extension Shard {
         if let info = opening.transport?.tlsInfo {
           trace(.handshakeDone(connection: UInt64(opening.id.serial), tls: info))
         }
-        finish(opening)
+        completeOpening(opening)
       } else {
         watch(opening)
       }
@@ -206,22 +214,22 @@ extension Shard {
   }
 
   /// Turns a finished opening into a connection, and passes it to the pool.
-  private func finish(_ opening: Opening) {
+  private func completeOpening(_ opening: Opening) {
     opening.times.connectEnd = now
     guard let transport = opening.transport.take() else { return }
     let connection = Connection(
       id: opening.id, key: opening.key, transport: transport, limits: configuration.limits,
       interest: opening.interest, opening: opening.times)
-    let asker = asker(of: opening)
+    let waiter = waiter(of: opening)
     remove(opening)
-    connections[opening.id] = connection
+    connections.pooled[opening.id] = connection
     // No socket event announces bytes that arrived with the handshake's last message.
     if connection.transport.mayHoldPlaintext { postpone(connection) }
     trace(.connectionOpened(connection: UInt64(opening.id.serial)))
-    // If an exchange that has waited longer gets the connection, the asker continues to wait.
-    asker?.enter(.poolWait, now: now)
-    perform(pool.opened(opening.id, now: now), on: connection)
-    if let asker, asker.phase == .poolWait { rearm(asker) }
+    // If an exchange that has waited longer gets the connection, the waiter continues to wait.
+    waiter?.enter(.poolWait, now: now)
+    apply(pool.opened(opening.id, now: now), on: connection)
+    if let waiter, waiter.phase == .poolWait { rearm(waiter) }
   }
 
   // MARK: Failure
@@ -229,23 +237,23 @@ extension Shard {
   /// Handles the deadline of an opening: its phase has timed out, or it is time to try the next address.
   func expire(_ opening: Opening) {
     guard let deadline = opening.phaseDeadline, deadline <= fetched else { return tryAddresses(opening) }
-    if adopt(opening) { return }
+    if restartPhaseIfReassigned(opening) { return }
     // The host may have moved away from addresses that don't respond.
     if opening.phase == .connect { resolver.forget(opening.host) }
     fail(opening, .timedOut, cause: opening.limit.map { .limit($0) })
   }
 
-  /// Applies each new asker's limits to the opening that it has inherited.
-  func adoptInherited() {
-    for id in pool.takeInherited() {
-      if let opening = openings[id] { adopt(opening) }
+  /// Applies each new waiter's limits to the opening that has passed to it.
+  func applyReassignments() {
+    for id in pool.takeReassigned() {
+      if let opening = openings[id] { restartPhaseIfReassigned(opening) }
     }
   }
 
-  /// Restarts the opening's phase with the limits of its present asker. Returns whether the asker has changed.
+  /// Restarts the opening's phase with the limits of its present waiter. Returns whether the waiter has changed.
   @discardableResult
-  private func adopt(_ opening: Opening) -> Bool {
-    guard let asker = asker(of: opening), asker.id != opening.limiter else { return false }
+  private func restartPhaseIfReassigned(_ opening: Opening) -> Bool {
+    guard let waiter = waiter(of: opening), waiter.id != opening.limiter else { return false }
     enter(opening, opening.state)
     tryAddresses(opening)
     return true
@@ -257,7 +265,7 @@ extension Shard {
   }
 
   func fail(_ opening: Opening, _ code: EngineError.Code, cause: EngineError.Cause?) {
-    asker(of: opening)?.note(opening.times)
+    waiter(of: opening)?.note(opening.times)
     remove(opening)
     let error = EngineError(
       code, opening.phase, opening.key.origin, proxy: opening.key.route.proxy, cause: cause)
@@ -282,7 +290,7 @@ extension Shard {
   }
 
   private func dropCandidates(_ opening: Opening) {
-    for token in opening.candidates.keys { candidates[token] = nil }
+    for token in opening.candidates.keys { openings.remove(token) }
     opening.candidates = [:]
   }
 
@@ -290,17 +298,17 @@ extension Shard {
 
   func enter(_ opening: Opening, _ state: Opening.State) {
     opening.state = state
-    if let asker = asker(of: opening) {
-      (opening.limiter, opening.timeouts) = (asker.id, asker.request.timeouts)
-      asker.enter(opening.phase, now: now)
+    if let waiter = waiter(of: opening) {
+      (opening.limiter, opening.timeouts) = (waiter.id, waiter.request.timeouts)
+      waiter.enter(opening.phase, now: now)
     }
     opening.phaseDeadline = opening.limit.map { now + $0 }
     setDeadline(opening, nextStart: nil)
   }
 
   /// The exchange that waits for this opening: the one that requested it, or its successor. Nil if none waits.
-  private func asker(of opening: Opening) -> Exchange? {
-    pool.asker(of: opening.id).flatMap { exchanges[$0] }
+  private func waiter(of opening: Opening) -> Exchange? {
+    pool.waiter(of: opening.id).flatMap { exchanges[$0] }
   }
 
   private func setDeadline(_ opening: Opening, nextStart: Instant?) {

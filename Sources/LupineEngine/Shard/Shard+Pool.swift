@@ -26,14 +26,14 @@ extension Shard {
   func perform(_ actions: [PoolState.Action], failure: EngineError? = nil) {
     guard !actions.isEmpty else { return }
     for action in actions {
-      if case .close = action { perform(action, failure) } else { pendingActions.append((action, failure)) }
+      if case .close = action { perform(action, failure) } else { poolWork.pendingActions.append((action, failure)) }
     }
-    guard !isPerforming else { return }
-    isPerforming = true
-    defer { isPerforming = false }
-    while !pendingActions.isEmpty {
+    guard !poolWork.isPerforming else { return }
+    poolWork.isPerforming = true
+    defer { poolWork.isPerforming = false }
+    while !poolWork.pendingActions.isEmpty {
       var batch: [(PoolState.Action, EngineError?)] = []
-      swap(&batch, &pendingActions)
+      swap(&batch, &poolWork.pendingActions)
       for (action, failure) in batch { perform(action, failure) }
     }
   }
@@ -50,21 +50,21 @@ extension Shard {
       exchange.enter(.poolWait, now: now)
       rearm(exchange)
     case .close(let id, let reason):
-      guard let connection = connections[id] else { return }
-      connections[id] = nil
-      close(connection, reason)
+      guard let connection = connections.pooled[id] else { return }
+      connections.pooled[id] = nil
+      disconnect(connection, reason)
     case .abandon(let id): abandon(id)
     case .fail(let exchange):
-      if let exchange = exchanges[exchange], let failure { finish(exchange, .failure(failure)) }
+      if let exchange = exchanges[exchange], let failure { endExchange(exchange, .failure(failure)) }
     case .refuse(let exchange, let refusal): refuse(waiting(exchange), refusal)
     }
   }
 
-  func close(_ connection: Connection, _ reason: CloseReason) {
+  func disconnect(_ connection: Connection, _ reason: CloseReason) {
     trace(.connectionClosed(connection: UInt64(connection.id.serial), reason: reason))
     connection.use = .closed
     disarm(connection)
-    connection.transport.sayGoodbye()
+    connection.transport.sendCloseNotify()
   }
 
   private func waiting(_ id: ExchangeID) -> Exchange {
@@ -76,17 +76,17 @@ extension Shard {
 
   /// Returns a connection to the pool, which gives it to the next waiter, keeps it idle, or closes it for `reason`.
   func release(_ connection: Connection, closing reason: CloseReason?) {
-    connection.isKept = true
+    connection.mayBeStale = true
     guard !connection.isUpgraded else {
-      handedOver[connection.id] = nil
-      return close(connection, .upgraded)
+      connections.upgraded[connection.id] = nil
+      return disconnect(connection, .upgraded)
     }
     connection.use = .idle
-    perform(pool.release(connection.id, closing: reason, now: now), on: connection)
+    apply(pool.release(connection.id, closing: reason, now: now), on: connection)
   }
 
   /// Executes the pool's decision about a connection that was opened or released.
-  func perform(_ released: PoolState.Released, on connection: Connection) {
+  func apply(_ released: PoolState.Released, on connection: Connection) {
     switch released {
     case .idle: break
     case .use(let exchange): perform([.use(connection.id, by: exchange)])
@@ -101,7 +101,7 @@ extension Shard {
       case .shuttingDown: (.shutDown, nil)
       case .tooManyWaiters(let count): (.tooManyWaiting, .maximum(count))
       }
-    finish(
+    endExchange(
       exchange,
       .failure(EngineError(code, .poolWait, exchange.key.origin, proxy: exchange.key.route.proxy, cause: cause)))
   }
@@ -115,8 +115,8 @@ extension Shard {
   /// Prepares an idle connection: frees memory, watches for the peer's close, and sets the idle timeout.
   func rest(_ connection: Connection) {
     if connection.key.isEncrypted { connection.transport.releaseIdleMemory() }
-    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it doesn't count as kept.
-    if !connection.isKept, pool.isIdle(connection.id) { connection.isKept = true }
+    // A new connection that the pool has promised to a waiter at once hasn't been idle, so it isn't stale.
+    if !connection.mayBeStale, pool.isIdle(connection.id) { connection.mayBeStale = true }
     updateInterest(connection)
     watchPool()
   }
@@ -124,8 +124,8 @@ extension Shard {
   /// Sets the pool's deadline if it has become earlier. If it has become later, the loop notices when the earlier one
   /// passes.
   func watchPool() {
-    guard let next = pool.nextDeadline, next < poolDeadline ?? Instant(nanoseconds: .max) else { return }
-    poolDeadline = next
+    guard let next = pool.nextDeadline, next < poolWork.deadline ?? Instant(nanoseconds: .max) else { return }
+    poolWork.deadline = next
     deadlines.set(.pool, to: next)
   }
 }

@@ -11,14 +11,14 @@ extension Shard {
   /// Reads and processes the available bytes, up to the connection's budget for one iteration.
   func receive(_ connection: Connection) {
     var ciphertext = ciphertextBuffer(for: connection)
-    defer { buffers.put(ciphertext) }
+    defer { buffers.giveBack(ciphertext) }
     var total = 0
     var decodedBefore: UInt64?
     while total < Self.bytesPerTurnMax {
       do {
         let room = room(on: connection)
-        var buffer = buffers.take(room)
-        defer { buffers.put(buffer) }
+        var buffer = buffers.borrow(room)
+        defer { buffers.giveBack(buffer) }
         let start = buffer.count - room
         switch try connection.transport.receive(into: &buffer, from: start, ciphertext: &ciphertext) {
         case .nothing: return receivedAll(connection)
@@ -60,24 +60,24 @@ extension Shard {
   func postpone(_ connection: Connection) {
     guard !connection.isPostponed else { return }
     connection.isPostponed = true
-    postponed.append(connection.id)
+    backlog.postponed.append(connection.id)
   }
 
   /// Whether the connection's next bytes can be processed now.
   private func readsOn(_ connection: Connection) -> Bool {
     guard !connection.isClosed else { return false }
-    if let exchange = connection.exchange { return !exchange.isHeld }
+    if let exchange = connection.exchange { return !exchange.isPaused }
     return !isPromised(connection)
   }
 
   /// Reads from the connections that ran out of budget in the previous iteration.
   func receivePostponed() {
     var ids: [ConnectionID] = []
-    swap(&ids, &postponed)
+    swap(&ids, &backlog.postponed)
     for id in ids {
-      guard let connection = connection(id) else { continue }
+      guard let connection = connections[id] else { continue }
       connection.isPostponed = false
-      if connection.exchange?.isHeld != true { receive(connection) }
+      if connection.exchange?.isPaused != true { receive(connection) }
     }
   }
 
@@ -86,8 +86,8 @@ extension Shard {
     guard let exchange = connection.exchange else {
       return connection.isDraining ? drain(connection, bytes) : lose(connection, .unsolicitedBytes)
     }
-    if exchange.delivery != .responseBegan {
-      exchange.delivery = .responseBegan
+    if exchange.progress != .responseBegan {
+      exchange.progress = .responseBegan
       exchange.metrics.responseStart = now
     }
     exchange.enter(.receive, now: now)
@@ -100,8 +100,8 @@ extension Shard {
         switch try connection.next(bytes, at: &cursor) {
         case .needMoreBytes:
           rearm(exchange)
-          // The received bytes may have used up the sink's room exactly.
-          if exchange.isHeld { updateInterest(connection) }
+          // The received bytes may have used up the sink's window exactly.
+          if exchange.isPaused { updateInterest(connection) }
           // Done after all received bytes, because a failed send reads from the connection.
           if exchange.phase == .send { pump(connection) }
           return
@@ -111,13 +111,13 @@ extension Shard {
           try withScratch(for: exchange) { room throws(Failure) in
             try exchange.receive(body: bytes.extracting(range), scratch: &room)
           }
-          if exchange.hasKept {
+          if exchange.hasPendingBody {
             connection.unread.append(copying: bytes, cursor..<bytes.count)
             return updateInterest(connection)
           }
-        case .end(let trailers, let reason): end(exchange, connection, trailers, closing: reason)
+        case .end(let trailers, let reason): completeResponse(exchange, connection, trailers, closing: reason)
         case .handedOver(let head):
-          try handOver(head, exchange, connection)
+          try switchProtocols(head, exchange, connection)
           if connection.exchange === exchange, cursor < bytes.count {
             process(connection, bytes.extracting(cursor..<bytes.count))
           }
@@ -149,7 +149,7 @@ extension Shard {
     _ connection: Connection
   ) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
-    if head.status == 417, exchange.isExpecting, !exchange.body.isSpent {
+    if head.status == 417, exchange.isExpecting, exchange.body.isReplayable {
       // RFC 9110 §10.1.1: repeat the request without the expectation that the server can't meet.
       detach(exchange, connection, notifies: false)
       return sendAgain(exchange, isExpecting: false)
@@ -161,10 +161,10 @@ extension Shard {
 
   private func receiveEnd(_ connection: Connection) {
     guard let exchange = connection.exchange else { return lose(connection, .closedByPeer) }
-    if connection.isUpgraded { return end(exchange, connection, Fields(), closing: .upgraded) }
+    if connection.isUpgraded { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     do {
       if case .end(let trailers, let reason) = try connection.end() {
-        end(exchange, connection, trailers, closing: reason)
+        completeResponse(exchange, connection, trailers, closing: reason)
       }
     } catch {
       fail(exchange, error)
@@ -182,11 +182,11 @@ extension Shard {
     }
     // Sending has failed, so the connection can't carry another request.
     if connection.sendFailure != nil { return .closedByPeer }
-    var buffer = buffers.take()
+    var buffer = buffers.borrow()
     var ciphertext = ciphertextBuffer(for: connection)
     defer {
-      buffers.put(buffer)
-      buffers.put(ciphertext)
+      buffers.giveBack(buffer)
+      buffers.giveBack(ciphertext)
     }
     do {
       return switch try connection.transport.receive(into: &buffer, ciphertext: &ciphertext) {
@@ -200,11 +200,11 @@ extension Shard {
     }
   }
 
-  func end(
+  func completeResponse(
     _ exchange: Exchange, _ connection: Connection, _ trailers: Fields, closing reason: CloseReason?
   ) {
     do {
-      try exchange.finishBody()
+      try exchange.checkBodyIsComplete()
     } catch {
       return fail(exchange, error)
     }
@@ -214,30 +214,30 @@ extension Shard {
     exchange.connection = nil
     // Released before the sink is notified of the end, so that the caller's next request finds the connection idle.
     release(connection, closing: reason)
-    finish(exchange, .success(trailers))
+    endExchange(exchange, .success(trailers))
   }
 
   /// The size of the next read. A body delivered undecoded and without TLS is read in large pieces, up to the sink's
-  /// credit. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
+  /// window. Otherwise the size is `Buffers.byteCount`, because TLS returns one record at a time and a decoder chooses
   /// its piece size.
   private func room(on connection: Connection) -> Int {
     guard let exchange = connection.exchange, exchange.hasHead, !exchange.isDecoding, !connection.key.isEncrypted else {
       return Buffers.byteCount
     }
-    return min(max(exchange.credit, Buffers.byteCount), Buffers.bulkByteCount)
+    return min(max(exchange.windowBytes, Buffers.byteCount), Buffers.bulkByteCount)
   }
 
   /// Returns a buffer for received ciphertext, or an empty array for a connection without TLS.
   private func ciphertextBuffer(for connection: Connection) -> [UInt8] {
-    connection.key.isEncrypted ? buffers.take() : []
+    connection.key.isEncrypted ? buffers.borrow() : []
   }
 
   /// Calls `body` with a scratch buffer for decoding. The buffer is empty if the exchange doesn't decode.
   func withScratch<Result>(
     for exchange: Exchange, _ body: (inout [UInt8]) throws(Failure) -> Result
   ) throws(Failure) -> Result {
-    var scratch = exchange.isDecoding ? buffers.take(Buffers.bulkByteCount) : []
-    defer { buffers.put(scratch) }
+    var scratch = exchange.isDecoding ? buffers.borrow(Buffers.bulkByteCount) : []
+    defer { buffers.giveBack(scratch) }
     return try body(&scratch)
   }
 

@@ -11,7 +11,9 @@ extension Shard {
 
   /// Sends the exchange's request on a connection that the pool has given to it.
   func start(_ exchange: Exchange, on id: ConnectionID) {
-    guard let connection = connections[id] else { preconditionFailure("the pool returned an unknown connection") }
+    guard let connection = connections.pooled[id] else {
+      preconditionFailure("the pool returned an unknown connection")
+    }
     connection.use = .serving(exchange)
     connection.wire.start(
       method: exchange.request.method, closes: exchange.manner.asksForClose,
@@ -47,7 +49,7 @@ extension Shard {
       // read, or if the error is the body's and not the socket's.
       guard case .system = error else { return fail(exchange, error) }
       connection.sendFailure = error
-      if exchange.isHeld { updateInterest(connection) } else { receive(connection) }
+      if exchange.isPaused { updateInterest(connection) } else { receive(connection) }
     }
   }
 

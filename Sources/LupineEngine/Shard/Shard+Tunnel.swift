@@ -31,9 +31,9 @@ extension Shard {
 
   /// Continues the proxy handshake when the socket is readable or writable.
   func continueTunnel(_ opening: Opening) {
-    var buffer = buffers.take()
+    var buffer = buffers.borrow()
     var unused: [UInt8] = []
-    defer { buffers.put(buffer) }
+    defer { buffers.giveBack(buffer) }
     do throws(Failure) {
       try opening.transport?.flush()
       while case .proxying = opening.state {

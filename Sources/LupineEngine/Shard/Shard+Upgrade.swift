@@ -5,18 +5,18 @@ internal import LupineWire
 
 extension Shard {
   /// Handles the head of a response that switches protocols (101) or opens a tunnel (2xx to CONNECT).
-  func handOver(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
+  func switchProtocols(_ head: ResponseHead, _ exchange: Exchange, _ connection: Connection) throws(Failure) {
     trace(.headReceived(exchange: exchange.id, status: head.status))
     connection.use = .upgraded(exchange)
     // The connection leaves the pool and its limits, because it may live for days. Removed from the table first,
     // because `detach` may reuse its slot at once.
-    connections[connection.id] = nil
-    handedOver[connection.id] = connection
+    connections.pooled[connection.id] = nil
+    connections.upgraded[connection.id] = connection
     perform(pool.detach(connection.id))
     let isWanted = exchange.requestState == .awaitingUpgrade
     let disposition = try exchange.receive(head: head, framing: .none, transferCodings: [])
     // A tunnel that the request didn't offer to use. The response has no content and ends the connection.
-    guard isWanted else { return end(exchange, connection, Fields(), closing: .upgraded) }
+    guard isWanted else { return completeResponse(exchange, connection, Fields(), closing: .upgraded) }
     exchange.requestState = .sending
     exchange.response = .upgraded
     if disposition == .discard { discardBody(exchange) }
@@ -26,7 +26,7 @@ extension Shard {
   func passOn(_ bytes: borrowing Span<UInt8>, _ exchange: Exchange, _ connection: Connection) {
     do {
       try withScratch(for: exchange) { room throws(Failure) in try exchange.receive(body: bytes, scratch: &room) }
-      if exchange.isHeld { updateInterest(connection) }
+      if exchange.isPaused { updateInterest(connection) }
     } catch {
       fail(exchange, error)
     }

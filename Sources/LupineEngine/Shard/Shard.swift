@@ -28,7 +28,6 @@ final class Shard {
   }
 
   let configuration: EngineConfiguration
-  private let proxyRules: ProxyRules
   private let index: Int
   let network: any Network
   let resolver: NameService
@@ -42,36 +41,13 @@ final class Shard {
   private(set) var fetched: Instant
   var pool: PoolState
   var deadlines = DeadlineQueue<DeadlineKey>()
+  var poolWork = PoolWork()
   var exchanges = SerialTable<Exchange>()
-  /// The pool's connections.
-  var connections = ConnectionTable<Connection>()
-  /// Connections that have switched to another protocol and left the pool, which reuses their slots.
-  var handedOver: [ConnectionID: Connection] = [:]
-  var openings = ConnectionTable<Opening>()
-  /// The opening of each connecting socket, by the socket's poller token.
-  var candidates: [UInt64: ConnectionID] = [:]
-  var candidateCount: UInt64 = 0
+  var connections = OpenConnections()
+  var openings = Openings()
   var buffers = Buffers()
-  /// Connections with more to read than one iteration has time for. Each occurs once.
-  var postponed: [ConnectionID] = []
-  /// Exchanges whose sinks are notified at the end of this iteration.
-  private var touched: [Exchange] = []
-  /// Exchanges to send again in the next iteration, after its events.
-  ///
-  /// If a server is closing its connections, the events report the closed ones before the exchanges get a connection.
-  /// Waiting also avoids deep recursion when thousands of connections have ended.
-  private(set) var restarts: [Exchange] = []
-  /// The pool's actions that haven't been executed yet, with the error for exchanges that fail.
-  var pendingActions: [(PoolState.Action, EngineError?)] = []
-  var isPerforming = false
-  /// The deadline set for the pool. It may be too early, but never too late.
-  var poolDeadline: Instant?
-  /// The pool keys of recently used origins. Their number is limited to the pool's origins or `originsRememberedMax`,
-  /// whichever is larger.
-  private var keys: [Origin: PoolKey] = [:]
-  /// The most recently used key.
-  private var latestKey: PoolKey?
-  private var commands: [ShardCommand] = []
+  var backlog = Backlog()
+  private var keys: OriginKeys
   private var life = Life.running
 
   init(
@@ -80,7 +56,7 @@ final class Shard {
   ) {
     self.configuration = configuration
     self.index = index
-    self.proxyRules = proxyRules
+    keys = OriginKeys(proxyRules, configuration)
     self.network = network
     self.resolver = resolver
     self.tlsContexts = tlsContexts
@@ -95,8 +71,8 @@ final class Shard {
   /// Call it before fetching that iteration's events. So before a request gets a connection, the shard has processed
   /// everything that peers had sent or closed when the request was submitted.
   func gather() -> Bool {
-    inbox.take(into: &commands)
-    return !commands.isEmpty
+    inbox.drain(into: &backlog.commands)
+    return !backlog.commands.isEmpty
   }
 
   /// Runs one iteration: processes events, commands and deadlines. Returns the time of the next call at the latest, or
@@ -104,45 +80,45 @@ final class Shard {
   func turn(_ events: [Poller.Event], fetched: Instant, now: Instant) -> Instant? {
     (self.fetched, self.now) = (fetched, now)
     var restarted: [Exchange] = []
-    swap(&restarted, &restarts)
+    swap(&restarted, &backlog.restarts)
     // Events come before commands, so that no new request gets a connection that has ended or received unsolicited
     // bytes.
     for event in events { handle(event) }
     receivePostponed()
     for exchange in restarted where !exchange.hasEnded { acquire(exchange) }
     var commands: [ShardCommand] = []
-    swap(&commands, &self.commands)
+    swap(&commands, &backlog.commands)
     for command in commands {
       // After a command has stopped the shard, the remaining ones are refused like later ones.
       if case .stopped = life { inbox.refuse(command) } else { handle(command) }
     }
     // Cleared, so that requests and sinks are released with their exchanges.
     if !commands.isEmpty { commands.removeAll(keepingCapacity: true) }
-    swap(&commands, &self.commands)
+    swap(&commands, &backlog.commands)
     // Deadlines of this iteration are void once the shard has stopped.
     if case .stopped = life { return nil }
     expireDeadlines()
-    adoptInherited()
+    applyReassignments()
     endTurn()
     if case .shuttingDown = life, exchanges.isEmpty { stop() }
-    return postponed.isEmpty && restarts.isEmpty ? deadlines.earliest : now
+    return backlog.isEmpty ? deadlines.earliest : now
   }
 
   /// Marks an exchange whose sink is notified at the end of this iteration, because body bytes were delivered or taken.
   func touch(_ exchange: Exchange) {
     guard !exchange.isTouched else { return }
     exchange.isTouched = true
-    touched.append(exchange)
+    backlog.touched.append(exchange)
   }
 
   private func endTurn() {
-    guard !touched.isEmpty else { return }
-    for exchange in touched {
+    guard !backlog.touched.isEmpty else { return }
+    for exchange in backlog.touched {
       exchange.isTouched = false
       if exchange.hasEnded { continue }
       exchange.sink.turnEnded(sentBodyByteCount: exchange.metrics.requestBodyBytes)
     }
-    touched.removeAll(keepingCapacity: true)
+    backlog.touched.removeAll(keepingCapacity: true)
   }
 
   /// Notifies the tracer, if there is one.
@@ -150,22 +126,19 @@ final class Shard {
     if let tracer = configuration.tracer { tracer(TraceEvent(time: now, loop: index, kind: kind())) }
   }
 
-  /// Returns the open connection with this ID, in the pool or handed over to another protocol.
-  func connection(_ id: ConnectionID) -> Connection? { connections[id] ?? handedOver[id] }
-
   private func handle(_ event: Poller.Event) {
     now = network.now
     let id = ConnectionID(rawValue: event.token)
-    if let connection = connection(id) {
+    if let connection = connections[id] {
       if event.isWritable { pump(connection) }
-      // The poller reports errors even if it doesn't watch for input. A held sink must receive its earlier bytes first.
+      // The poller reports errors even if it doesn't watch for input. A paused sink must receive its earlier bytes first.
       // A postponed connection is read after the events.
-      let isHeld = connection.exchange?.isHeld == true
-      if event.isReadable, !isHeld, !connection.isClosed, !connection.isPostponed { receive(connection) }
+      let isPaused = connection.exchange?.isPaused == true
+      if event.isReadable, !isPaused, !connection.isClosed, !connection.isPostponed { receive(connection) }
     } else if let opening = openings[id] {
       proceed(opening)
-    } else if let id = candidates[event.token], let opening = openings[id] {
-      finishConnecting(opening, token: event.token)
+    } else if let opening = openings.opening(connecting: event.token) {
+      continueConnecting(opening, token: event.token)
     }
   }
 
@@ -176,17 +149,18 @@ final class Shard {
       if let exchange = exchanges[id] { fail(exchange, .cancelled) }
     case .setPaused(let id, let isPaused):
       guard let exchange = exchanges[id] else { return }
-      changeRoom(of: exchange) { $0.isPaused = isPaused }
-    case .grant(let id, let count):
+      changeWindow(of: exchange) { $0.isPausedByCaller = isPaused }
+    case .extendWindow(let id, let count):
       guard let exchange = exchanges[id] else { return }
-      changeRoom(of: exchange) { exchange in
-        exchange.credit = exchange.credit.addingReportingOverflow(count).overflow ? .max : exchange.credit + count
+      changeWindow(of: exchange) { exchange in
+        let (sum, isOverflow) = exchange.windowBytes.addingReportingOverflow(count)
+        exchange.windowBytes = isOverflow ? .max : sum
       }
     case .discardBody(let id):
       guard let exchange = exchanges[id] else { return }
       let connection = exchange.connection
       discardBody(exchange)
-      if let connection { drainKept(connection) }
+      if let connection { drainUnread(connection) }
     case .bodyReady(let id):
       guard let exchange = exchanges[id], let connection = exchange.connection else { return }
       pump(connection)
@@ -211,30 +185,28 @@ final class Shard {
     let completions = shutdownCompletions
     life = .stopped
     network.stop()
-    for connection in connections.values + handedOver.values { close(connection, .shutdown) }
-    connections.removeAll()
-    handedOver.removeAll()
+    for connection in connections.removeAll() { disconnect(connection, .shutdown) }
     openings.removeAll()
     for exchange in exchanges.values {
       let error = EngineError(
-        .shutDown, exchange.phase, exchange.request.uri.origin, delivery: exchange.delivery,
+        .shutDown, exchange.phase, exchange.request.uri.origin, progress: exchange.progress,
         wasReused: exchange.metrics.isReusedConnection)
       exchange.connection = nil
-      finish(exchange, .failure(error))
+      endExchange(exchange, .failure(error))
     }
-    touched = []
-    restarts = []
-    inbox.close()
+    backlog.touched = []
+    backlog.restarts = []
+    inbox.stopAccepting()
     for completion in completions { completion() }
   }
 
   private func submit(_ submission: Submission) {
     do {
-      var key = try key(for: submission.request.uri.origin)
+      var key = try keys.key(for: submission.request.uri.origin, originCount: pool.origins.count)
       if !submission.request.presentsIdentity { key = key.anonymous }
       if submission.request.rawBytes != nil { key.exclusiveTo = submission.id }
       let exchange = try Exchange(
-        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.takeHead(),
+        submission, key: key, codingLimits: configuration.codings, inbox: inbox, headBuffer: buffers.borrowHead(),
         now: now)
       exchanges[exchange.id] = exchange
       trace(.exchangeStarted(exchange: exchange.id, method: exchange.request.method, uri: exchange.request.uri))
@@ -247,38 +219,13 @@ final class Shard {
     }
   }
 
-  // Returns the pool key of an origin. Checks the latest key first, because consecutive requests often have the same
-  // origin.
-  private func key(for origin: Origin) throws(Failure) -> PoolKey {
-    if let latestKey, latestKey.origin == origin { return latestKey }
-    let key = if let known = keys[origin] { known } else { try makeKey(for: origin) }
-    latestKey = key
-    return key
-  }
-
-  private func makeKey(for origin: Origin) throws(Failure) -> PoolKey {
-    let proxy: Proxy?
-    do {
-      proxy = origin.socketPath == nil && configuration.socketPath == nil ? try proxyRules.proxy(for: origin) : nil
-    } catch {
-      throw .proxy(error)
-    }
-    let key = PoolKey(
-      origin: origin, route: Route(to: origin, by: proxy), tls: origin.scheme == .https ? configuration.tls : nil)
-    // Removing all keys is simple, and those still in use are soon created again.
-    let countMax = max(configuration.pool.originsRememberedMax, pool.origins.count)
-    if keys.count > countMax { keys.removeAll(keepingCapacity: true) }
-    keys[origin] = key
-    return key
-  }
-
   // MARK: Ending exchanges
 
   /// Fails an exchange with an error, or replays its request if that is allowed.
   func fail(_ exchange: Exchange, _ code: EngineError.Code, cause: EngineError.Cause? = nil) {
     let error = EngineError(
       code, exchange.phase, exchange.request.uri.origin, proxy: exchange.key.route.proxy, cause: cause,
-      delivery: exchange.delivery, wasReused: exchange.metrics.isReusedConnection)
+      progress: exchange.progress, wasReused: exchange.metrics.isReusedConnection)
     if let connection = exchange.connection {
       exchange.connection = nil
       release(connection, closing: CloseReason(of: code))
@@ -286,11 +233,11 @@ final class Shard {
       perform(pool.cancel(ticket))
     }
     if ReplayRule.allows(
-      error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: !exchange.body.isSpent)
+      error, isIdempotent: exchange.request.isIdempotent, hasReplayableBody: exchange.body.isReplayable)
     {
       sendAgain(exchange, isExpecting: true)
     } else {
-      finish(exchange, .failure(error))
+      endExchange(exchange, .failure(error))
     }
   }
 
@@ -302,7 +249,7 @@ final class Shard {
       return fail(exchange, error)
     }
     trace(.exchangeRestarted(exchange: exchange.id))
-    restarts.append(exchange)
+    backlog.restarts.append(exchange)
   }
 
   /// Fails an exchange with a failure of a lower layer.
@@ -311,14 +258,14 @@ final class Shard {
   }
 
   /// Ends an exchange and notifies its sink. The exchange must have released its connection.
-  func finish(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
+  func endExchange(_ exchange: Exchange, _ result: Result<Fields, EngineError>) {
     exchange.response = .ended
     exchanges[exchange.id] = nil
     disarm(exchange)
     exchange.abandonBody()
     exchange.metrics.end = now
     trace(.exchangeEnded(exchange: exchange.id, error: result.failure))
-    buffers.putHead(exchange.takeHeadBuffer())
+    buffers.giveBackHead(exchange.giveUpHeadBuffer())
     exchange.sink.finish(result, exchange.finalMetrics)
   }
 }

@@ -7,7 +7,7 @@ enum ShardCommand: Sendable {
   case submit(Submission)
   case cancel(ExchangeID)
   case setPaused(ExchangeID, Bool)
-  case grant(ExchangeID, Int)
+  case extendWindow(ExchangeID, Int)
   case discardBody(ExchangeID)
   /// The producer of the exchange's body has more bytes, after a pull returned none.
   case bodyReady(ExchangeID)

@@ -31,7 +31,7 @@
     guard let time else { return remove(key) }
     let entry = Entry(time: time, key: key)
     if let position = positions[key] {
-      settle(entry, at: position, before: heap[position].time)
+      sift(entry, at: position, before: heap[position].time)
     } else {
       heap.append(entry)
       siftUp(entry, from: heap.count - 1)
@@ -43,7 +43,7 @@
     guard let position = positions.removeValue(forKey: key) else { return }
     let last = heap.removeLast()
     guard position < heap.count else { return }
-    settle(last, at: position, before: heap[position].time)
+    sift(last, at: position, before: heap[position].time)
   }
 
   /// Removes the earliest deadline that has passed and returns its key. Returns nil if no deadline has passed.
@@ -54,7 +54,7 @@
   }
 
   /// Moves `entry` from `position`, where the previous entry had the time `before`, to its place in the heap.
-  @inlinable mutating func settle(_ entry: Entry, at position: Int, before: Instant) {
+  @inlinable mutating func sift(_ entry: Entry, at position: Int, before: Instant) {
     if entry.time < before { siftUp(entry, from: position) } else { siftDown(entry, from: position) }
   }
 

@@ -80,7 +80,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
       var one: UInt64 = 1
       // The counter can't overflow, because the loop must fall asleep before each write.
       _ = write(eventDescriptor.number, &one, 8)
-    case Activity.ended: finishLate()
+    case Activity.ended: runJobsOnNewThread()
     default: break
     }
   }
@@ -118,11 +118,11 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
     threadID.store(UInt(pthread_self()), ordering: .relaxed)
     // Enters the isolation once for all iterations, because the runtime's check would cost a noticeable part of a
     // request.
-    handler.assumeIsolated { takeTurns($0) }
-    finish()
+    handler.assumeIsolated { runIterations($0) }
+    runRemainingJobs()
   }
 
-  private func takeTurns(_ handler: isolated some LoopHandler) {
+  private func runIterations(_ handler: isolated some LoopHandler) {
     var events: [Poller.Event] = []
     var ready: [Job] = []
     var deadline: Instant?
@@ -139,7 +139,7 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   }
 
   /// Runs the remaining jobs and the jobs that they enqueue, because tasks that wait for them would otherwise hang.
-  private func finish() {
+  private func runRemainingJobs() {
     var ready: [Job] = []
     repeat {
       activity.store(Activity.awake, ordering: .releasing)
@@ -153,17 +153,17 @@ package final class EventLoop: Network, SerialExecutor, @unchecked Sendable {
   }
 
   /// Runs the jobs enqueued after the loop has ended. At most one thread runs jobs at a time.
-  private func finishLate() {
+  private func runJobsOnNewThread() {
     do {
-      try Thread.start(name: "lupine-late") { self.finish() }
+      try Thread.start(name: "lupine-late") { self.runRemainingJobs() }
     } catch {
       // If no thread can be started, the current thread runs the jobs.
-      finish()
+      runRemainingJobs()
     }
   }
 
   private func runJobs(_ ready: inout [Job]) {
-    jobs.take(into: &ready)
+    jobs.drain(into: &ready)
     for entry in ready {
       if let taskExecutor = entry.taskExecutor {
         entry.job.runSynchronously(on: taskExecutor)

@@ -20,7 +20,7 @@ public import Synchronization
   }
 
   /// Moves all messages to `array`, and its storage to the mailbox, so that neither allocates again.
-  @inlinable public func take(into array: inout [Message]) {
+  @inlinable public func drain(into array: inout [Message]) {
     if !array.isEmpty { array.removeAll(keepingCapacity: true) }
     // The array is moved out and back, because the lock's closure can't capture an inout parameter.
     var empty = array

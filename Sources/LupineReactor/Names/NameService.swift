@@ -29,7 +29,7 @@ package final class NameService: Sendable {
     let port: UInt16
     let completion: Completion
 
-    func take(_ answer: Answer) { completion(answer.withPort(port)) }
+    func resume(with answer: Answer) { completion(answer.withPort(port)) }
   }
 
   private struct State {
@@ -82,7 +82,7 @@ package final class NameService: Sendable {
       return Answer.success(override.addresses).checked.withPort(port)
     }
     let (step, overdue) = state.withLock { state in
-      let overdue = Self.takeOverdue(&state, now)
+      let overdue = Self.removeOverdue(&state, now)
       return (Self.step(&state, name, Waiter(port: port, completion: completion), now), overdue)
     }
     for lookup in overdue { fail(lookup) }
@@ -115,13 +115,13 @@ package final class NameService: Sendable {
   }
 
   private func start(_ name: String, _ id: UInt64) {
-    let giveUp = source(name) { [weak self] in self?.finish(name, id, $0.checked) }
+    let giveUp = source(name) { [weak self] in self?.store(name, id, $0.checked) }
     state.withLock { state in
       if state.lookups[name]?.id == id { state.lookups[name]?.giveUp = giveUp }
     }
   }
 
-  private func finish(_ name: String, _ id: UInt64, _ answer: Answer) {
+  private func store(_ name: String, _ id: UInt64, _ answer: Answer) {
     let waiters: [Waiter] = state.withLock { state in
       // The lookup was already answered or abandoned.
       guard let lookup = state.lookups[name], lookup.id == id else { return [] }
@@ -130,10 +130,10 @@ package final class NameService: Sendable {
       state.cache.store(answer, for: name, askedAt: lookup.start)
       return lookup.waiters
     }
-    for waiter in waiters { waiter.take(answer) }
+    for waiter in waiters { waiter.resume(with: answer) }
   }
 
-  private static func takeOverdue(_ state: inout State, _ now: Instant) -> [Lookup] {
+  private static func removeOverdue(_ state: inout State, _ now: Instant) -> [Lookup] {
     var overdue: [Lookup] = []
     while let name = state.deadlines.popExpired(now: now) {
       if let lookup = state.lookups.removeValue(forKey: name) { overdue.append(lookup) }
@@ -145,7 +145,7 @@ package final class NameService: Sendable {
     lookup.giveUp?()
     let seconds = ResolverConfiguration.lookupTimeMax.components.seconds
     let error = ResolveError(.temporary, "the resolver didn't respond within \(seconds) s")
-    for waiter in lookup.waiters { waiter.take(.failure(error)) }
+    for waiter in lookup.waiters { waiter.resume(with: .failure(error)) }
   }
 
   private static func source(_ resolver: any HostResolver) -> Source {

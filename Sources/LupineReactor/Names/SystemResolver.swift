@@ -25,7 +25,7 @@ public final class SystemResolver: HostResolver {
     var next: UInt64 = 0
     var threads = 0
 
-    mutating func takeFirst() -> Lookup? {
+    mutating func popFirst() -> Lookup? {
       while first < next {
         defer { first += 1 }
         if let lookup = waiting.removeValue(forKey: first) { return lookup }
@@ -72,7 +72,7 @@ public final class SystemResolver: HostResolver {
         // Running threads take the queued lookups. Without any, the lookups must fail here.
         guard state.threads == 0 else { return [] }
         var lookups: [Lookup] = []
-        while let lookup = state.takeFirst() { lookups.append(lookup) }
+        while let lookup = state.popFirst() { lookups.append(lookup) }
         return lookups
       }
       for lookup in stranded { lookup.completion(.failure(ResolveError(.outOfResources, "\(error)"))) }
@@ -82,7 +82,7 @@ public final class SystemResolver: HostResolver {
   private func work() {
     while true {
       let lookup = state.withLock { state in
-        let lookup = state.takeFirst()
+        let lookup = state.popFirst()
         if lookup == nil { state.threads -= 1 }
         return lookup
       }

@@ -11,7 +11,7 @@ struct QueuedError {
   let text: String
 
   /// Removes all errors from the queue. Returns the first one, or nil if the queue is empty.
-  static func take() -> QueuedError? {
+  static func drainQueue() -> QueuedError? {
     defer { ERR_clear_error() }
     return next()
   }
@@ -62,12 +62,12 @@ extension TLSError {
 
   /// Returns a configuration error with the first error of OpenSSL's queue, and empties the queue.
   package static func configurationFromQueue(_ message: String) -> TLSError {
-    .configuration("\(message) OpenSSL says: \(QueuedError.take()?.text ?? "nothing").")
+    .configuration("\(message) OpenSSL says: \(QueuedError.drainQueue()?.text ?? "nothing").")
   }
 
   /// Returns the error of a failed call on a session, and empties the queue.
   static func fromQueue(_ context: FailureContext) -> TLSError {
-    let queued = QueuedError.take()
+    let queued = QueuedError.drainQueue()
     if !context.wasEstablished && !context.opening.mayBeTLS { return notTLS(context) }
     // A wrong signature precedes the refusal in the queue, so the recorded refusal takes precedence over the queue.
     if let refusal = context.refusal { return refusal }

@@ -196,7 +196,7 @@ extension TLSSession {
 
   /// Queues close_notify (RFC 8446 §6.1). The session writes no more data but can still read. Before the handshake is
   /// complete and after a failure, nothing is queued.
-  package mutating func close() {
+  package mutating func queueCloseNotify() {
     switch state {
     case .failed, .closed: return
     case .handshaking: state = .failed(closedError)

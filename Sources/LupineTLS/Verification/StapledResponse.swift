@@ -65,7 +65,7 @@ enum StapledResponse {
     guard result == 1 else {
       throw .ocsp(
         .untrusted, host,
-        "the certificate's issuer didn't authorize its signature: \(QueuedError.take()?.text ?? "no reason")"
+        "the certificate's issuer didn't authorize its signature: \(QueuedError.drainQueue()?.text ?? "no reason")"
       )
     }
   }
@@ -115,7 +115,7 @@ enum StapledResponse {
       let times =
         "thisUpdate \(describe(time: thisUpdate))"
         + (nextUpdate.map { ", nextUpdate \(describe(time: $0))" } ?? ", no nextUpdate")
-      switch QueuedError.take()?.reason {
+      switch QueuedError.drainQueue()?.reason {
       case OCSP_R_STATUS_NOT_YET_VALID: throw .ocsp(.notYetValid, host, "it isn't valid yet (\(times))")
       case OCSP_R_STATUS_EXPIRED, OCSP_R_STATUS_TOO_OLD: throw .ocsp(.expired, host, "it has expired (\(times))")
       default: throw .ocsp(.malformed, host, "its times are invalid (\(times))")

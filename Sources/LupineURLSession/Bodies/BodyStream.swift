@@ -1,18 +1,17 @@
-// A request's body as a stream, on its way to whoever sends it.
+// BodyStream: reads an InputStream on a dispatch queue for the request that sends it.
 
 import Dispatch
 package import Foundation
 import Synchronization
 
-// Unchecked since InputStream isn't Sendable: the stream and the count of its readings are touched on the queue alone, and
-// there is one box, and so one queue, for a stream. Who gave the stream away has to leave it alone once the request is sent.
-/// An InputStream that is read piece by piece, off the threads of tasks, since reading may wait. It equals a box of the
-/// same stream.
+// Unchecked because InputStream isn't Sendable. The stream and `readingCount` are used on the queue only, and each stream has one
+// box and therefore one queue. The application must not use the stream after it has started the request.
+/// An InputStream that is read in pieces on a dispatch queue, because reading may block. Two boxes of the same stream are equal.
 package final class BodyStream: Hashable, @unchecked Sendable {
-  /// One reading of a stream from its start.
+  /// One pass over the stream, from its start.
   struct Reading {
     fileprivate let number: Int
-    /// Bytes that were read so far.
+    /// The number of bytes read so far.
     fileprivate(set) var byteCount: UInt64 = 0
   }
 
@@ -22,10 +21,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   private static let boxes = Mutex<[ObjectIdentifier: WeakBox]>([:])
 
-  /// A class, since Swift 6.3 crashes on a dictionary of structs that hold weak references.
+  /// A class, because Swift 6.3 crashes on a dictionary of structs with weak references.
   private final class WeakBox {
     weak var box: BodyStream?
-    /// Whose it is, without keeping it alive.
+    /// The box's identity, which doesn't keep the box alive.
     let owner: ObjectIdentifier
 
     init(_ box: BodyStream) {
@@ -40,11 +39,12 @@ package final class BodyStream: Hashable, @unchecked Sendable {
 
   deinit {
     let key = ObjectIdentifier(stream)
-    // Another box may stand there already, which was made when this one could no longer be had.
+    // A new box of the same stream may have replaced this one, if it was created during this one's deallocation.
     Self.boxes.withLock { if $0[key]?.owner == ObjectIdentifier(self) { $0[key] = nil } }
   }
 
-  /// The box of a stream, whoever asks: a request that is sent again, with the same stream, comes behind its first sending.
+  /// Returns the one box of a stream. A retried request has the same stream; sharing the box makes its pass wait for the previous
+  /// one.
   package static func box(_ stream: InputStream) -> BodyStream {
     boxes.withLock { boxes in
       let key = ObjectIdentifier(stream)
@@ -55,9 +55,10 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// Opens the stream, unless its owner has done that. Whoever was reading it before is refused from now on.
+  /// Opens the stream unless the application has, and starts a new pass over it. The previous pass gets an error at its next
+  /// read.
   ///
-  /// Throws `URLError.requestBodyStreamExhausted` if it was read before, unless it can be opened again.
+  /// Throws `URLError.requestBodyStreamExhausted` if the stream was read before and can't be opened again.
   func open() async throws -> Reading {
     try await onQueue {
       if self.readingCount > 0 { self.stream.close() }
@@ -72,9 +73,9 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     }
   }
 
-  /// The next bytes, none at the end; at most `count`.
+  /// Returns up to `count` bytes; none at the end of the stream.
   ///
-  /// Throws a `BodyStreamFailure`, or `CancellationError` if the stream is read from its start by somebody else.
+  /// Throws a `BodyStreamFailure`, or `CancellationError` if a newer pass has begun.
   func read(upToCount count: Int, _ reading: inout Reading) async throws -> [UInt8] {
     let (number, byteCount) = (reading.number, reading.byteCount)
     let bytes = try await onQueue {
@@ -89,7 +90,7 @@ package final class BodyStream: Hashable, @unchecked Sendable {
     return bytes
   }
 
-  /// Closes the stream, behind a read that is still under way.
+  /// Closes the stream after any read in progress, unless a newer pass has begun.
   func close(_ reading: Reading) {
     queue.async { if self.readingCount == reading.number { self.stream.close() } }
   }
@@ -108,14 +109,14 @@ package final class BodyStream: Hashable, @unchecked Sendable {
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(stream)) }
 }
 
-/// A stream that couldn't be read to its end.
+/// An error of reading a stream.
 struct BodyStreamFailure: Error, CustomStringConvertible {
-  /// What the stream says, if it says anything.
+  /// The stream's error, or `CocoaError.fileReadUnknown` if it has none.
   let underlying: any Error
   let description: String
 
   init(_ stream: InputStream, at byteCount: UInt64, _ error: (any Error)? = nil) {
-    // Foundation on Linux traps when a stream is asked for an error that it doesn't have.
+    // Foundation on Linux traps when `streamError` is read and there is no error.
     let error = error ?? (stream.streamStatus == .error ? stream.streamError : nil) ?? CocoaError(.fileReadUnknown)
     underlying = error
     description = "\(type(of: stream)) failed after \(byteCount) bytes: \(error.localizedDescription)"
@@ -123,7 +124,7 @@ struct BodyStreamFailure: Error, CustomStringConvertible {
 }
 
 extension InputStream {
-  /// Bytes of an open stream, at most `count` of them and none at its end.
+  /// Reads up to `count` bytes of an open stream; none at its end.
   package func readBytes(upToCount count: Int) throws -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     let bytesRead = read(&bytes, maxLength: count)
@@ -131,7 +132,7 @@ extension InputStream {
       bytes.removeLast(count - bytesRead)
       return bytes
     }
-    // Foundation on Linux traps when a stream is asked for an error that it doesn't have.
+    // Foundation on Linux traps when `streamError` is read and there is no error.
     if streamStatus == .error, let streamError { throw streamError }
     throw CocoaError(.fileReadUnknown)
   }

@@ -1,12 +1,12 @@
-// The engine's deflate encoder for Foundation's bytes.
+// Compresses Data with the engine's deflate encoder.
 
 package import Foundation
 import LupineEngine
 
 extension Data {
-  /// The bytes in the zlib format (RFC 1950): the header `78 5E`, raw deflate (RFC 1951), Adler-32.
+  /// Returns the bytes in the zlib format (RFC 1950): the header `78 5E`, raw deflate (RFC 1951), Adler-32.
   ///
-  /// - Throws: a `CodingError` for want of memory.
+  /// - Throws: `CodingError` if there is not enough memory.
   package func deflated() throws -> Data {
     Data(try ContentEncoder.encode([UInt8](self), as: .deflate))
   }

@@ -1,10 +1,10 @@
-// A request's body as the engine sends it.
+// Converts a URLRequest's body to the engine's RequestBody.
 
 import Foundation
 import LupineEngine
 
 extension RequestBody {
-  /// The body of a request: its bytes, or its stream as it is read, once and no faster than it is sent.
+  /// Creates the body of a request: its data, or its stream, which is read once and at the pace of sending.
   init(of request: URLRequest) {
     switch request.body {
     case .none: self.init()
@@ -13,7 +13,7 @@ extension RequestBody {
     }
   }
 
-  /// Bytes, which aren't copied before they are sent.
+  /// Creates a body from data, without a copy before sending.
   init(_ data: Data) {
     self.init()
     guard !data.isEmpty else { return }
@@ -25,7 +25,7 @@ extension RequestBody {
         }))
   }
 
-  /// What a stream gives, no faster than it is sent. `stream` is asked each time that the body is read from its start.
+  /// Creates a body from a stream, which is read at the pace of sending. Calls `stream` for each pass over the body.
   init(byteCount: UInt64?, isReplayable: Bool, from stream: @escaping @Sendable () async throws -> BodyStream) {
     self.init(byteCount: byteCount, isReplayable: isReplayable) { writer in
       let stream = try await stream()
@@ -39,7 +39,7 @@ extension RequestBody {
     }
   }
 
-  /// The file as long as it is now. Throws a `URLError` if it can't be sent.
+  /// Creates a body from a file, with the file's current size. Throws a `URLError` if the file can't be sent.
   init(ofFile url: URL) throws {
     self.init()
     guard url.isFileURL else {
@@ -47,7 +47,7 @@ extension RequestBody {
     }
     let attributes: [FileAttributeKey: Any]
     do {
-      // The attributes are those of a symbolic link, not of what it names.
+      // `attributesOfItem` doesn't follow symbolic links.
       attributes = try FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
     } catch {
       throw URLError(
@@ -63,7 +63,7 @@ extension RequestBody {
     if size.uint64Value > 0 { append(.file(path: url.path, byteCount: size.uint64Value)) }
   }
 
-  /// Bytes that are read at once: as much as is handed to the kernel at a time.
+  /// Bytes per read of a stream, 64 KiB: the size of one write to the socket.
   private static let pieceBytes = 65_536
 }
 
@@ -79,10 +79,10 @@ extension URLError {
 }
 
 extension URLRequest {
-  /// The length that the request tells of its body, as tasks count.
+  /// The body's length from the request's Content-Length field, as tasks report it.
   var declaredBodyByteCount: Int64? { declaredByteCount.map { Int64(clamping: $0) } }
 
-  /// The length that the request tells of its body.
+  /// The body's length from the request's Content-Length field.
   // Content-Length = 1*DIGIT (RFC 9110 §8.6): no sign, which UInt64 would take.
   fileprivate var declaredByteCount: UInt64? {
     guard let length = fields.first("Content-Length"), length.utf8.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else {

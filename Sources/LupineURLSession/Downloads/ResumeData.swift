@@ -163,13 +163,6 @@ extension ResumeData.Validator {
 }
 
 extension HTTPURLResponse {
-  /// Whether the engine decodes the body's content codings (RFC 9110 §8.4), which it does unless one is unknown.
-  var isContentDecoded: Bool {
-    guard let codings = value(forHTTPHeaderField: "Content-Encoding") else { return false }
-    // Too many codings are an error, so counts as decoded: nothing of the body is kept.
-    return (try? ContentCoding.decodable(codings, limits: CodingLimits()).isEmpty) != true
-  }
-
   /// Whether the server supports byte ranges (RFC 9110 §14.3).
   fileprivate var servesRanges: Bool { members(of: "Accept-Ranges").contains("bytes") }
 }

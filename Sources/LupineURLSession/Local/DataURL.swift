@@ -1,6 +1,7 @@
 // DataURL: parses and decodes data: URLs (RFC 2397).
 
 import Foundation
+import LupineEngine
 
 /// The decoded content of a `data:` URL, and its type.
 ///
@@ -68,7 +69,7 @@ struct DataURL: Equatable {
   }
 
   private static func takeToken(_ rest: inout Bytes) throws(DataURLError) -> Bytes {
-    let token = rest.prefix(while: JoinedSetCookie.isTokenCharacter)
+    let token = rest.prefix(while: \.isTokenCharacter)
     guard !token.isEmpty else { throw .malformedMediaType }
     rest = rest[token.endIndex...]
     return token

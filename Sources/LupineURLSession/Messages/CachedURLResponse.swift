@@ -1,4 +1,4 @@
-// CachedURLResponse: a response with its body, as proposed for storing.
+// CachedURLResponse: a response with its body, as proposed to the delegate for caching.
 
 public import Foundation
 
@@ -9,15 +9,26 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
   public let response: URLResponse
   /// The body, after decoding.
   public let data: Data
+  /// What the program adds to the response, or nil. A ``URLCache`` keeps it in memory only.
+  public let userInfo: [AnyHashable: Any]?
+  /// Where a ``URLCache`` may store the response.
+  public let storagePolicy: URLCache.StoragePolicy
 
   /// Creates a cached response.
   ///
   /// - Parameters:
   ///   - response: The response's head.
   ///   - data: The entire body, after decoding.
-  public init(response: URLResponse, data: Data) {
+  ///   - userInfo: What the program adds to the response.
+  ///   - storagePolicy: Where the response may be stored.
+  public init(
+    response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
+    storagePolicy: URLCache.StoragePolicy = .allowed
+  ) {
     self.response = response
     self.data = data
+    self.userInfo = userInfo
+    self.storagePolicy = storagePolicy
   }
 
   /// The size of the body in bytes, and the response.
@@ -27,8 +38,8 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
 }
 
 extension HTTPURLResponse {
-  /// Whether the delegate is asked about storing the response: the status code is 200...299 and there is no `no-store`
-  /// (RFC 9111 §5.2.2.5).
+  /// Whether the session proposes the response to its delegate for caching: the status code is 200...299 and there is no
+  /// `no-store` (RFC 9111 §5.2.2.5).
   var isStorable: Bool {
     (200..<300).contains(statusCode) && !members(of: "Cache-Control").contains("no-store")
   }

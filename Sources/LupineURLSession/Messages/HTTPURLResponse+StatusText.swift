@@ -1,7 +1,7 @@
-// Words for status codes, after the reason phrases of RFC 9110 §15 and IANA's status code registry.
+// Descriptions of status codes, based on the reason phrases of RFC 9110 §15 and IANA's status code registry.
 
 extension HTTPURLResponse {
-  /// A word or two in English for a status code, such as `not found` for 404; for unknown codes those of their class.
+  /// Returns a short English description of a status code, such as `not found` for 404. For an unknown code, describes its class.
   public class func localizedString(forStatusCode statusCode: Int) -> String {
     if let text = statusTexts[statusCode] { return text }
     return switch statusCode {

@@ -1,6 +1,8 @@
 // ParameterizedValue: parses a field value with parameters (RFC 9110 §5.6.6), such as that of Content-Type, including
 // extended parameters (RFC 8187). Tolerates whitespace around "=" and in unquoted values, which servers send.
 
+import LupineEngine
+
 /// A parsed field value: `item *( OWS ";" OWS [ name "=" ( token / quoted-string ) ] )`.
 struct ParameterizedValue {
   /// The text before the first parameter, in lowercase.
@@ -59,7 +61,7 @@ struct ParameterizedValue {
     var value = String.UnicodeScalarView()
     rest.removeFirst()
     while let scalar = rest.popFirst(), scalar != "\"" {
-      // A quoted-pair stands for its second character. A backslash at the very end stands for itself.
+      // A quoted-pair means its second character. A backslash at the very end is a literal backslash.
       value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
     }
     rest = rest.drop { $0 != ";" }

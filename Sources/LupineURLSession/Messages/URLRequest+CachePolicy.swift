@@ -1,27 +1,27 @@
-// How caches are used for a request.
+// URLRequest.CachePolicy: how a request uses caches.
 
 import Foundation
 
 extension URLRequest {
-  /// How caches are used.
+  /// How a request uses the session's cache.
   ///
-  /// Sessions have no cache of their own yet, which is as if it were empty: all policies load, but for
-  /// ``returnCacheDataDontLoad``, which finds nothing.
+  /// Sessions have no cache yet, so every policy behaves as with an empty cache: ``returnCacheDataDontLoad`` fails, and the other
+  /// policies load the response.
   public enum CachePolicy: UInt, Sendable {
-    /// As the protocol says: what is stored and fresh is used.
+    /// Uses a cached response if HTTP's rules allow it (RFC 9111); otherwise loads the response.
     case useProtocolCachePolicy = 0
-    /// What is stored here is not used.
+    /// Ignores the local cache.
     case reloadIgnoringLocalCacheData = 1
-    /// What is stored is used, however old it is; without it the response is loaded.
+    /// Uses a cached response of any age; if there is none, loads the response.
     case returnCacheDataElseLoad = 2
-    /// What is stored is used, however old it is; without it the request fails with `URLError.resourceUnavailable`.
+    /// Uses a cached response of any age; if there is none, fails with `URLError.resourceUnavailable`.
     case returnCacheDataDontLoad = 3
-    /// Nothing that is stored is used, here or on the way: `Cache-Control: no-cache` and `Pragma: no-cache` are sent.
+    /// Ignores the local cache and all caches in between: sends `Cache-Control: no-cache` and `Pragma: no-cache`.
     case reloadIgnoringLocalAndRemoteCacheData = 4
-    /// What is stored is used if the server says that it hasn't changed.
+    /// Uses a cached response after the server has confirmed that it is still valid.
     case reloadRevalidatingCacheData = 5
 
-    /// The same as ``reloadIgnoringLocalCacheData``.
+    /// The former name of ``reloadIgnoringLocalCacheData``.
     public static var reloadIgnoringCacheData: CachePolicy { .reloadIgnoringLocalCacheData }
   }
 }

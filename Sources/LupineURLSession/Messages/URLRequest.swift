@@ -1,12 +1,12 @@
-// The request that Foundation's networking half would give: a URL, a method, header fields, a body and a timeout.
+// URLRequest: a URL, a method, header fields, a body and a timeout, as in Foundation's networking types.
 
 public import Foundation
 package import LupineEngine
 
 /// An HTTP request.
 ///
-/// Two requests are equal if everything that would be sent is, the order of the header fields included, if their
-/// timeouts were both given or both left to the session, and if they treat cookies the same.
+/// Two requests are equal if these are equal: everything that is sent, including the order of the header fields; the timeout and
+/// cache policy, where a value set explicitly differs from the default; the handling of cookies; and the main document's URL.
 public struct URLRequest: Hashable, Sendable {
   private struct Parts: Hashable, Sendable {
     var url: URL?
@@ -17,8 +17,10 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
+    /// Values that a URLProtocol has attached. They aren't sent, and requests are equal without regard to them.
+    var properties: ProtocolProperties?
 
-    // Names of fields are compared as they are written, since that is how they are sent.
+    // Compares field names with their case, because they are sent with it.
     static func == (left: Parts, right: Parts) -> Bool {
       left.url == right.url && left.fields.elementsEqual(right.fields) && left.methodName == right.methodName
         && left.body == right.body && left.timeoutInterval == right.timeoutInterval
@@ -33,14 +35,23 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// What stands behind the header section.
+  /// The request's body.
   enum Body: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
+
+    /// Whether there is nothing to send; false for a stream.
+    var isEmpty: Bool {
+      switch self {
+      case .none: true
+      case .data(let data): data.isEmpty
+      case .stream: false
+      }
+    }
   }
 
-  /// The parts behind one reference: on its way a request is copied at many steps, and changed at few.
+  /// Storage shared by copies of a request, because a request is often copied and seldom changed.
   private final class Storage: Hashable, Sendable {
     let parts: Parts
 
@@ -61,49 +72,49 @@ public struct URLRequest: Hashable, Sendable {
     storage = Storage(parts)
   }
 
-  /// A request whose timeout is left to the session.
+  /// Creates a request that uses the session's timeout and cache policy.
   package init(url: URL, method: String, fields: Fields) {
     self.init(Parts(url: url, fields: fields, methodName: Self.normalized(method)))
   }
 
-  /// A GET request whose timeout is left to the session.
+  /// Creates a GET request that uses the session's timeout and cache policy.
   public init(url: URL) {
     self.init(Parts(url: url))
   }
 
-  /// A GET request with a timeout of its own.
+  /// Creates a GET request with a timeout.
   ///
   /// - Parameters:
-  ///   - url: the URL to ask.
-  ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
+  ///   - url: The URL to request.
+  ///   - timeoutInterval: The seconds to wait for the peer; takes precedence over the session's configuration.
   public init(url: URL, timeoutInterval: TimeInterval) {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval))
   }
 
-  /// A GET request with a cache policy of its own, whose timeout is left to the session.
+  /// Creates a GET request with a cache policy and the session's timeout.
   public init(url: URL, cachePolicy: CachePolicy) {
     self.init(Parts(url: url, cachePolicy: cachePolicy))
   }
 
-  /// A GET request with a cache policy and a timeout of its own.
+  /// Creates a GET request with a cache policy and a timeout.
   ///
   /// - Parameters:
-  ///   - url: the URL to ask.
-  ///   - cachePolicy: how caches are used, over what the session's configuration says.
-  ///   - timeoutInterval: seconds to wait for the peer, over what the session's configuration says.
+  ///   - url: The URL to request.
+  ///   - cachePolicy: How the request uses caches; takes precedence over the session's configuration.
+  ///   - timeoutInterval: The seconds to wait for the peer, 60 by default; takes precedence over the session's configuration.
   public init(
     url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
   ) {
     self.init(Parts(url: url, timeoutInterval: timeoutInterval, cachePolicy: cachePolicy))
   }
 
-  /// The URL to ask; a request without one fails when it is started.
+  /// The URL to request. A request without a URL fails when it is started.
   public var url: URL? {
     get { storage.parts.url }
     set { change { $0.url = newValue } }
   }
 
-  /// The header fields in the order in which they will be sent.
+  /// The header fields, in the order in which they are sent.
   package var fields: Fields {
     get { storage.parts.fields }
     set { change { $0.fields = newValue } }
@@ -111,19 +122,18 @@ public struct URLRequest: Hashable, Sendable {
 
   var body: Body { storage.parts.body }
 
-  /// The body in memory; nil if there is none, or if it is a stream. What is set takes the place of a stream.
+  /// The body as data; nil if there is none, or if it is a stream. Setting it replaces any stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
     set { change { $0.body = newValue.map { .data($0) } ?? .none } }
   }
 
-  /// The body as a stream that hasn't been opened; nil if there is none, or if it is in memory. What is set takes the
-  /// place of a body in memory.
+  /// The body as a stream that isn't open yet; nil if there is none, or if it is data. Setting it replaces any data.
   ///
-  /// It is opened, read and closed when the request is sent, on a queue of its own; leave it alone from then on. A stream
-  /// can be read once: give each request its own. A Content-Length field says how many bytes it has, and it is an error
-  /// then if there are more or fewer; without one they are sent chunked. Copies of a request have the same stream, and
-  /// requests with different streams aren't equal.
+  /// When the request is sent, a private queue opens, reads and closes the stream; don't use the stream from then on. A stream
+  /// can be read once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
+  /// exactly that many bytes, or the request fails; without the field, the body is sent chunked. Copies of a request share the
+  /// stream. Requests with different streams aren't equal.
   public var httpBodyStream: InputStream? {
     get { if case .stream(let stream) = body { stream.stream } else { nil } }
     set {
@@ -132,70 +142,93 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds its cookies to the request and keeps those of the response; true by default.
+  /// Whether the session adds cookies to the request and stores those of the response; true by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
   }
 
-  /// The page for which this is asked, which `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` goes by; nil if there
-  /// is none.
+  /// The URL of the document for which the request is made, or nil. `HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain` compares
+  /// it with the request's URL.
   public var mainDocumentURL: URL? {
     get { storage.parts.mainDocumentURL }
     set { change { $0.mainDocumentURL = newValue } }
   }
 
-  /// The time to wait for the peer, if it was given; otherwise the session's configuration decides.
+  /// The values that ``URLProtocol`` has attached to the request.
+  var properties: ProtocolProperties? {
+    get { storage.parts.properties }
+    set { change { $0.properties = newValue } }
+  }
+
+  /// The timeout that was set, in seconds; nil to use the session's.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// How caches are used, if it was said; otherwise the session's configuration decides.
+  /// The cache policy that was set; nil to use the session's.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
-  /// The method, never nil when read; setting nil makes it `GET`.
+  /// The method. Never nil when read; setting nil changes it to `GET`.
   ///
-  /// The six methods that Foundation knows are written in capitals whatever their case, as Foundation does; any
-  /// other name is kept as it is.
+  /// The six methods that Foundation knows are converted to uppercase, as in Foundation; other names are sent as they are.
   public var httpMethod: String? {
     get { storage.parts.methodName }
     set { change { $0.methodName = newValue.map(Self.normalized) ?? Self.methodNameDefault } }
   }
 
-  /// Seconds to wait for the peer: what was set, or 60, the default, for which the session's configuration stands in.
+  /// The seconds to wait for the peer. If it is never set, it is 60 when read, but the session's configuration applies.
   public var timeoutInterval: TimeInterval {
     get { explicitTimeoutInterval ?? Self.timeoutIntervalDefault }
     set { change { $0.timeoutInterval = newValue } }
   }
 
-  /// How caches are used: what was set, or `.useProtocolCachePolicy`, for which the session's configuration stands in.
+  /// How the request uses caches. If it is never set, it is `.useProtocolCachePolicy` when read, but the session's configuration
+  /// applies.
   public var cachePolicy: CachePolicy {
     get { explicitCachePolicy ?? .useProtocolCachePolicy }
     set { change { $0.cachePolicy = newValue } }
   }
 
-  /// The header fields as a dictionary, made at each access, or nil if there are none.
+  /// The header fields as a dictionary, or nil if there are none. The dictionary is created on each access.
   ///
-  /// Setting a dictionary replaces all fields, ordered by name.
+  /// Setting a dictionary replaces all fields; they are then ordered by name.
   public var allHTTPHeaderFields: [String: String]? {
     get { fields.isEmpty ? nil : fields.dictionary }
     set { fields = Fields(newValue ?? [:]) }
   }
 
-  /// The value of the field of that name, in any case, or nil if there is none.
+  /// Returns the value of the first field with this name, in any case, or nil if there is none.
   public func value(forHTTPHeaderField field: String) -> String? {
     fields.first(field)
   }
 
-  /// Replaces the field of that name, or adds it; nil removes it.
+  /// Sets the field to this value, replacing existing values. Nil removes the field. A field that exists keeps the spelling
+  /// of its name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
-    if let value { fields.set(name: field, value: value) } else { fields.remove(field) }
+    guard let value else { return fields.remove(field) }
+    guard Self.isFieldValue(value) else { return }
+    fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Adds a value to the field of that name, after a comma if the field is there already (RFC 9110 §5.3).
+  /// Appends a value to the field, after a comma if the field already has one (RFC 9110 §5.3). A value with CR, LF or NUL
+  /// isn't stored.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+    guard Self.isFieldValue(value) else { return }
+    let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
   }
 
-  /// Seconds that Foundation gives a request that sets no timeout.
+  /// The name of a field as the request has it, or else as it is given.
+  private func spelling(of name: String) -> String {
+    guard fields.contains(name) else { return name }
+    return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
+      ?? name
+  }
+
+  private static func isFieldValue(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
+  }
+
+  /// Foundation's default timeout in seconds.
   static let timeoutIntervalDefault: TimeInterval = 60
 
   private static let methodNameDefault = "GET"
@@ -212,5 +245,22 @@ extension URLRequest: CustomStringConvertible {
   /// The URL as a string, without its user information.
   public var description: String {
     url == nil ? "url: nil" : ReadableText.url(url)
+  }
+}
+
+extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The request's properties by name. It omits the values of header fields, which may be credentials.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "url": ReadableText.url(url), "cachePolicy": cachePolicy, "timeoutInterval": timeoutInterval,
+        "mainDocumentURL": mainDocumentURL as Any, "httpMethod": httpMethod as Any, "fields": fields.map(\.name),
+        "httpBody": httpBody as Any, "httpBodyStream": httpBodyStream as Any,
+        "httpShouldHandleCookies": httpShouldHandleCookies,
+      ], displayStyle: .struct)
   }
 }

@@ -1,22 +1,22 @@
-// What is known of any response, whatever its protocol: where it came from, and the type and length of its content.
+// URLResponse: the properties of any response, whatever its protocol: its URL, and the type and length of its content.
 
 public import Foundation
 
-// Unchecked since the class is open: all state is constant.
+// Unchecked because the class is open. All state is constant.
 /// A response without its body.
-open class URLResponse: NSObject, @unchecked Sendable {
+open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let storedURL: URL?
   private let storedMIMEType: String?
   private let storedContentLength: Int64
   private let storedTextEncodingName: String?
 
-  /// A response with known properties.
+  /// Creates a response.
   ///
   /// - Parameters:
-  ///   - url: where the response came from.
-  ///   - mimeType: the content's type without parameters, or nil if it is not known.
-  ///   - length: the content's bytes, or -1 if that is not known.
-  ///   - name: the name of the content's character encoding, or nil if it is not known.
+  ///   - url: The URL that the response came from.
+  ///   - mimeType: The media type without parameters, or nil if it is unknown.
+  ///   - length: The length of the content in bytes, or -1 if it is unknown.
+  ///   - name: The name of the content's character encoding, or nil if it is unknown.
   public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
     storedURL = url
     storedMIMEType = mimeType
@@ -25,22 +25,71 @@ open class URLResponse: NSObject, @unchecked Sendable {
     super.init()
   }
 
-  /// Where the response came from, after redirects.
+  /// Decodes an archived response.
+  public required init?(coder: NSCoder) {
+    guard let url = coder.decodeObject(of: NSString.self, forKey: Self.urlKey).flatMap({ URL(string: "\($0)") }) else {
+      return nil
+    }
+    storedURL = url
+    storedMIMEType = coder.decodeObject(of: NSString.self, forKey: Self.mimeTypeKey).map { "\($0)" }
+    storedContentLength = coder.decodeInt64(forKey: Self.lengthKey)
+    storedTextEncodingName = coder.decodeObject(of: NSString.self, forKey: Self.encodingKey).map { "\($0)" }
+    super.init()
+  }
+
+  /// Archives the response.
+  open func encode(with coder: NSCoder) {
+    coder.encode(storedURL.map { NSString(string: $0.absoluteString) }, forKey: Self.urlKey)
+    coder.encode(storedMIMEType.map { NSString(string: $0) }, forKey: Self.mimeTypeKey)
+    coder.encode(storedContentLength, forKey: Self.lengthKey)
+    coder.encode(storedTextEncodingName.map { NSString(string: $0) }, forKey: Self.encodingKey)
+  }
+
+  /// True: archives can be decoded with a list of allowed classes.
+  public class var supportsSecureCoding: Bool { true }
+
+  private static let urlKey = "url"
+  private static let mimeTypeKey = "mimeType"
+  private static let lengthKey = "expectedContentLength"
+  private static let encodingKey = "textEncodingName"
+
+  /// Returns the response itself, which is immutable.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether `object` is a response with the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? URLResponse, (other is HTTPURLResponse) == (self is HTTPURLResponse) else {
+      return false
+    }
+    return url == other.url && mimeType == other.mimeType && expectedContentLength == other.expectedContentLength
+      && textEncodingName == other.textEncodingName
+  }
+
+  /// The hash of the properties.
+  open override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(url)
+    hasher.combine(mimeType)
+    hasher.combine(expectedContentLength)
+    return hasher.finalize()
+  }
+
+  /// The URL that the response came from, after redirects.
   open var url: URL? {
     storedURL
   }
 
-  /// The content's type without parameters, in small letters over HTTP, or nil if it is not known.
+  /// The media type without parameters, in lowercase over HTTP; nil if it is unknown.
   open var mimeType: String? {
     storedMIMEType
   }
 
-  /// The content's bytes, or -1 if that is not known.
+  /// The length of the content in bytes, or -1 if it is unknown.
   open var expectedContentLength: Int64 {
     storedContentLength
   }
 
-  /// The name of the content's character encoding, or nil if it is not known; in lowercase over HTTP and in `data:` URLs.
+  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs; nil if it is unknown.
   open var textEncodingName: String? {
     storedTextEncodingName
   }
@@ -51,10 +100,11 @@ open class URLResponse: NSObject, @unchecked Sendable {
       + ReadableText.bytes(expectedContentLength)
   }
 
-  /// A name to save the content under: what the server suggests, else the URL's last path component, else `unknown`.
+  /// A file name for the content: the name that the server suggests; otherwise, the URL's last path component; otherwise,
+  /// `Unknown`.
   ///
-  /// It is a single path component of at most 255 bytes and never `.` or `..`.
+  /// It is a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {
-    url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "unknown"
+    url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }
 }

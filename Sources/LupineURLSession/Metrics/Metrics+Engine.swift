@@ -1,12 +1,12 @@
-// The engine's measurements as Foundation presents them.
+// Converts the engine's measurements to Foundation's metrics.
 
 import Foundation
 import LupineEngine
 
 extension URLSessionTaskMetrics {
-  /// The measurements of a transfer that has ended, or of none; converted when somebody asks for them.
+  /// Creates the metrics of a completed transfer, or empty ones for nil. The values are converted at the first access.
   convenience init(_ transfer: (any TaskTransfer)?) {
-    // The transfer rather than a copy: it is there anyway, and nearly nobody asks.
+    // Keeps the transfer instead of a copy: the transfer exists anyway, and few programs read the metrics.
     if let transfer { self.init { transfer.measurements } } else { self.init { Values([]) } }
   }
 }
@@ -24,12 +24,12 @@ extension URLSessionTaskMetrics.Values {
     self.init(
       transactionMetrics: attempts.map { URLSessionTaskTransactionMetrics($0, clock) },
       taskInterval: DateInterval(start: start, end: max(start, end)),
-      // The last one leads nowhere, and challenges lead to the same place.
+      // The last attempt isn't a redirect that was followed. An attempt repeated after a challenge has a status code outside 3xx.
       redirectCount: attempts.dropLast().count { (300..<400).contains($0.response?.statusCode ?? 0) })
   }
 }
 
-/// The system clock's reading for instants of the monotonic clock, taken once so that their distances stay exact.
+/// Converts instants of the monotonic clock to dates, with one reading of both clocks, so that intervals stay exact.
 private struct WallClock {
   private let reference = Instant.now
   private let referenceDate = Date()

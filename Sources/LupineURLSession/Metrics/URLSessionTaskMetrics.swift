@@ -1,29 +1,28 @@
-// How long a task took, over all the transactions that redirects made of it.
+// URLSessionTaskMetrics: how long a task took, with the metrics of each of its transactions.
 
 public import Foundation
 import Synchronization
 
-/// What was measured of one task.
+/// The measurements of a task.
 ///
-/// The values are converted from the engine's when they are first asked for, since most programs never do.
+/// The values are converted from the engine's at the first access, because most programs never read them.
 public final class URLSessionTaskMetrics: NSObject, Sendable {
-  /// Where a response came from.
+  /// The source of a response.
   public enum ResourceFetchType: Int, Sendable {
-    /// Not known, as no response came, or neither the network nor a cache had a part in it.
+    /// Unknown: no response arrived, or it came from neither the network nor a cache.
     case unknown = 0
     /// The network.
     case networkLoad = 1
-    /// A server that sent it before it was asked for. None says so: HTTP/1.1 has no pushes.
+    /// A server push. Never reported, because HTTP/1.1 has no server push.
     @available(*, deprecated, message: "HTTP/1.1 has no server push.")
     case serverPush = 2
-    /// A cache of this machine. None says so as long as sessions have no cache.
+    /// A local cache. Never reported, because sessions have no cache.
     case localCache = 3
   }
 
-  /// How a host's name was looked up.
+  /// The protocol of a host name's lookup.
   public enum DomainResolutionProtocol: Int, Sendable {
-    /// Not known: the system's resolver, and a resolver of the program's own, don't say how they asked, nor whether they
-    /// asked anybody.
+    /// Unknown. The system's resolver doesn't report its protocol, and neither does a custom resolver.
     case unknown = 0
     /// DNS over UDP.
     case udp = 1
@@ -52,14 +51,14 @@ public final class URLSessionTaskMetrics: NSObject, Sendable {
     source = Mutex(.deferred(values))
   }
 
-  /// One entry for each request that was sent, in their order.
+  /// The metrics of each request sent, in order.
   public var transactionMetrics: [URLSessionTaskTransactionMetrics] { values.transactionMetrics }
-  /// From the task's start to its completion.
+  /// The time from the task's start to its completion.
   public var taskInterval: DateInterval { values.taskInterval }
-  /// Redirects that were followed.
+  /// The number of redirects followed.
   public var redirectCount: Int { values.redirectCount }
 
-  /// The task's duration, then a paragraph for each request that was sent.
+  /// The task's duration, followed by a paragraph for each request sent.
   public override var description: String {
     let (requests, redirects) = (ReadableText.count(transactionMetrics.count, "request"), redirectCount)
     let summary = "URLSessionTaskMetrics: \(requests), \(ReadableText.count(redirects, "redirect")), "

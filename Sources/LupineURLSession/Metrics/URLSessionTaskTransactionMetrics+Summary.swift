@@ -1,4 +1,4 @@
-// How a transaction's metrics are printed: a line for the request, its connection, its phases and its bytes.
+// The description of a transaction's metrics: lines for the request, its connection, its phases and its bytes.
 
 import Foundation
 
@@ -26,7 +26,7 @@ extension URLSessionTaskTransactionMetrics {
   }
 
   private var phases: [String] {
-    // The handshake is a part of opening the connection, and has its own figure.
+    // The TLS handshake is a part of opening the connection, but is shown separately.
     let connected = secureConnectionStartDate ?? connectEndDate
     let all: [(name: String, start: Date?, end: Date?)] = [
       ("lookup", domainLookupStartDate, domainLookupEndDate), ("connect", connectStartDate, connected),
@@ -35,7 +35,7 @@ extension URLSessionTaskTransactionMetrics {
     ]
     return all.compactMap { phase in
       guard let start = phase.start, let end = phase.end else { return nil }
-      // A server may answer before it has the whole request: it wasn't waited for.
+      // Negative if the server responded before it had the whole request; then there was no wait.
       return "\(phase.name) \(ReadableText.duration(max(0, end.timeIntervalSince(start))))"
     }
   }

@@ -1,117 +1,116 @@
-// One request and its response within a task: when each phase began and ended, how many bytes went and came, and where.
+// URLSessionTaskTransactionMetrics: one request and its response within a task, with the times, sizes and addresses.
 
 public import Foundation
 
-/// What was measured of one request and its response.
+/// The measurements of one request and its response.
 ///
-/// A date is nil if its phase was not entered, or not left.
+/// A date is nil if its phase didn't begin or didn't end.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
-  /// The request as it was sent, redirects applied.
+  /// The request as sent, after redirects.
   public let request: URLRequest
 
-  /// The response, or nil if none came.
+  /// The response, or nil if none arrived.
   public let response: URLResponse?
 
-  /// When work on the request began.
+  /// When the request was started.
   public let fetchStartDate: Date?
 
-  /// When resolving the host's name began; nil on a reused connection.
+  /// When the lookup of the host name began; nil on a reused connection.
   public let domainLookupStartDate: Date?
 
-  /// When the host's addresses were known; nil on a reused connection.
+  /// When the lookup of the host name ended; nil on a reused connection.
   public let domainLookupEndDate: Date?
 
-  /// When connecting began; nil on a reused connection.
+  /// When the attempt to connect began; nil on a reused connection.
   public let connectStartDate: Date?
 
-  /// When the connection was ready, TLS included; nil on a reused connection.
+  /// When the connection was ready, including TLS; nil on a reused connection.
   public let connectEndDate: Date?
 
-  /// When the TLS handshake began; nil without one.
+  /// When the TLS handshake began; nil without TLS and on a reused connection.
   public let secureConnectionStartDate: Date?
 
-  /// When the TLS handshake was done; nil without one.
+  /// When the TLS handshake ended; nil without TLS and on a reused connection.
   public let secureConnectionEndDate: Date?
 
-  /// When the request's first byte was written.
+  /// When the first byte of the request was written.
   public let requestStartDate: Date?
 
-  /// When the request's last byte was written.
+  /// When the last byte of the request was written.
   public let requestEndDate: Date?
 
-  /// When the response's first byte came.
+  /// When the first byte of the response was received.
   public let responseStartDate: Date?
 
-  /// When the response's last byte came.
+  /// When the last byte of the response was received.
   public let responseEndDate: Date?
 
-  /// The protocol by its ALPN name (RFC 7301 §6), such as `http/1.1`.
+  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`; nil without a response.
   public let networkProtocolName: String?
 
-  /// Whether the connection was there already: it had served a request, or had been idle since one had it opened.
+  /// Whether the connection already existed: it had served a request, or was opened for another request and then idle.
   public let isReusedConnection: Bool
 
   /// Whether the request went through a proxy.
   public let isProxyConnection: Bool
 
-  /// This end's IP address.
+  /// The local IP address.
   public let localAddress: String?
 
-  /// This end's port.
+  /// The local port.
   public let localPort: Int?
 
-  /// The peer's IP address.
+  /// The remote IP address; a proxy's, if there is one.
   public let remoteAddress: String?
 
-  /// The peer's port.
+  /// The remote port.
   public let remotePort: Int?
 
-  /// The version of TLS, or nil without TLS.
+  /// The TLS version, or nil without TLS.
   public let negotiatedTLSProtocolVersion: tls_protocol_version_t?
 
-  /// The cipher suite, or nil without TLS.
+  /// The TLS cipher suite, or nil without TLS.
   public let negotiatedTLSCipherSuite: tls_ciphersuite_t?
 
-  /// Bytes of the request's line and header section that were written.
+  /// The bytes written of the request line and header section.
   public let countOfRequestHeaderBytesSent: Int64
 
-  /// Bytes of the request's body that were written, transfer coding included.
+  /// The bytes written of the request body, including the transfer coding.
   public let countOfRequestBodyBytesSent: Int64
 
-  /// Bytes of the request's body as it was handed over.
+  /// The bytes of the request body as the application provided it.
   public let countOfRequestBodyBytesBeforeEncoding: Int64
 
-  /// Bytes of the response's line and header section that came.
+  /// The bytes received of the status line and header section.
   public let countOfResponseHeaderBytesReceived: Int64
 
-  /// Bytes of the response's body that came, transfer coding included.
+  /// The bytes received of the response body, including the transfer coding.
   public let countOfResponseBodyBytesReceived: Int64
 
-  /// Bytes of the response's body after its codings were taken off.
+  /// The bytes of the response body after decoding.
   public let countOfResponseBodyBytesAfterDecoding: Int64
 
-  /// Where the response came from: the network, or unknown if none came, or if a `file:` or `data:` URL was read.
+  /// The source of the response: the network; unknown if there was no response, or for a `file:` or `data:` URL.
   public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType {
     response is HTTPURLResponse ? .networkLoad : .unknown
   }
 
-  /// How the host's name was looked up: always unknown, since getaddrinfo asks whom it likes and doesn't say whom.
+  /// The protocol of the host name's lookup: always unknown, because getaddrinfo doesn't report it.
   public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol { .unknown }
 
-  /// Whether the interface is known to be a cellular one: never, as Linux doesn't tell a modem's interface from others.
+  /// Whether the interface is cellular: always false, because Linux doesn't distinguish the interface of a modem.
   public var isCellular: Bool { false }
 
-  /// Whether the network is known to cost by the byte: never, as the kernel knows nothing of costs.
+  /// Whether the network is metered: always false, because the kernel doesn't know costs.
   public var isExpensive: Bool { false }
 
-  /// Whether the network is known to be one that the user wants to be spared: never, as Linux has no such setting.
+  /// Whether the network is in low data mode: always false, because Linux has no such setting.
   public var isConstrained: Bool { false }
 
-  /// Whether the connection used several paths at once: never, as its socket is one of TCP (or a Unix socket), not of
-  /// MPTCP (RFC 8684).
+  /// Whether the connection used several paths: always false, because its socket is TCP or a Unix socket, never MPTCP (RFC 8684).
   public var isMultipath: Bool { false }
 
-  /// The request, its connection, the duration of each phase that was entered, and the bytes sent and received.
+  /// The request, its connection, the duration of each phase, and the bytes sent and received.
   public override var description: String { summary }
 
   init(

@@ -1,15 +1,15 @@
-// How descriptions write URLs, fields, bodies, counts and times: for people, and without passwords, since they end up in logs.
+// Formats URLs, fields, bodies, counts and durations for descriptions. Leaves out passwords, because descriptions are logged.
 
 package import Foundation
 
 package enum ReadableText {
-  /// The longest body that is shown as text, in bytes; as in Alamofire. Of a longer one the size is shown.
+  /// The longest body shown as text, in bytes, as in Alamofire. Of a longer body, only the size is shown.
   package static let bodyBytesMax = 100_000
 
-  /// A URL without its user information (RFC 3986 §3.2.1), which may hold a password.
+  /// Returns a URL without its user information (RFC 3986 §3.2.1), which may contain a password.
   package static func url(_ url: URL?) -> String {
     guard let text = url?.absoluteString else { return "(no URL)" }
-    // By scalars, since a combining mark would hide a delimiter.
+    // Searches Unicode scalars, because a combining mark after a delimiter would form a different Character.
     let scalars = text.unicodeScalars
     // URI = scheme ":" "//" [ userinfo "@" ] host … (RFC 3986 §3)
     guard let colon = scalars.firstIndex(where: { ":/?#".unicodeScalars.contains($0) }), scalars[colon] == ":",
@@ -21,12 +21,12 @@ package enum ReadableText {
     return String(scalars[..<start]) + String(scalars[scalars.index(after: at)...])
   }
 
-  /// Method and URL.
+  /// Returns the method and the URL.
   package static func request(_ request: URLRequest) -> String {
     "\(request.httpMethod ?? "(no method)") \(url(request.url))"
   }
 
-  /// A line for each field, indented; of credentials the scheme alone.
+  /// Returns an indented line for each field. Of credentials, shows only the authentication scheme.
   package static func fields(_ fields: [(name: String, value: String)]) -> [String] {
     fields.map { name, value in
       guard ["authorization", "proxy-authorization"].contains(name.lowercased()) else { return "  \(name): \(value)" }
@@ -34,17 +34,17 @@ package enum ReadableText {
     }
   }
 
-  /// The size of a body, and the body itself if its media type is one of text and it isn't too long.
+  /// Returns the size of a body, followed by the body if it has a text type and at most `bodyBytesMax` bytes.
   package static func body(_ body: Data?, contentType: String?) -> String {
     guard let body, !body.isEmpty else { return "none" }
     let size = bytes(Int64(body.count))
-    // As in Alamofire, which goes by these parts of the field's value.
+    // As in Alamofire, a content type that contains one of these words is text.
     let type = contentType?.lowercased() ?? ""
     guard body.count <= bodyBytesMax, ["json", "xml", "text"].contains(where: type.contains) else { return size }
     return "\(size)\n\(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))"
   }
 
-  /// A count of bytes, such as `512 bytes` or `1.2 MB`; k, M and G are powers of 1,000.
+  /// Returns a number of bytes with its unit, such as `512 bytes` or `1.2 MB`; k, M and G are powers of 1,000.
   package static func bytes(_ count: Int64) -> String {
     switch count {
     case ..<0: "unknown length"
@@ -56,7 +56,7 @@ package enum ReadableText {
     }
   }
 
-  /// A time in seconds, such as `250 µs`, `12.5 ms` or `1.25 s`.
+  /// Returns a duration in seconds with a suitable unit, such as `250 µs`, `12.5 ms` or `1.25 s`.
   package static func duration(_ seconds: TimeInterval) -> String {
     switch seconds {
     case ..<0.001: String(format: "%.0f µs", seconds * 1e6)
@@ -65,6 +65,6 @@ package enum ReadableText {
     }
   }
 
-  /// A number of things, such as `1 cookie` or `2 cookies`.
+  /// Returns a number with its noun, such as `1 cookie` or `2 cookies`.
   package static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
 }

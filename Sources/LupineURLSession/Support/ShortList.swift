@@ -1,7 +1,10 @@
-// A list of what there is one of as a rule: requests, tasks and measurements of a request that isn't retried, its handlers.
+// ShortList: an array for values of which there is usually one, such as the tasks of a request.
 
-/// An array that allocates nothing as long as it has one element.
-package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
+/// An array that allocates nothing while it has at most one element.
+///
+/// Without `@usableFromInline`, the compiler doesn't specialize a `package` type in other modules: its generic code
+/// doubled the cost of a request.
+@usableFromInline package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiteral {
   case none
   case one(Element)
   case more([Element])
@@ -28,7 +31,7 @@ package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiter
     }
   }
 
-  /// Calls `body` with each element; as a loop does, but without a copy of the list.
+  /// Calls `body` with each element, in order. Unlike a loop, doesn't copy the list.
   @inlinable package func forEach(_ body: (Element) -> Void) {
     switch self {
     case .none: break
@@ -42,7 +45,7 @@ package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiter
     case .none: self = .one(element)
     case .one(let first): self = .more([first, element])
     case .more(var elements):
-      // Held by nobody else meanwhile, so that it isn't copied.
+      // Drops the other reference, so that appending doesn't copy the array.
       self = .none
       elements.append(element)
       self = .more(elements)
@@ -51,7 +54,7 @@ package enum ShortList<Element>: RandomAccessCollection, ExpressibleByArrayLiter
 }
 
 extension ShortList {
-  /// Removes the first element and returns it; nil if there is none.
+  /// Removes and returns the first element, or returns nil if the list is empty.
   @inlinable package mutating func popFirst() -> Element? {
     guard let first else { return nil }
     self = count == 1 ? .none : .more(Array(dropFirst()))

@@ -1,40 +1,40 @@
 // Registry: a set of objects without hashing, such as the tasks of a session that haven't completed.
 
-package import Synchronization
+internal import Synchronization
 
 /// An object that can be in a registry, and in only one at a time.
-package protocol RegistryMember: AnyObject, Sendable {
-  var place: RegistryPlace { get }
+@usableFromInline package protocol RegistryMember: AnyObject, Sendable {
+  var registrySlot: RegistrySlot { get }
 }
 
 /// A member's index in its registry. Only the registry changes it.
-package struct RegistryPlace: ~Copyable, Sendable {
-  @usableFromInline let atomic = Atomic(-1)
+@usableFromInline package struct RegistrySlot: ~Copyable, Sendable {
+  private let atomic = Atomic(-1)
 
   package init() {}
 
   /// The index in `members`, or -1 for a member of no registry.
-  @inlinable var index: Int {
+  @usableFromInline var index: Int {
     get { atomic.load(ordering: .relaxed) }
     nonmutating set { atomic.store(newValue, ordering: .relaxed) }
   }
 }
 
 /// A set of objects. Each member stores its index, so that insertion and removal take constant time without hashing.
-package struct Registry<Member: RegistryMember>: Sendable {
+@usableFromInline package struct Registry<Member: RegistryMember>: Sendable {
   /// The members, in no particular order.
   @usableFromInline package private(set) var members: [Member] = []
 
   package init() {}
 
   @inlinable package func contains(_ member: Member) -> Bool {
-    members.indices.contains(member.place.index) && members[member.place.index] === member
+    members.indices.contains(member.registrySlot.index) && members[member.registrySlot.index] === member
   }
 
   /// Adds a member. Does nothing if it is already in the registry.
   @inlinable package mutating func insert(_ member: Member) {
     guard !contains(member) else { return }
-    member.place.index = members.count
+    member.registrySlot.index = members.count
     members.append(member)
   }
 
@@ -42,10 +42,10 @@ package struct Registry<Member: RegistryMember>: Sendable {
   @inlinable package mutating func remove(_ member: Member) -> Bool {
     guard contains(member), let last = members.popLast() else { return false }
     if last !== member {
-      members[member.place.index] = last
-      last.place.index = member.place.index
+      members[member.registrySlot.index] = last
+      last.registrySlot.index = member.registrySlot.index
     }
-    member.place.index = -1
+    member.registrySlot.index = -1
     return true
   }
 }

@@ -71,8 +71,8 @@ final class Transfer: TaskTransfer, ResponseSink {
   /// Discards the rest of the body. The transfer ends as if all of it had been received.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response counts. For an observer that is being asked
-  /// about a response.
+  /// Discards the rest of the body and sends another request, whose response counts. For an observer that decides about a
+  /// response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
@@ -141,7 +141,7 @@ final class Transfer: TaskTransfer, ResponseSink {
       handle?.resume()
       apply { $0.flowChanged(exchange: exchange) }
     case .discardBody: handle?.discardBody()
-    case .grant(let byteCount): handle?.grant(byteCount)
+    case .grant(let byteCount): handle?.extendWindow(by: byteCount)
     case .cancel: handle?.cancel()
     }
   }
@@ -151,15 +151,15 @@ final class Transfer: TaskTransfer, ResponseSink {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
       authentication.prepare(&request)
-      let handle = try client.submit(consume request, to: self, credit: windowBytes ?? .max)
-      apply(submission.exchange, handle)
+      let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
+      keep(handle, of: submission.exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
   }
 
   /// Keeps the handle of an exchange, unless that has already ended, and carries out the commands that waited for it.
-  private func apply(_ exchange: Int, _ handle: ExchangeHandle) {
+  private func keep(_ handle: ExchangeHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
       guarded.handle = handle

@@ -106,7 +106,9 @@ extension TransferState {
 
   private mutating func headStep() -> Step? {
     guard let head = batch.head.take() else { return nil }
-    response = urlRequest.url.map { HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields) }
+    response = urlRequest.url.map {
+      HTTPURLResponse(url: $0, statusCode: head.status, fields: head.fields, isContentDecoded: head.isContentDecoded)
+    }
     // A redirect is decided on at the end of its exchange.
     if case .superseded = body { return nil }
     if head.status == 401 {
@@ -138,7 +140,7 @@ extension TransferState {
       self.urlRequest = urlRequest
       response = nil
       if demand == .canceled { return end(URLError(.cancelled)) }
-      setRequest(request)
+      if let exchange = metrics.last { self.request = redirects.resend(request, after: exchange) }
       return .submit(submission())
     case (_, let failure?): return end(URLError(failure, url: urlRequest.url))
     case (.wanted, nil), (.discarded, nil): return end(nil)
@@ -164,7 +166,9 @@ extension TransferState {
     guard error.code != .tooManyRedirects, let response,
       let url = response.value(forHTTPHeaderField: "Location").flatMap({ URL(string: $0, relativeTo: response.url) })
     else { return end(URLError(error, url: urlRequest.url)) }
-    let next = redirectRule.rewritten(request, after: response.statusCode, staysAtOrigin: false)
+    guard let next = redirects.rule?.rewritten(request, after: response.statusCode, staysAtOrigin: false) else {
+      return end(URLError(error, url: urlRequest.url))
+    }
     var proposed = urlRequest.redirected(to: next)
     proposed.url = url.absoluteURL
     return redirectStep(next, proposed, error)
@@ -174,23 +178,12 @@ extension TransferState {
     var next = next
     next.presentsIdentity =
       request.presentsIdentity && RedirectRule.keepsIdentity(from: request.uri.origin, to: next.uri.origin)
-    setRequest(next)
+    if let exchange = metrics.last { request = redirects.follow(next, after: exchange) }
     urlRequest = chosen
     response = nil
     // The new URL hasn't refused any credential yet.
     challengeCount = 0
-    redirectCount += 1
     turn = .decided(.submit)
-  }
-
-  /// Sets the next request, which gets the time that the earlier exchanges have left.
-  private mutating func setRequest(_ next: EngineRequest) {
-    var total = request.timeouts.total
-    if let left = total, let latest = metrics.last, let end = latest.end {
-      total = max(.zero, left - (end - latest.start))
-    }
-    request = next
-    request.timeouts.total = total
   }
 
   // MARK: Questions

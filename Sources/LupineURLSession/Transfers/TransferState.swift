@@ -3,13 +3,12 @@
 import Foundation
 import LupineEngine
 
-/// Decides what happens in one task's transfer: which request is sent, what is delivered, what the observer is asked, and
-/// how the transfer ends.
+/// Decides about one task's transfer: the requests to send, the events to deliver, the questions to the observer, and the end.
 ///
 /// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which
-/// takes one step after another. A question to the observer stops the steps until it is answered; meanwhile, reading is
-/// paused. Three states answer three questions: is there an exchange (`Exchange`), does the task want the transfer
-/// (`Demand`), and what comes next on the session's queue (`Turn`).
+/// takes one step after another. A question to the observer stops the steps until the observer answers; meanwhile, reading
+/// is paused. There are three states: that of the exchange (`Exchange`), the one that the task has requested (`Demand`), and
+/// the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
   /// A command, to be carried out after the lock was released.
   enum Action: Equatable {
@@ -50,7 +49,7 @@ struct TransferState: Sendable {
     case reading, pausing, paused, resuming
   }
 
-  /// What the task wants.
+  /// The state that the task has requested.
   enum Demand {
     case running, suspended, canceled
   }
@@ -65,7 +64,7 @@ struct TransferState: Sendable {
     indirect case superseded(Successor)
   }
 
-  /// What follows the exchange in progress.
+  /// The step after the exchange in progress.
   enum Successor {
     /// The request to which the response redirects, if the observer agrees.
     case redirect(EngineRequest)
@@ -77,7 +76,7 @@ struct TransferState: Sendable {
     case replacement(EngineRequest, URLRequest)
   }
 
-  /// What the session's queue does next.
+  /// The next step on the session's queue.
   enum Turn {
     /// Processes what the engine has reported, in order.
     case received
@@ -106,7 +105,6 @@ struct TransferState: Sendable {
     case none, requested
   }
 
-  let redirectRule: RedirectRule
   /// The maximum number of body bytes in flight between the engine and the observer; nil for no limit.
   let windowBytes: Int?
 
@@ -132,7 +130,8 @@ struct TransferState: Sendable {
   var response: HTTPURLResponse?
   var receivedByteCount: Int64 = 0
   var sentByteCount: Int64 = 0
-  var redirectCount = 0
+  /// The redirects followed so far, and the time left for further exchanges.
+  var redirects: RedirectChain
   /// The number of credentials sent to the current URL.
   var challengeCount = 0
   /// The measurements of the exchanges that have ended.
@@ -143,7 +142,7 @@ struct TransferState: Sendable {
   init(_ request: EngineRequest, from urlRequest: URLRequest, redirectRule: RedirectRule, windowBytes: Int?) {
     self.request = request
     self.urlRequest = urlRequest
-    self.redirectRule = redirectRule
+    redirects = RedirectChain(redirectRule, total: request.timeouts.total)
     self.windowBytes = windowBytes
   }
 
@@ -226,7 +225,7 @@ struct TransferState: Sendable {
     return requestDelivery()
   }
 
-  /// The engine has been told to pause or to resume. Returns the next change, if that has become outdated meanwhile.
+  /// Called after `pause` or `resume` was carried out. Returns the next change if that one is outdated by now.
   mutating func flowChanged(exchange number: Int) -> Action? {
     guard number == exchangeCount, case .active(let flow) = exchange else { return nil }
     switch flow {
@@ -239,7 +238,7 @@ struct TransferState: Sendable {
 
   // MARK: Events from the engine
 
-  /// The final response's head has arrived. Returns whether its body is to be delivered.
+  /// Called when the final response's head has arrived. Returns whether to deliver its body.
   ///
   /// - Parameters:
   ///   - head: The head.
@@ -251,7 +250,7 @@ struct TransferState: Sendable {
       return .discard
     }
     do throws(EngineError) {
-      guard let next = try redirectRule.next(after: head, to: request, count: redirectCount) else { return .deliver }
+      guard let next = try redirects.next(after: head, to: request) else { return .deliver }
       body = .superseded(.redirect(next))
     } catch {
       body = .superseded(.refusedRedirect(error))

@@ -1,23 +1,23 @@
-// CertificateVerifier+ServerTrust: trust evaluation by the layer above, whose error is carried back to the request.
+// CertificateVerifier+ServerTrust: trust evaluation by the layer above, and the path of its error back to the request.
 
 import Foundation
 import LupineEngine
 
 /// Evaluates a server's trust during the handshake, on the loop's thread.
 ///
-/// Returns true to accept the server, or false to leave the decision to the default verification. Throws the reason for
-/// refusing the server.
+/// Returns whether the server is accepted: true if it is, false if this host has no evaluator. Throws the reason for
+/// which the server is refused.
 package typealias ServerTrustEvaluation = @Sendable (_ trust: SecTrust, _ host: String) throws -> Bool
 
-/// An evaluation's reason for refusing a server, as it passes through the engine.
+/// The reason why an evaluation refused a server, as it passes through the engine.
 private struct ServerTrustRefusal: Error, CustomStringConvertible {
   let reason: any Error
   var description: String { reason.localizedDescription }
 }
 
 extension CertificateVerifier {
-  /// Creates a verifier that calls `evaluate` unless `own` refuses the server. If `evaluate` returns false, `own` decides,
-  /// or OpenSSL if `own` is nil.
+  /// Creates a verifier that calls `own` and then, unless it has refused the server, `evaluate`. If `evaluate` returns false,
+  /// the decision of `own` counts, or OpenSSL's if `own` is nil.
   convenience init(_ evaluate: @escaping ServerTrustEvaluation, after own: CertificateVerifier?) {
     self.init { evidence in
       let decision = try own?.decide(evidence) ?? .asFound
@@ -32,7 +32,7 @@ extension CertificateVerifier {
 }
 
 extension Error {
-  /// The reason with which a ``ServerTrustEvaluation`` refused the server, or nil if something else ended the task.
+  /// The reason why a ``ServerTrustEvaluation`` refused the server, if that ended the task.
   package var serverTrustRefusal: (any Error)? {
     guard let error = (self as? URLError)?.userInfo[NSUnderlyingErrorKey] as? EngineError,
       case .tls(let error) = error.cause

@@ -1,10 +1,10 @@
-// SecTrust: a server's certificates, and OpenSSL's verification of them.
+// SecTrust: a server's certificates, and the result of their verification by OpenSSL.
 
 import Foundation
 package import LupineEngine
 import Synchronization
 
-/// The certificates that a server sent in a handshake, for evaluation. Alamofire's additions are under `af`.
+/// A server's certificates from a handshake, for evaluation; see also its `af` extensions.
 public final class SecTrust: Sendable, CustomStringConvertible {
   private let evidence: CertificateVerifier.Evidence
   private let anchors = Mutex<[SecCertificate]?>(nil)
@@ -13,11 +13,11 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     self.evidence = evidence
   }
 
-  /// The host name of the request, which the certificate must match.
+  /// The host name of the request, which was sent as SNI.
   package var host: String { evidence.host }
 
-  /// The server's certificate followed by its issuers, each signed by the next. A valid chain ends in a trusted
-  /// certificate. Further certificates from the server, and those related by name only, are left out.
+  /// The server's certificate and its issuers, each signed by the next one. A valid chain ends in a trust anchor. Other
+  /// certificates that the server sent aren't included.
   package var certificates: [SecCertificate] {
     let verification = anchorData.map { evidence.verify(host: nil, anchors: $0) } ?? evidence.verification
     return verification.chain.compactMap { SecCertificate(Data($0)) }
@@ -29,16 +29,15 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     return "SecTrust(\(host)\(problem), \(certificates))"
   }
 
-  /// Trusts only these certificates from now on, instead of the session's trust roots.
+  /// Makes these certificates the only trust anchors, instead of the session's trust roots.
   package func trust(_ certificates: [SecCertificate]) {
     anchors.withLock { $0 = certificates }
   }
 
-  /// Returns the reason why the chain isn't trusted or doesn't match `host`, or nil if it is trusted. A nil `host` isn't
-  /// checked.
+  /// Returns why the chain isn't trusted or, if `host` isn't nil, isn't for the host; nil if there is no problem.
   package func problem(forHost host: String?) -> TLSError? {
     if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
-    // The handshake has already verified the chain and the host, so a good result is also good without the host.
+    // The handshake has verified the chain and the host; a chain that was valid for the host is also valid for any host.
     if host == evidence.host { return evidence.problem }
     if host == nil, evidence.problem == nil { return nil }
     return evidence.verify(host: host).problem

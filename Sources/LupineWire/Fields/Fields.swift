@@ -79,9 +79,18 @@ public struct Fields: Sendable {
 
   /// Appends each field line of `defaults` whose name isn't present.
   package mutating func appendMissing(_ defaults: Fields) {
-    for position in defaults.indices {
-      let name = defaults.string(defaults.lines[position].name)
-      if !contains(name) { append(name: name, valueBytes: defaults.valueBytes(at: position)) }
+    guard !lines.isEmpty else {
+      self = defaults
+      return
+    }
+    for line in defaults.lines {
+      let name = defaults.content(line.name)
+      guard !lines.contains(where: { hasName($0, name) }) else { continue }
+      let start = UInt32(bytes.count)
+      bytes.append(contentsOf: name)
+      let middle = UInt32(bytes.count)
+      bytes.append(contentsOf: defaults.content(line.value))
+      lines.append(Line(name: start..<middle, value: middle..<UInt32(bytes.count)))
     }
   }
 
@@ -121,6 +130,11 @@ public struct Fields: Sendable {
     lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
   }
 
+  /// Returns the positions of all field lines with this name, in order.
+  package func positions(of name: String) -> [Int] {
+    lines.indices.filter { matches(lines[$0].name, name) }
+  }
+
   /// Returns whether there is a field line with this name.
   public func contains(_ name: String) -> Bool {
     lines.contains { matches($0.name, name) }
@@ -129,6 +143,11 @@ public struct Fields: Sendable {
   /// Returns whether the field line at `position` has this name, which must be lowercase ASCII.
   package func isNamed(_ name: StaticString, at position: Int) -> Bool {
     matches(lines[position].name, name)
+  }
+
+  /// Returns whether the line's name equals `name`, ignoring case.
+  private func hasName(_ line: Line, _ name: ArraySlice<UInt8>) -> Bool {
+    content(line.name).elementsEqual(name) { Byte.lowercased($0) == Byte.lowercased($1) }
   }
 
   private func matches(_ range: Range<UInt32>, _ name: String) -> Bool {
@@ -173,7 +192,7 @@ extension Fields: Equatable {
   public static func == (left: Fields, right: Fields) -> Bool {
     left.lines.elementsEqual(right.lines) {
       left.content($0.value) == right.content($1.value)
-        && left.content($0.name).elementsEqual(right.content($1.name)) { Byte.lowercased($0) == Byte.lowercased($1) }
+        && left.hasName($0, right.content($1.name))
     }
   }
 }

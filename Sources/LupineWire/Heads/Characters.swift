@@ -120,3 +120,16 @@ enum PercentEncoding {
     return decoded
   }
 }
+
+extension UInt8 {
+  /// Whether the byte is a tchar, of which tokens consist (RFC 9110 §5.6.2).
+  package var isTokenCharacter: Bool { CharacterClass.token.contains(self) }
+}
+
+extension String {
+  /// Returns whether two field names are equal: only ASCII letters fold, because names are tokens (RFC 9110 §5.1).
+  package func isSameFieldName(as other: String) -> Bool {
+    let (left, right) = (utf8, other.utf8)
+    return left.count == right.count && left.elementsEqual(right) { Byte.lowercased($0) == Byte.lowercased($1) }
+  }
+}

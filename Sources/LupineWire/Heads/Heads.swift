@@ -25,6 +25,9 @@ public struct ResponseHead: Sendable {
   public let status: Int
   /// The header fields.
   public let fields: Fields
+  /// Whether the client decodes the body's content codings (RFC 9110 §8.4), so that `Content-Length` isn't the length
+  /// of the delivered body. False until the client has decided that.
+  public package(set) var isContentDecoded = false
 
   private let reasonRange: Range<UInt32>
   private let folded: [UInt8]?

@@ -50,7 +50,7 @@ package struct SectionParser: Sendable {
   package mutating func next(_ bytes: borrowing Span<UInt8>, at cursor: inout Int) throws(WireError) -> Step {
     if pending.isEmpty {
       if let end = try scan(bytes.extracting(cursor..<bytes.count)) {
-        let section = finish([UInt8](copying: bytes, cursor..<cursor + end))
+        let section = makeSection(from: [UInt8](copying: bytes, cursor..<cursor + end))
         cursor += end
         return .section(section)
       }
@@ -63,7 +63,7 @@ package struct SectionParser: Sendable {
       if let end = try scan(buffer.span) {
         buffer.removeLast(buffer.count - end)
         cursor += end - before
-        return .section(finish(buffer))
+        return .section(makeSection(from: buffer))
       }
       swap(&buffer, &pending)
     }
@@ -165,7 +165,7 @@ package struct SectionParser: Sendable {
     return low..<high
   }
 
-  private mutating func finish(_ bytes: consuming [UInt8]) -> Section {
+  private mutating func makeSection(from bytes: consuming [UInt8]) -> Section {
     // Resets the state for the next section.
     defer { (scanned, lineStart, startLine, folds) = (0, 0, nil, []) }
     var taken: [Fields.Line] = []

@@ -35,7 +35,7 @@ struct Misbehaviour: Sendable, CustomTestStringConvertible {
     case idle
   }
 
-  /// What the peer does after the script.
+  /// The peer's behavior after the script.
   enum Ending: Sendable {
     /// Keeps the connection open until the client closes it.
     case holds

@@ -12,7 +12,7 @@ import Testing
 ///
 /// Events: "acquire KEY EXCHANGE", "opened ID", "failed ID [descriptors]", "release ID [REASON]", "detach ID", "evict
 /// ID", "cancel EXCHANGE", "at SECONDS", "expire", "shutdown". Queries: "next" (the deadline, in seconds), "count" (of
-/// connections), "asker ID", "drained", "total", and "origins".
+/// connections), "waiter ID", "drained", "total", and "origins".
 struct PoolHistory: Sendable, CustomTestStringConvertible {
   let testDescription: String
   let limits: PoolLimits
@@ -74,9 +74,9 @@ private struct PoolRun {
     func connection() throws -> ConnectionID { try #require(connections[words[1]], "\(event): unknown connection") }
     switch words[0] {
     case "acquire":
-      let grant = pool.acquire(PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), now: now)
-      if case .wait(let ticket, _) = grant { tickets[words[2]] = ticket }
-      return text(grant)
+      let acquisition = pool.acquire(PoolHistory.key(words[1]), for: try #require(UInt64(words[2])), now: now)
+      if case .wait(let ticket, _) = acquisition { tickets[words[2]] = ticket }
+      return text(acquisition)
     case "opened": return text(pool.opened(try connection(), now: now), words[1])
     case "failed":
       return text(
@@ -97,7 +97,7 @@ private struct PoolRun {
       let seconds = Double(next.nanoseconds / 1_000_000) / 1000
       return seconds == seconds.rounded() ? "\(Int(seconds))" : "\(seconds)"
     case "count": return "\(pool.connectionCount)"
-    case "asker": return pool.asker(of: try connection()).map(String.init) ?? "-"
+    case "waiter": return pool.waiter(of: try connection()).map(String.init) ?? "-"
     case "drained": return "\(pool.isDrained)"
     case "total": return text(pool.counters().total)
     case "origins":
@@ -111,8 +111,8 @@ private struct PoolRun {
     let event: String
   }
 
-  private mutating func text(_ grant: PoolState.Grant) -> String {
-    switch grant {
+  private mutating func text(_ acquisition: PoolState.Acquisition) -> String {
+    switch acquisition {
     case .use(let id): "use \(id.serial)"
     case .wait(_, let actions): actions.isEmpty ? "wait" : text(actions)
     case .refused(let refusal): "refused \(refusal)"

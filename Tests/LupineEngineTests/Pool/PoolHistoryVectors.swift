@@ -274,7 +274,7 @@ extension PoolHistory {
       max: 2, total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire b 2", "connect 2 for 2"), ("acquire b 3", "wait"),
-        ("acquire a 4", "wait"), ("cancel 1", ""), ("asker 1", "4"), ("opened 1", "use 1 by 4"),
+        ("acquire a 4", "wait"), ("cancel 1", ""), ("waiter 1", "4"), ("opened 1", "use 1 by 4"),
         ("release 1", "close 1 totalLimit; connect 3 for 3"),
       ]),
     PoolHistory(
@@ -282,7 +282,7 @@ extension PoolHistory {
       total: 2,
       [
         ("acquire a 1", "connect 1 for 1"), ("opened 1", "use 1 by 1"), ("acquire a 2", "connect 2 for 2"),
-        ("release 1", "use 1 by 2"), ("asker 2", "-"), ("acquire b 3", "abandon 2; connect 3 for 3"),
+        ("release 1", "use 1 by 2"), ("waiter 2", "-"), ("acquire b 3", "abandon 2; connect 3 for 3"),
         ("opened 3", "use 3 by 3"), ("total", "active 2 created 2 reused 1 abandoned 1"),
       ]),
     PoolHistory(
@@ -393,8 +393,9 @@ extension PoolHistory {
       max: 3,
       [
         ("acquire a 1", "connect 1 for 1"), ("acquire a 2", "connect 2 for 2"), ("acquire a 3", "connect 3 for 3"),
-        ("failed 1 descriptors", "wait 3"), ("asker 3", "1"), ("asker 2", "2"), ("failed 3", "fail 1; connect 4 for 3"),
-        ("failed 4 descriptors", "wait 3"), ("failed 2", "fail 2; connect 5 for 3"),
+        ("failed 1 descriptors", "wait 3"), ("waiter 3", "1"), ("waiter 2", "2"),
+        ("failed 3", "fail 1; connect 4 for 3"), ("failed 4 descriptors", "wait 3"),
+        ("failed 2", "fail 2; connect 5 for 3"),
       ]),
     PoolHistory(
       "cancelling the last waiter for a descriptor ends the attempts",

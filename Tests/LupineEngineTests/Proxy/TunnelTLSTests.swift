@@ -53,7 +53,7 @@ struct TunnelTLSTests {
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxy(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])
-    #expect(record.head == nil && record.error?.code == .tlsFailed && record.error?.delivery == .nothingSent)
+    #expect(record.head == nil && record.error?.code == .tlsFailed && record.error?.progress == .nothingSent)
     guard case .tls(let error) = record.error?.cause else {
       Issue.record("The request ended with \(String(describing: record.error))")
       return

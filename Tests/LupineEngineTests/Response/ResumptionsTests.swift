@@ -36,8 +36,8 @@ struct ResumptionsTests {
     let waiting = Waiting()
     _ = waiting.start(1)
     #expect(waiting.all == [1])
-    waiting.resumptions.open()
-    waiting.resumptions.close()
+    waiting.resumptions.beginIteration()
+    waiting.resumptions.endIteration()
     _ = waiting.start(2)
     #expect(waiting.all == [1, 2])
   }
@@ -45,10 +45,10 @@ struct ResumptionsTests {
   @Test("tasks finished during an iteration of the loop are resumed at its end, in order", arguments: [1, 3, 4, 100])
   func together(count: Int) async {
     let waiting = Waiting()
-    waiting.resumptions.open()
+    waiting.resumptions.beginIteration()
     let tasks = (0..<count).map(waiting.start)
     #expect(waiting.all.isEmpty)
-    waiting.resumptions.close()
+    waiting.resumptions.endIteration()
     // Another thread may resume them.
     while waiting.all.count < count { await Task.yield() }
     #expect(waiting.all == Array(0..<count))

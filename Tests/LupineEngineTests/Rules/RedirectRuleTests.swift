@@ -7,20 +7,6 @@ import Testing
 
 @Suite("RedirectRule")
 struct RedirectRuleTests {
-  /// Returns a response head, parsed from text.
-  private func head(_ status: Int, location: String?) throws -> ResponseHead {
-    let field = location.map { "Location: \($0)\r\n" } ?? ""
-    let text = "HTTP/1.1 \(status) X\r\n\(field)Content-Length: 0\r\n\r\n"
-    var connection = ClientConnection(limits: Limits())
-    connection.start(method: "GET", closes: false)
-    var cursor = 0
-    let bytes = Array(text.utf8)
-    guard case .head(let head, _, _) = try connection.receive(bytes.span, at: &cursor) else {
-      throw WireError.truncatedHead(received: bytes.count)
-    }
-    return head
-  }
-
   private func request(_ uri: String, method: String = "GET", fields: [(String, String)] = []) throws -> EngineRequest {
     var all = Fields()
     for (name, value) in fields { all.append(name: name, value: value) }
@@ -29,7 +15,7 @@ struct RedirectRuleTests {
 
   /// Returns the URI to which a GET of `uri` is redirected.
   private func target(_ location: String, from uri: String, rule: RedirectRule = RedirectRule()) throws -> URI? {
-    try rule.next(after: try head(302, location: location), to: try request(uri), count: 0)?.uri
+    try rule.next(after: try .redirect(302, to: location), to: try request(uri), count: 0)?.uri
   }
 
   // MARK: Method and body
@@ -52,7 +38,7 @@ struct RedirectRuleTests {
         ])
       first.body = RequestBody("hello")
       let next = try #require(
-        try RedirectRule().next(after: try head(status, location: "/b"), to: first, count: 0), "\(status) \(method)")
+        try RedirectRule().next(after: try .redirect(status, to: "/b"), to: first, count: 0), "\(status) \(method)")
       #expect(next.method == expected, "\(status) \(method)")
       let keepsBody = method == expected
       #expect(next.body.byteCount == (keepsBody ? 5 : 0), "\(status) \(method)")
@@ -66,7 +52,7 @@ struct RedirectRuleTests {
     first.timeouts.total = .seconds(7)
     first.decodesContent = false
     first.bodyBytesMax = 99
-    let next = try #require(try RedirectRule().next(after: try head(307, location: "/b"), to: first, count: 0))
+    let next = try #require(try RedirectRule().next(after: try .redirect(307, to: "/b"), to: first, count: 0))
     #expect(next.fields == first.fields)
     #expect(next.timeouts == first.timeouts)
     #expect(!next.decodesContent)
@@ -81,7 +67,7 @@ struct RedirectRuleTests {
       ("http://a/", "http://a:8080/", false), ("http+unix://%2Fa/", "https://localhost/", false),
     ])
   func identity(from: String, to: String, isPresented: Bool) throws {
-    let head = try head(302, location: to)
+    let head = try ResponseHead.redirect(302, to: to)
     var first = try request(from)
     #expect(first.presentsIdentity)
     #expect(try RedirectRule().next(after: head, to: first, count: 0)?.presentsIdentity == isPresented)
@@ -95,12 +81,12 @@ struct RedirectRuleTests {
   @Test("a response with another status isn't followed", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
   func notRedirects(status: Int) throws {
     #expect(
-      try RedirectRule().next(after: try head(status, location: "/b"), to: try request("http://a/"), count: 0) == nil)
+      try RedirectRule().next(after: try .redirect(status, to: "/b"), to: try request("http://a/"), count: 0) == nil)
   }
 
   @Test("a redirect without a Location isn't followed, even at the limit", arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
-    let head = try head(status, location: nil)
+    let head = try ResponseHead.redirect(status, to: nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0) == nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 20) == nil)
   }
@@ -110,11 +96,11 @@ struct RedirectRuleTests {
     var rule = RedirectRule()
     #expect(rule.countMax == 20)
     rule.countMax = countMax
-    let (head, request) = (try head(302, location: "/b"), try request("http://a/"))
+    let (head, request) = (try ResponseHead.redirect(302, to: "/b"), try request("http://a/"))
     for count in 0..<countMax { #expect(try rule.next(after: head, to: request, count: count) != nil) }
     let error = #expect(throws: EngineError.self) { try rule.next(after: head, to: request, count: countMax) }
     #expect(error?.code == .tooManyRedirects)
-    #expect(error?.delivery == .responseBegan)
+    #expect(error?.progress == .responseBegan)
     #expect(error?.description.contains("more than \(countMax) times") == true)
   }
 
@@ -141,7 +127,7 @@ struct RedirectRuleTests {
   @Test("credentials in a Location aren't sent")
   func userInfo() throws {
     let next = try RedirectRule().next(
-      after: try head(302, location: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
+      after: try .redirect(302, to: "http://user:secret@b/"), to: try request("http://a/"), count: 0)
     #expect(next?.uri.userInfo == nil)
     #expect(next?.head?.fields.map(\.name) == ["Host"])
   }
@@ -166,12 +152,14 @@ struct RedirectRuleTests {
 
   @Test("the parser refuses other control bytes in a Location", arguments: [0x00, 0x01, 0x0B, 0x1B, 0x7F] as [UInt8])
   func controlBytes(byte: UInt8) {
-    #expect(throws: WireError.self) { try head(302, location: "/a\(Character(Unicode.Scalar(byte)))b") }
+    #expect(throws: WireError.self) { try ResponseHead.redirect(302, to: "/a\(Character(Unicode.Scalar(byte)))b") }
   }
 
   // MARK: Origins
 
-  private let secrets = ["Authorization", "cookie", "Proxy-Authorization", "HOST"]
+  private let secrets = [
+    "Authorization", "cookie", "Cookie2", "HOST", "proxy-authenticate", "Proxy-Authorization", "Www-Authenticate",
+  ]
 
   @Test(
     "fields meant for one origin aren't sent to another",
@@ -183,19 +171,35 @@ struct RedirectRuleTests {
     let fields = secrets.flatMap { [($0, "1"), ($0, "2")] } + [("Accept", "x")]
     let next = try #require(
       try RedirectRule().next(
-        after: try head(302, location: location), to: try request("http://a/", fields: fields), count: 0))
+        after: try .redirect(302, to: location), to: try request("http://a/", fields: fields), count: 0))
     #expect(next.fields.map(\.name) == (isDropped ? ["Accept"] : fields.map(\.0)))
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
   @Test("a field is bound to its origin in whatever case its name is written")
   func boundToOrigin() {
-    for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+    var rule = RedirectRule()
+    for name in secrets {
       for spelling in [name, name.lowercased(), name.uppercased()] {
-        #expect(RedirectRule.isBoundToOrigin(spelling), "\(spelling)")
+        #expect(rule.isBoundToOrigin(spelling), "\(spelling)")
       }
     }
-    for name in ["Accept", "Cookie2", "X-Authorization", ""] { #expect(!RedirectRule.isBoundToOrigin(name), "\(name)") }
+    for name in ["Accept", "X-Authorization", "X-Api-Key", ""] { #expect(!rule.isBoundToOrigin(name), "\(name)") }
+    rule.secretFields = ["X-Api-Key"]
+    for name in ["x-api-key", "X-API-KEY", "Cookie"] { #expect(rule.isBoundToOrigin(name), "\(name)") }
+    #expect(!rule.isBoundToOrigin("Accept"))
+  }
+
+  @Test("fields that the caller declares secret aren't sent to another origin, nor again after returning to the first")
+  func secretFields() throws {
+    var rule = RedirectRule()
+    rule.secretFields = ["x-api-KEY", "X-Absent"]
+    var next = try request("http://a/", fields: [("X-Api-Key", "1"), ("Accept", "x"), ("X-API-Key", "2")])
+    let expected = [["X-Api-Key", "Accept", "X-API-Key"], ["Accept"], ["Accept"]]
+    for (count, location) in ["/1", "http://b/2", "http://a/3"].enumerated() {
+      next = try #require(try rule.next(after: try head(307, location: location), to: next, count: count))
+      #expect(next.fields.map(\.name) == expected[count], "\(location)")
+    }
   }
 
   @Test("credentials from a URI are never sent to another origin, nor again after returning to the first")
@@ -203,7 +207,7 @@ struct RedirectRuleTests {
     var next = try request("http://user:secret@a/", fields: [("Cookie", "c")])
     #expect(next.fields.map(\.name) == ["Cookie", "Authorization"])
     for (count, location) in ["/1", "http://b/2", "http://a/3"].enumerated() {
-      next = try #require(try RedirectRule().next(after: try head(302, location: location), to: next, count: count))
+      next = try #require(try RedirectRule().next(after: try .redirect(302, to: location), to: next, count: count))
       #expect(next.fields.isEmpty == (count > 0))
       #expect(next.uri.userInfo == nil)
     }

@@ -11,27 +11,27 @@ struct ReplayRuleTests {
 
   @Test("on a lost reused connection, unsent requests and idempotent ones without a reply are replayed")
   func table() {
-    let table: [(EngineError.Delivery, isIdempotent: Bool, isAllowed: Bool)] = [
+    let table: [(EngineError.Progress, isIdempotent: Bool, isAllowed: Bool)] = [
       (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
       (.responseBegan, true, false), (.responseBegan, false, false),
     ]
-    for (delivery, isIdempotent, isAllowed) in table {
+    for (progress, isIdempotent, isAllowed) in table {
       for phase in Phase.allCases {
-        let reused = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: true)
+        let reused = EngineError(.connectionLost, phase, origin, progress: progress, wasReused: true)
         #expect(
           ReplayRule.allows(reused, isIdempotent: isIdempotent, hasReplayableBody: true) == isAllowed,
-          "\(delivery) \(isIdempotent)")
+          "\(progress) \(isIdempotent)")
         #expect(!ReplayRule.allows(reused, isIdempotent: isIdempotent, hasReplayableBody: false))
-        let fresh = EngineError(.connectionLost, phase, origin, delivery: delivery, wasReused: false)
+        let fresh = EngineError(.connectionLost, phase, origin, progress: progress, wasReused: false)
         #expect(
-          !ReplayRule.allows(fresh, isIdempotent: isIdempotent, hasReplayableBody: true), "\(delivery) \(isIdempotent)")
+          !ReplayRule.allows(fresh, isIdempotent: isIdempotent, hasReplayableBody: true), "\(progress) \(isIdempotent)")
       }
     }
   }
 
   @Test("no other failure is replayed", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
-    let error = EngineError(code, .send, origin, delivery: .nothingSent, wasReused: true)
+    let error = EngineError(code, .send, origin, progress: .nothingSent, wasReused: true)
     #expect(!ReplayRule.allows(error, isIdempotent: true, hasReplayableBody: true))
   }
 

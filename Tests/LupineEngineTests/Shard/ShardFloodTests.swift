@@ -81,7 +81,8 @@ struct ShardFloodTests {
     stage.inbox.send(
       .submit(
         Submission(
-          stage.inbox.nextExchangeID(), EngineRequest(uri: try URI("http://127.0.0.1:80/")), to: sink, credit: .max)))
+          stage.inbox.nextExchangeID(), EngineRequest(uri: try URI("http://127.0.0.1:80/")), to: sink, windowBytes: .max
+        )))
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)

@@ -160,7 +160,7 @@ struct ShardLimitTests {
     // In poolWait, the exchange that uses the only connection continues.
     #expect(stalled.stage.shard.exchanges.isEmpty == (stall != .poolWait))
     if stall != .poolWait {
-      #expect(stalled.stage.shard.connections.isEmpty && stalled.stage.shard.openings.isEmpty)
+      #expect(stalled.stage.shard.connections.pooled.isEmpty && stalled.stage.shard.openings.isEmpty)
     }
   }
 

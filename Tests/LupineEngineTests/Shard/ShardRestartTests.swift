@@ -141,7 +141,7 @@ struct ShardRestartTests {
   }
 
   @Test("a connection whose original request was cancelled uses the limits of its new waiter", arguments: [1, 60, nil])
-  func heir(limitBefore: Int?) async throws {
+  func reassigned(limitBefore: Int?) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, first) = stage.submit(try request { $0.timeouts.connect = limitBefore.map { .seconds($0) } })
     let (_, second) = stage.submit(try request { $0.timeouts.connect = .seconds(30) })

@@ -12,10 +12,10 @@ import Testing
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
-  @Test("a reply received before sending fails is delivered completely, even if the sink has no credit at first")
+  @Test("a reply received before sending fails is delivered completely, even if the sink has no window at first")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
-    let (id, sink, socket) = try beginUpload(on: stage, credit: 5)
+    let (id, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
     socket.arrivals = [
       .bytes(Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: 15\r\n\r\nfirst".utf8)),
       .bytes(Array("again".utf8)), .bytes(Array("later".utf8)), .end,
@@ -27,7 +27,7 @@ struct ShardSendingTests {
     stage.turn(socket)
     // The socket isn't watched for room to write any more.
     #expect(stage.network.event(of: socket).isEmpty && !sink.finished.isOpen)
-    stage.inbox.send(.grant(id, 100))
+    stage.inbox.send(.extendWindow(id, 100))
     stage.turn(socket)
     try #require(sink.finished.isOpen)
     let outcome = await sink.outcome
@@ -93,7 +93,7 @@ struct ShardSendingTests {
     try #require(sink.finished.isOpen)
     let error = await sink.outcome.error
     #expect(error?.code == .connectionLost && error?.wasReused == true)
-    #expect(error?.delivery == .sent)
+    #expect(error?.progress == .sent)
   }
 
   @Test("sending times out when the server accepts nothing, even while the producer has no more bytes")
@@ -147,9 +147,9 @@ struct ShardSendingTests {
 
   /// Begins an upload on a connection that accepts only 1,000 bytes at first.
   private func beginUpload(
-    on stage: ShardStage, credit: Int = .max
+    on stage: ShardStage, windowBytes: Int = .max
   ) throws -> (ExchangeID, RecordingSink, ScriptedSocket) {
-    let (id, sink) = stage.submit(try upload(), credit: credit)
+    let (id, sink) = stage.submit(try upload(), windowBytes: windowBytes)
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     socket.roomBytes = 1_000

@@ -126,10 +126,9 @@ struct ShardTLSTests {
       var server = try server()
       let socket = try connect(&server, stage)
       try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok".utf8), &server, socket)
-      guard case .bytes(let first) = socket.arrivals.last else { return }
+      let firstCount = try lastArrival(socket).count
       try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
-      guard case .bytes(let both) = socket.arrivals.popLast() else { return }
-      socket.arrivals = [.bytes(Array(both[..<(first.count + count)]))]
+      socket.arrivals = [.bytes(Array(try lastArrival(socket)[..<(firstCount + count)]))]
       stage.turn(socket)
       #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes, "\(count) bytes")
       #expect(stage.network.sockets.count == 2)
@@ -148,7 +147,7 @@ struct ShardTLSTests {
     try #require(first.finished.isOpen && socket.arrivals.isEmpty)
     #expect(stage.shard.pool.counters().total.idle == 1)
     try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
-    guard case .bytes(let record) = socket.arrivals.popLast() else { return }
+    let record = try lastArrival(socket)
     socket.arrivals = [.bytes(Array(record[..<count]))]
     stage.turn(socket)
     #expect(stage.shard.pool.counters().total.closed == [.unsolicitedBytes: 1])
@@ -169,8 +168,7 @@ struct ShardTLSTests {
     let bodyCount = Buffers.byteCount - 4 * 22 - head.utf8.count - 5 - 4
     try write(
       Array("\(head)\(bodyCount)\r\n\r\n".utf8) + [UInt8](repeating: 7, count: bodyCount), &server, socket)
-    guard case .bytes(let first) = socket.arrivals.last else { return }
-    try #require(first.count == Buffers.byteCount)
+    try #require(try lastArrival(socket).count == Buffers.byteCount)
     try write(Array("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil".utf8), &server, socket)
     stage.turn(socket)
     #expect(await sinks[0].outcome.metrics?.closeReason == .unsolicitedBytes)
@@ -224,6 +222,13 @@ struct ShardTLSTests {
   private func write(_ bytes: [UInt8], _ server: inout TLSSession, _ socket: ScriptedSocket) throws {
     try server.write(bytes.span.bytes)
     deliver(&server, socket)
+  }
+
+  /// Returns the bytes that the socket's last arrival consists of.
+  private func lastArrival(_ socket: ScriptedSocket) throws -> [UInt8] {
+    var bytes: [UInt8]?
+    if case .bytes(let last) = socket.arrivals.last { bytes = last }
+    return try #require(bytes)
   }
 
   /// Queues the server's output so that one read returns all of it, if the buffer has room.

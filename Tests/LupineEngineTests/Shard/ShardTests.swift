@@ -48,11 +48,11 @@ struct ShardTests {
     #expect(await sinks[1].outcome.head?.status == 204)
   }
 
-  @Test("a long body is read in pieces as large as the sink's credit, up to 256 KiB")
+  @Test("a long body is read in pieces as large as the sink's window, up to 256 KiB")
   func pieces() throws {
-    for (credit, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
+    for (windowBytes, reads) in [(Int.max, [65_536, 262_144, 262_144, 177]), (200_000, [65_536, 134_541])] {
       let stage = ShardStage()
-      let (_, sink) = stage.submit(try request(), credit: credit)
+      let (_, sink) = stage.submit(try request(), windowBytes: windowBytes)
       stage.turn()
       let socket = try #require(stage.network.sockets.first)
       stage.turn(socket)
@@ -104,10 +104,10 @@ struct ShardTests {
     #expect(stage.network.sockets.isEmpty)
   }
 
-  @Test("a sink without credit receives the head, and the body after granting credit")
-  func noCredit() async throws {
+  @Test("a sink without a window receives the head, and the body after extending the window")
+  func noWindow() async throws {
     let stage = ShardStage()
-    let (id, sink) = stage.submit(try request(), credit: 0)
+    let (id, sink) = stage.submit(try request(), windowBytes: 0)
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
@@ -116,19 +116,19 @@ struct ShardTests {
     try #require(sink.sawHead.isOpen)
     stage.turn(socket)
     #expect(sink.receivedCount == 0)
-    stage.inbox.send(.grant(id, 1))
+    stage.inbox.send(.extendWindow(id, 1))
     stage.turn()
     #expect(sink.receivedCount == 1)
-    stage.inbox.send(.grant(id, 4))
+    stage.inbox.send(.extendWindow(id, 4))
     stage.turn()
     try #require(sink.finished.isOpen)
     #expect(await sink.outcome.text == "hello")
   }
 
-  @Test("a connection isn't watched for data when its sink's credit is used up exactly")
-  func creditUsedUp() throws {
+  @Test("a connection isn't watched for data when its sink's window is used up exactly")
+  func windowUsedUp() throws {
     let stage = ShardStage()
-    let (id, sink) = stage.submit(try request(), credit: 5)
+    let (id, sink) = stage.submit(try request(), windowBytes: 5)
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
@@ -137,15 +137,15 @@ struct ShardTests {
     #expect(sink.receivedCount == 5)
     #expect(stage.network.event(of: socket).isEmpty)
     socket.arrivals = [.bytes(Array("!".utf8))]
-    stage.inbox.send(.grant(id, 1))
+    stage.inbox.send(.extendWindow(id, 1))
     stage.turn()
     #expect(sink.finished.isOpen)
   }
 
-  @Test("a silent server times out even if the sink has no credit")
-  func noCreditNoReply() async throws {
+  @Test("a silent server times out even if the sink has no window")
+  func noWindowNoReply() async throws {
     let stage = ShardStage()
-    let (_, sink) = stage.submit(try request(), credit: 0)
+    let (_, sink) = stage.submit(try request(), windowBytes: 0)
     stage.turn()
     stage.turn(try #require(stage.network.sockets.first))
     stage.turn(after: .seconds(60))
@@ -191,7 +191,7 @@ struct ShardTests {
   @Test("bytes ready after a discarded response that wasn't watched aren't taken for the next one")
   func surplusBehindDiscarded() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
-    let (id, held) = stage.submit(try request(), credit: 5)
+    let (id, held) = stage.submit(try request(), windowBytes: 5)
     let (_, waiting) = stage.submit(try request())
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
@@ -229,23 +229,23 @@ struct ShardTests {
     stage.turn()
     try #require(discarded.finished.isOpen)
     #expect(await discarded.outcome.error == nil)
-    #expect(stage.shard.connections.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
+    #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.counters().total.closed == [.bodyUnwanted: 1])
   }
 
   @Test("a connection that can't be watched when it becomes idle is closed")
   func unwatchable() async throws {
     let stage = ShardStage()
-    let (id, held) = stage.submit(try request(), credit: 5)
+    let (id, held) = stage.submit(try request(), windowBytes: 5)
     stage.turn()
     let socket = try #require(stage.network.sockets.first)
     stage.turn(socket)
     socket.arrivals = [.bytes(Array("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfirstrest".utf8))]
     stage.turn(socket)
     stage.network.watchFailure = SystemError(call: "epoll_ctl", code: 28)
-    stage.inbox.send(.grant(id, 100))
+    stage.inbox.send(.extendWindow(id, 100))
     stage.turn()
     #expect(await held.outcome.text == "firstrest")
-    #expect(stage.shard.connections.isEmpty && stage.shard.pool.connectionCount == 0)
+    #expect(stage.shard.connections.pooled.isEmpty && stage.shard.pool.connectionCount == 0)
   }
 
   @Test(
@@ -279,7 +279,7 @@ struct ShardTests {
     let inbox = Inbox { wakeCount.add(1, ordering: .relaxed) }
     for _ in 0..<2 {
       inbox.send(.count { _ in answerCount.add(1, ordering: .relaxed) })
-      inbox.close()
+      inbox.stopAccepting()
     }
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }
@@ -353,14 +353,14 @@ struct ShardTests {
     #expect(time == .seconds(5))
   }
 
-  @Test("a grant of credit to a sink that isn't held back doesn't count as progress of the server")
-  func grantIsNoProgress() async throws {
+  @Test("extending the window of a sink that isn't paused doesn't count as progress of the server")
+  func extensionIsNoProgress() async throws {
     let stage = ShardStage()
-    let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, credit: 100)
+    let (id, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) }, windowBytes: 100)
     stage.turn()
     stage.turn(try #require(stage.network.sockets.first))
     for _ in 0..<3 {
-      stage.inbox.send(.grant(id, 1))
+      stage.inbox.send(.extendWindow(id, 1))
       stage.turn(after: .milliseconds(400))
     }
     try #require(sink.finished.isOpen)

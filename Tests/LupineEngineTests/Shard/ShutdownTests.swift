@@ -56,7 +56,7 @@ struct ShutdownTests {
     await engine.shutdown(isGraceful: false)
     let outcome = await sink.outcome
     #expect(outcome.error?.code == .shutDown)
-    #expect(outcome.error?.delivery == .sent)
+    #expect(outcome.error?.progress == .sent)
     #expect(outcome.finishCount == 1)
   }
 

@@ -1,4 +1,4 @@
-// UpgradeTests: connections that switch protocols with 101, and servers that switch without being asked.
+// UpgradeTests: connections that switch protocols with 101, and servers that switch without a request to do so.
 
 import LupineEngine
 import LupineOrigin

@@ -66,7 +66,7 @@ struct EventLoopTests {
     let (echoes, continuation) = AsyncStream.makeStream(of: Int.self)
     let probe = Probe(loop) { _, _ in
       var messages: [Int] = []
-      mailbox.take(into: &messages)
+      mailbox.drain(into: &messages)
       for message in messages { continuation.yield(message) }
       return nil
     }

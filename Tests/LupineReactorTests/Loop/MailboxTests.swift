@@ -13,10 +13,10 @@ struct MailboxTests {
       #expect(mailbox.post(1))
       #expect(!mailbox.post(2))
       #expect(!mailbox.post(3))
-      mailbox.take(into: &taken)
+      mailbox.drain(into: &taken)
       #expect(taken == [1, 2, 3])
     }
-    mailbox.take(into: &taken)
+    mailbox.drain(into: &taken)
     #expect(taken.isEmpty)
   }
 
@@ -24,13 +24,13 @@ struct MailboxTests {
   func replaces() {
     let mailbox = Mailbox<Int>()
     var taken = [7, 8, 9]
-    mailbox.take(into: &taken)
+    mailbox.drain(into: &taken)
     #expect(taken.isEmpty)
     _ = mailbox.post(1)
     taken = [7, 8, 9]
-    mailbox.take(into: &taken)
+    mailbox.drain(into: &taken)
     #expect(taken == [1])
-    mailbox.take(into: &taken)
+    mailbox.drain(into: &taken)
     #expect(taken.isEmpty)
   }
 
@@ -47,7 +47,7 @@ struct MailboxTests {
       }
       var taken: [(sender: Int, number: Int)] = []
       while next.reduce(0, +) < senders * messages {
-        mailbox.take(into: &taken)
+        mailbox.drain(into: &taken)
         for message in taken {
           #expect(message.number == next[message.sender])
           next[message.sender] = message.number + 1

@@ -51,7 +51,7 @@ final class Endpoint {
   }
 
   func close() {
-    session.close()
+    session.queueCloseNotify()
   }
 
   func releaseIdleMemory() { session.releaseIdleMemory() }

@@ -34,7 +34,7 @@ import Testing
   }
 }
 
-/// Sends requests of one kind, in waves, and reports what is left behind.
+/// Sends requests of one kind, in waves, and reports leftover resources.
 private struct Load {
   private let kind: EveryKindTests.Kind
   private let folder: URL

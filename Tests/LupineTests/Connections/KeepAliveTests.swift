@@ -126,7 +126,7 @@ import Testing
         #expect(await session.request(origin.url).serializingString().response.value == "first")
         let response = await session.request(origin.url, method: .post, parameters: ["a": "b"]).outcome()
         let error = try expectTransferError(response.error, .networkConnectionLost, .connectionLost, origin.url)
-        #expect(error.wasReused && error.delivery == .sent)
+        #expect(error.wasReused && error.progress == .sent)
         #expect(origin.requestCount == 2 && origin.connectionCount == 1)
         #expect(await session.request(origin.url).serializingString().response.value == "again")
       }
@@ -145,7 +145,7 @@ import Testing
         #expect(await session.request(origin.url).serializingString().response.value == "first")
         let response = await session.request(origin.url).outcome()
         let error = try expectTransferError(response.error, .networkConnectionLost, .connectionLost)
-        #expect(error.delivery == .responseBegan)
+        #expect(error.progress == .responseBegan)
         #expect(origin.requestCount == 2)
       }
     }

@@ -61,7 +61,7 @@ import Testing
     } _: { session in
       let response = await session.request(url).outcome()
       let error = try expectTransferError(response.error, item.code, .tlsFailed, url, item.part)
-      #expect(error.phase == .tls && error.delivery == .nothingSent)
+      #expect(error.phase == .tls && error.progress == .nothingSent)
       #expect(response.response == nil)
       let metrics = try #require(response.metrics?.transactionMetrics.first)
       #expect(metrics.secureConnectionStartDate != nil && metrics.secureConnectionEndDate == nil)
@@ -138,7 +138,7 @@ import Testing
         } else {
           let error = try expectTransferError(
             response.error, .networkConnectionLost, .connectionLost, origin.url)
-          #expect(error.delivery == .responseBegan)
+          #expect(error.progress == .responseBegan)
           #expect(response.data == Data("part".utf8))
         }
       }

@@ -22,7 +22,7 @@ import Testing
         let error = try expectTransferError(
           response.error, .timedOut, .timedOut, origin.url, "\(seconds) s",
           seconds > 0.001 ? "didn't respond" : "within")
-        if seconds > 0.001 { #expect(error.phase == .firstByte && error.delivery == .sent) }
+        if seconds > 0.001 { #expect(error.phase == .firstByte && error.progress == .sent) }
         // Measured by the engine's clock, because this test may have to wait for a thread.
         let elapsed = try #require(response.metrics).taskInterval.duration
         #expect(elapsed >= seconds && elapsed < seconds + 60)
@@ -63,7 +63,7 @@ import Testing
       try await withSession { session in
         let response = await session.request(origin.url) { $0.timeoutInterval = 5 }.outcome()
         let error = try expectTransferError(response.error, .timedOut, .timedOut, "stalled", "5 s")
-        #expect(error.phase == .receive && error.delivery == .responseBegan)
+        #expect(error.phase == .receive && error.progress == .responseBegan)
         #expect(response.data == Data("half".utf8) && response.response?.statusCode == 200)
       }
     }
@@ -128,7 +128,7 @@ import Testing
         let response = await request.outcome()
         done.open()
         let error = try expectTransferError(response.error, .timedOut, .timedOut, "read no byte", "0.2 s")
-        #expect(error.phase == .send && error.delivery == .sent)
+        #expect(error.phase == .send && error.progress == .sent)
       }
     }
   }
@@ -143,7 +143,7 @@ import Testing
         let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
         let error = try expectTransferError(
           response.error, .timedOut, .timedOut, url, "the TLS handshake took longer than 0.15 s")
-        #expect(error.phase == .tls && error.delivery == .nothingSent)
+        #expect(error.phase == .tls && error.progress == .nothingSent)
         let metrics = try #require(response.metrics?.transactionMetrics.first)
         #expect(metrics.connectStartDate != nil && metrics.secureConnectionStartDate != nil)
         #expect(metrics.connectEndDate == nil && metrics.secureConnectionEndDate == nil)
@@ -159,7 +159,7 @@ import Testing
       let response = await session.request(url) { $0.timeoutInterval = 0.15 }.outcome()
       let error = try expectTransferError(
         response.error, .timedOut, .timedOut, url, "no connection was established within 0.15 s")
-      #expect(error.phase == .connect && error.delivery == .nothingSent)
+      #expect(error.phase == .connect && error.progress == .nothingSent)
     }
     withExtendedLifetime(listener) {}
   }
@@ -183,7 +183,7 @@ import Testing
         let second = await session.request(origin.url) { $0.timeoutInterval = 0.1 }.outcome()
         let error = try expectTransferError(
           second.error, .timedOut, .timedOut, "no connection became available within 0.1 s")
-        #expect(error.phase == .poolWait && error.delivery == .nothingSent)
+        #expect(error.phase == .poolWait && error.progress == .nothingSent)
         async let third = session.request(origin.url).outcome()
         reply.open()
         #expect(await first.value == Data([1]))

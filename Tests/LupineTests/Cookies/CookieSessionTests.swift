@@ -6,6 +6,7 @@ import LupineOrigin
 import Testing
 
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct CookieSessionTests {

@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 
 @Suite struct HTTPCookieStorageTests {

@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 
 @Suite struct PublicSuffixTests {

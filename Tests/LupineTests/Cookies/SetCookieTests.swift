@@ -5,6 +5,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 
 @Suite struct SetCookieTests {

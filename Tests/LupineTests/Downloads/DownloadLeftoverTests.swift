@@ -121,7 +121,7 @@ import Testing
           .text("body")
         } _: { origin in
           try await withSession { session in
-            // Nobody can create files in /sys, not even root.
+            // No user can create files in /sys, not even root.
             let folder = URL(filePath: "/sys")
             let response = await session.download(origin.url, to: into(folder)).outcome()
             let error = response.error?.underlyingError as? CocoaError

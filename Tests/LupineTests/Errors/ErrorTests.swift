@@ -62,7 +62,7 @@ import Testing
       let error = try expectTransferError(
         response.error, isOffline ? .dnsLookupFailed : .cannotFindHost, isOffline ? .resolveFailed : .hostNotFound,
         "http://lupine.invalid", "Check ")
-      #expect(error.phase == .resolve && error.delivery == .nothingSent)
+      #expect(error.phase == .resolve && error.progress == .nothingSent)
       #expect(response.metrics?.transactionMetrics.first?.domainLookupStartDate != nil)
     }
   }
@@ -75,7 +75,7 @@ import Testing
       let error = try expectTransferError(
         response.error, .cannotConnectToHost, .connectionRefused, url, "no server listens on the port",
         "Check host and port")
-      #expect(error.phase == .connect && error.delivery == .nothingSent && !error.wasReused)
+      #expect(error.phase == .connect && error.progress == .nothingSent && !error.wasReused)
     }
   }
 
@@ -94,7 +94,7 @@ import Testing
     try await withSession { session in
       let response = await session.request(url).outcome()
       let error = try expectTransferError(response.error, .networkConnectionLost, .connectionLost, "28082")
-      #expect(error.delivery == .sent && !error.wasReused)
+      #expect(error.progress == .sent && !error.wasReused)
     }
   }
 
@@ -213,7 +213,7 @@ import Testing
         let request = session.request(origin.url)
         let response = await request.outcome()
         let error = try expectTransferError(response.error, code, engineCode, origin.url)
-        #expect(error.delivery == .responseBegan)
+        #expect(error.progress == .responseBegan)
         let text = response.error?.localizedDescription ?? ""
         for part in script.parts { #expect(text.contains(part), "\(text)") }
         #expect(request.isFinished && request.allMetrics.count == 1)

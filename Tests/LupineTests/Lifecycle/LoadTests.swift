@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(
-    "the retrier is asked about each of a thousand failing serializers, and may answer immediately or later",
+    "the retrier decides about each of a thousand failing serializers, immediately or later",
     arguments: [true, false])
   func manyQuestions(isLater: Bool) async throws {
     try await withServer { _ in

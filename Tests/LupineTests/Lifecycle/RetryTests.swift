@@ -1,4 +1,4 @@
-// Retriers of sessions and requests: which of them are asked, about which errors, and the state of the next attempt.
+// Retriers of sessions and requests: which of them decide, about which errors, and the state of the next attempt.
 
 import Foundation
 import LupineEngine
@@ -10,7 +10,7 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct RetryTests {
-  @Test("the session's retrier is asked first, and the next one only after doNotRetry")
+  @Test("the session's retrier decides first, and the next one only after doNotRetry")
   func order() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -32,7 +32,7 @@ import Testing
     }
   }
 
-  @Test("doNotRetryWithError ends the request with requestRetryFailed, and no other retrier is asked")
+  @Test("doNotRetryWithError ends the request with requestRetryFailed, without a call of further retriers")
   func otherError() async throws {
     try await withServer { _ in
       Reply(status: 500)
@@ -57,7 +57,7 @@ import Testing
   enum Failure: CaseIterable, Sendable { case building, adapting, sending, validating, serializing }
 
   @Test(
-    "retriers are asked about a failure in every stage, and a later attempt may succeed", arguments: Failure.allCases)
+    "retriers decide about a failure in every stage, and a later attempt may succeed", arguments: Failure.allCases)
   func everywhere(failure: Failure) async throws {
     let rounds = Atomic(0)
     try await withOrigin { peer in
@@ -105,7 +105,7 @@ import Testing
     }
   }
 
-  @Test("if nothing is retried, retriers are asked about the failure, and again for each response handler")
+  @Test("without a retry, the session asks retriers about the failure, and again for each response handler")
   func eachHandler() async throws {
     try await withServer { _ in
       Reply(status: 500)

@@ -10,22 +10,43 @@ import Testing
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct FileURLTests {
+  /// Calls `body` with a file and a session.
+  private func withFile(
+    _ name: String, _ content: Data, _ configure: (URLSessionConfiguration) -> Void = { _ in },
+    _ body: (URL, Session) async throws -> Void
+  ) async throws {
+    try await withLocalFile(name, content) { file in
+      try await withSession(configure) { session in try await body(file, session) }
+    }
+  }
+
+  /// Calls `body` with a file, and a `URLSession` whose delegate records its callbacks on `queue`.
+  private func withFile(
+    _ name: String, _ content: Data, queue: OperationQueue? = nil,
+    _ body: (URL, URLSession, TaskDelegate) async throws -> Void
+  ) async throws {
+    try await withLocalFile(name, content) { file in
+      let delegate = TaskDelegate()
+      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: queue)
+      defer { session.invalidateAndCancel() }
+      try await body(file, session, delegate)
+    }
+  }
+
   @Test("a request for a file has its content and passes validation, without an HTTP response")
   func request() async throws {
-    try await withLocalFile("a.json", Data("{\"a\":1}".utf8)) { file in
-      try await withSession { session in
-        let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
-        let response = await request.serializingDecodable([String: Int].self).response
-        #expect(response.value == ["a": 1] && response.response == nil && response.error == nil)
-        #expect(request.downloadProgress.fractionCompleted == 1)
-        let task = try #require(request.task)
-        let plain = try #require(task.response)
-        #expect(!(plain is HTTPURLResponse) && plain.url == file)
-        #expect(plain.mimeType == "application/json" && plain.textEncodingName == nil)
-        #expect(plain.expectedContentLength == 7 && plain.suggestedFilename == "a.json")
-        #expect(task.countOfBytesReceived == 7 && task.countOfBytesExpectedToReceive == 7)
-        #expect(task.countOfBytesSent == 0 && task.countOfBytesExpectedToSend == 0 && task.state == .completed)
-      }
+    try await withFile("a.json", Data("{\"a\":1}".utf8)) { file, session in
+      let request = session.request(file).validate().onHTTPResponse { _ in Issue.record("an HTTP response") }
+      let response = await request.serializingDecodable([String: Int].self).response
+      #expect(response.value == ["a": 1] && response.response == nil && response.error == nil)
+      #expect(request.downloadProgress.fractionCompleted == 1)
+      let task = try #require(request.task)
+      let plain = try #require(task.response)
+      #expect(!(plain is HTTPURLResponse) && plain.url == file)
+      #expect(plain.mimeType == "application/json" && plain.textEncodingName == nil)
+      #expect(plain.expectedContentLength == 7 && plain.suggestedFilename == "a.json")
+      #expect(task.countOfBytesReceived == 7 && task.countOfBytesExpectedToReceive == 7)
+      #expect(task.countOfBytesSent == 0 && task.countOfBytesExpectedToSend == 0 && task.state == .completed)
     }
   }
 
@@ -78,37 +99,32 @@ import Testing
 
   @Test("a download copies the file to the default destination, because there is no HTTP response")
   func download() async throws {
-    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+    try await withFile("file.bin", Pattern.data(600_000)) { file, session in
       let folder = file.deletingLastPathComponent()
-      try await withSession { session in
-        let asked = Atomic(false)
-        let request = session.download(
-          file,
-          to: { _, _ in
-            asked.store(true, ordering: .relaxed)
-            return (folder.appending(path: "unused"), [])
-          })
-        let response = await request.validate().outcome()
-        let copy = try #require(response.fileURL)
-        defer { try? FileManager.default.removeItem(at: copy) }
-        #expect(response.error == nil && response.response == nil && response.resumeData == nil)
-        let isWhole = response.content == Pattern.data(600_000)
-        #expect(isWhole && !asked.load(ordering: .relaxed))
-        #expect(copy.lastPathComponent.hasPrefix("Alamofire_"))
-        #expect(names(in: folder) == ["file.bin"])
-        #expect(
-          request.downloadProgress.completedUnitCount == 600_000 && request.downloadProgress.fractionCompleted == 1)
-      }
+      let asked = Atomic(false)
+      let request = session.download(
+        file,
+        to: { _, _ in
+          asked.store(true, ordering: .relaxed)
+          return (folder.appending(path: "unused"), [])
+        })
+      let response = await request.validate().outcome()
+      let copy = try #require(response.fileURL)
+      defer { try? FileManager.default.removeItem(at: copy) }
+      #expect(response.error == nil && response.response == nil && response.resumeData == nil)
+      let isWhole = response.content == Pattern.data(600_000)
+      #expect(isWhole && !asked.load(ordering: .relaxed))
+      #expect(copy.lastPathComponent.hasPrefix("Alamofire_"))
+      #expect(names(in: folder) == ["file.bin"])
+      #expect(
+        request.downloadProgress.completedUnitCount == 600_000 && request.downloadProgress.fractionCompleted == 1)
     }
   }
 
   @Test("a canceled download leaves neither a file nor resume data, and the source stays")
   func cancelledDownload() async throws {
-    try await withLocalFile("file.bin", Pattern.data(600_000)) { file in
+    try await withFile("file.bin", Pattern.data(600_000)) { file, session, delegate in
       let folder = file.deletingLastPathComponent()
-      let delegate = TaskDelegate()
-      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-      defer { session.invalidateAndCancel() }
       let data = Recorder<Data?>()
       let task = session.downloadTask(with: URLRequest(url: file))
       session.fileTransfers.queue.perform {
@@ -126,31 +142,26 @@ import Testing
 
   @Test("a stream delivers the pieces in order, and a slow loop holds reading back")
   func stream() async throws {
-    try await withLocalFile("file.bin", Pattern.data(2_000_000)) { file in
-      try await withSession {
-        $0.engine.windowBytes = 100_000
-      } _: { session in
-        let request = session.streamRequest(file).validate()
-        var body = Data()
-        var pieces = request.streamTask().streamingData().makeAsyncIterator()
-        body += try #require(await pieces.next()?.value)
-        // At most the first piece, which was consumed, and one window.
-        #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
-        while let stream = await pieces.next() { body += stream.value ?? Data() }
-        let isWhole = body == Pattern.data(2_000_000)
-        #expect(isWhole && request.error == nil && request.response == nil)
-      }
+    try await withFile("file.bin", Pattern.data(2_000_000)) {
+      $0.engine.windowBytes = 100_000
+    } _: { file, session in
+      let request = session.streamRequest(file).validate()
+      var body = Data()
+      var pieces = request.streamTask().streamingData().makeAsyncIterator()
+      body += try #require(await pieces.next()?.value)
+      // At most the first piece, which was consumed, and one window.
+      #expect((request.task?.countOfBytesReceived ?? .max) <= 200_000)
+      while let stream = await pieces.next() { body += stream.value ?? Data() }
+      let isWhole = body == Pattern.data(2_000_000)
+      #expect(isWhole && request.error == nil && request.response == nil)
     }
   }
 
   @Test("a suspended task delivers nothing more until it is resumed")
   func suspend() async throws {
-    try await withLocalFile("file.bin", Pattern.data(1_000_000)) { file in
-      let delegate = TaskDelegate()
-      let queue = DispatchQueue(label: "delegate")
-      let session = URLSession(
-        configuration: .ephemeral, delegate: delegate, delegateQueue: OperationQueue(serial: queue))
-      defer { session.invalidateAndCancel() }
+    let queue = DispatchQueue(label: "delegate")
+    try await withFile("file.bin", Pattern.data(1_000_000), queue: OperationQueue(serial: queue)) {
+      file, session, delegate in
       let task = session.dataTask(with: URLRequest(url: file))
       let isSuspended = Recorder<Void>()
       delegate.onData.withLock {
@@ -178,10 +189,7 @@ import Testing
 
   @Test("a data task's delegate gets response, data, metrics and completion, in this order")
   func delegate() async throws {
-    try await withLocalFile("a.txt", Data("text".utf8)) { file in
-      let delegate = TaskDelegate()
-      let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
-      defer { session.invalidateAndCancel() }
+    try await withFile("a.txt", Data("text".utf8)) { file, session, delegate in
       session.dataTask(with: URLRequest(url: file)).resume()
       let end = try #require(await delegate.ended.next())
       #expect(end == nil)
@@ -202,18 +210,16 @@ import Testing
 
   @Test("the metrics have one transaction of an unknown source, without a connection")
   func metrics() async throws {
-    try await withLocalFile("a.txt", Data("text".utf8)) { file in
-      try await withSession { session in
-        let metrics = try #require(await session.request(file).outcome().metrics)
-        let transaction = try #require(metrics.transactionMetrics.first)
-        #expect(metrics.transactionMetrics.count == 1 && metrics.redirectCount == 0)
-        #expect(transaction.resourceFetchType == .unknown && transaction.response?.mimeType == "text/plain")
-        #expect(transaction.networkProtocolName == nil && transaction.remoteAddress == nil)
-        #expect(transaction.countOfResponseBodyBytesReceived == 4)
-        let dates = [transaction.fetchStartDate, transaction.responseStartDate, transaction.responseEndDate]
-        #expect(dates.allSatisfy { $0 != nil } && dates.compactMap(\.self) == dates.compactMap(\.self).sorted())
-        #expect(metrics.taskInterval.start == transaction.fetchStartDate)
-      }
+    try await withFile("a.txt", Data("text".utf8)) { file, session in
+      let metrics = try #require(await session.request(file).outcome().metrics)
+      let transaction = try #require(metrics.transactionMetrics.first)
+      #expect(metrics.transactionMetrics.count == 1 && metrics.redirectCount == 0)
+      #expect(transaction.resourceFetchType == .unknown && transaction.response?.mimeType == "text/plain")
+      #expect(transaction.networkProtocolName == nil && transaction.remoteAddress == nil)
+      #expect(transaction.countOfResponseBodyBytesReceived == 4)
+      let dates = [transaction.fetchStartDate, transaction.responseStartDate, transaction.responseEndDate]
+      #expect(dates.allSatisfy { $0 != nil } && dates.compactMap(\.self) == dates.compactMap(\.self).sorted())
+      #expect(metrics.taskInterval.start == transaction.fetchStartDate)
     }
   }
 }

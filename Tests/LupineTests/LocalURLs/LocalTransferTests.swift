@@ -85,16 +85,32 @@ import Testing
 
   private let byteCount = 1_000_000
 
-  private func withFile<Value>(_ body: (URL) async throws -> Value) async throws -> Value {
+  private func withFile(_ body: (URL) async throws -> Void) async throws {
     try await withLocalFile("file.bin", Pattern.data(byteCount), body)
+  }
+
+  /// Calls `body` with a file, and a transfer of it that has delivered all that its window and observer allow.
+  private func withTransfer(
+    windowBytes: Int? = nil, _ observer: Observer = Observer(), _ body: (URL, Rig) async throws -> Void
+  ) async throws {
+    try await withFile { file in
+      let rig = Rig(file, windowBytes: windowBytes, observer)
+      rig.transfer.send()
+      await rig.settle()
+      try await body(file, rig)
+    }
+  }
+
+  /// Expects that the transfer ends without an error, with the whole file.
+  private func expectWhole(_ rig: Rig) async {
+    #expect(await rig.observer.ended.next() == .some(nil))
+    let isWhole = rig.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
+    #expect(isWhole)
   }
 
   @Test("no more than the window is delivered before half of it was granted again")
   func window() async throws {
-    try await withFile { file in
-      let rig = Rig(file, windowBytes: 100_000)
-      rig.transfer.send()
-      await rig.settle()
+    try await withTransfer(windowBytes: 100_000) { _, rig in
       #expect(rig.observer.byteCount == 100_000 && rig.transfer.receivedByteCount == 100_000)
       rig.transfer.grant(49_999)
       await rig.settle()
@@ -103,21 +119,15 @@ import Testing
       await rig.settle()
       #expect(rig.observer.byteCount == 150_000 && !rig.observer.isOver)
       rig.transfer.grant(.max / 2)
-      #expect(await rig.observer.ended.next() == .some(nil))
-      let isWhole = rig.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
-      #expect(isWhole)
+      await expectWhole(rig)
     }
   }
 
   @Test("without a window, a large file is delivered in pieces of at most 256 KiB")
   func pieces() async throws {
-    try await withFile { file in
-      let rig = Rig(file)
-      rig.transfer.send()
-      #expect(await rig.observer.ended.next() == .some(nil))
-      let seen = rig.observer.seen.withLock { $0 }
-      let isWhole = seen.body == Pattern.data(byteCount)
-      #expect(isWhole && seen.pieceCount == 4)
+    try await withTransfer { _, rig in
+      await expectWhole(rig)
+      #expect(rig.observer.seen.withLock { $0.pieceCount } == 4)
     }
   }
 
@@ -137,9 +147,7 @@ import Testing
       await rig.settle()
       #expect(rig.observer.byteCount == 200_000 && !rig.observer.isOver)
       rig.transfer.setSuspended(false, change: 4)
-      #expect(await rig.observer.ended.next() == .some(nil))
-      let isWhole = rig.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
-      #expect(isWhole)
+      await expectWhole(rig)
     }
   }
 
@@ -178,10 +186,7 @@ import Testing
 
   @Test("nothing is read before the observer answers, and only its first answer counts", arguments: [true, false])
   func answers(isWanted: Bool) async throws {
-    try await withFile { file in
-      let rig = Rig(file, Observer(decides: true))
-      rig.transfer.send()
-      await rig.settle()
+    try await withTransfer(Observer(decides: true)) { _, rig in
       #expect(rig.observer.byteCount == 0 && !rig.observer.isOver)
       let answer = try #require(rig.observer.seen.withLock { $0.answer })
       answer(isWanted)
@@ -194,10 +199,7 @@ import Testing
 
   @Test("a file that is truncated while it is read fails with the number of bytes read")
   func truncated() async throws {
-    try await withFile { file in
-      let rig = Rig(file, windowBytes: 100_000)
-      rig.transfer.send()
-      await rig.settle()
+    try await withTransfer(windowBytes: 100_000) { file, rig in
       try #require(Glibc.truncate(file.path, 120_000) == 0)
       rig.transfer.grant(.max / 2)
       let error = try #require(await rig.observer.ended.next() ?? nil)
@@ -208,10 +210,7 @@ import Testing
 
   @Test("a file that grows while it is read is read up to the length in its response")
   func grown() async throws {
-    try await withFile { file in
-      let rig = Rig(file, windowBytes: 100_000)
-      rig.transfer.send()
-      await rig.settle()
+    try await withTransfer(windowBytes: 100_000) { file, rig in
       let handle = try FileHandle(forWritingTo: file)
       try handle.seekToEnd()
       try handle.write(contentsOf: Data(repeating: 0, count: 500_000))
@@ -223,16 +222,11 @@ import Testing
 
   @Test("a file that is replaced while it is read is read as it was opened, and closed at the end")
   func replaced() async throws {
-    try await withFile { file in
-      let rig = Rig(file, windowBytes: 100_000)
-      rig.transfer.send()
-      await rig.settle()
+    try await withTransfer(windowBytes: 100_000) { file, rig in
       try Data("other".utf8).write(to: file, options: .atomic)
       #expect(Self.descriptors(of: file) == 1)
       rig.transfer.grant(.max / 2)
-      #expect(await rig.observer.ended.next() == .some(nil))
-      let isWhole = rig.observer.seen.withLock { $0.body } == Pattern.data(byteCount)
-      #expect(isWhole)
+      await expectWhole(rig)
       #expect(Self.descriptors(of: file) == 0)
     }
   }

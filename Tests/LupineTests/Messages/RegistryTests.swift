@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Registry") struct RegistryTests {
   private final class Member: RegistryMember {
-    let place = RegistryPlace()
+    let registrySlot = RegistrySlot()
   }
 
   @Test("contains the same members as a Set after random insertions and removals, including repeated ones")

@@ -19,7 +19,7 @@ import Testing
       .text("here")
     } _: { origin in
       _ = await #expect(processExitsWith: .success) { [url = origin.url as String] in
-        // Created first, because the runtime opens descriptors of its own at the first use.
+        // Created first, because the runtime opens further descriptors at the first use.
         let session = Session(configuration: .forTests)
         let limit = try Descriptors.takeAll()
         let failed = await session.request(url).serializingString().response
@@ -220,7 +220,7 @@ private final class LoopDescriptors: Sendable {
   /// The engine's tracer, which runs on the loop's thread.
   func trace(_ event: TraceEvent) {
     guard case .connectionStarted = event.kind, isWanted.exchange(false, ordering: .acquiring) else { return }
-    // The thread gets a table of descriptors of its own (unshare(2)), as a copy, which is filled up.
+    // The thread gets a separate table of descriptors (unshare(2)), a copy that is then filled up.
     typealias Unshare = @convention(c) (CInt) -> CInt
     let cloneFiles: CInt = 0x400
     guard let symbol = dlsym(nil, "unshare"), unsafeBitCast(symbol, to: Unshare.self)(cloneFiles) == 0 else {

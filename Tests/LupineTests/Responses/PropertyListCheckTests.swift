@@ -5,6 +5,7 @@ import LupineTestSupport
 import Testing
 
 @testable import Lupine
+@testable import LupineFormats
 @testable import LupineURLSession
 
 @Suite(.timeLimit(.minutes(10))) struct PropertyListCheckTests {

@@ -73,15 +73,21 @@ import Testing
     }
   }
 
-  @Test(
-    "a method that isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query, .connect])
+  @Test("a method that isn't idempotent is never retried", arguments: [HTTPMethod.post, .patch, .query])
   func otherMethods(method: HTTPMethod) async throws {
-    // A request can't be sent with CONNECT. For it, a POST is sent, and the policy retries only CONNECT.
-    try await withAnswered(503, method: method == .connect ? .post : method) { session, request in
-      let policy = RetryPolicy(
-        retryableHTTPMethods: method == .connect ? [.connect] : RetryPolicy.defaultRetryableHTTPMethods)
-      #expect(await policy.decision(on: request, for: session) == "no")
-      #expect(await policy.decision(on: request, for: session, dueTo: URLError(.timedOut)) == "no")
+    try await withAnswered(503, method: method) { session, request in
+      #expect(await RetryPolicy().decision(on: request, for: session) == "no")
+      #expect(await RetryPolicy().decision(on: request, for: session, dueTo: URLError(.timedOut)) == "no")
+    }
+  }
+
+  @Test("a policy retries its own methods instead of the default ones")
+  func ownMethods() async throws {
+    let policy = RetryPolicy(retryableHTTPMethods: [.post])
+    for (method, decision) in [(HTTPMethod.post, "retry after 0.5"), (.get, "no")] {
+      try await withAnswered(503, method: method) { session, request in
+        #expect(await policy.decision(on: request, for: session) == decision)
+      }
     }
   }
 

@@ -165,7 +165,10 @@ import Testing
       try await withSession { session in
         let request = session.streamRequest(origin.url)
         await onThread {
-          guard let stream = request.asInputStream() else { return }
+          guard let stream = request.asInputStream() else {
+            Issue.record("the request has no stream")
+            return
+          }
           var bytes: [UInt8] = [1, 2]
           #expect(stream.streamStatus == .notOpen && !stream.hasBytesAvailable)
           #expect(stream.read(&bytes, maxLength: 2) == -1)

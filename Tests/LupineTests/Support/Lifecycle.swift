@@ -84,7 +84,7 @@ struct Serializer<Value: Sendable>: DataResponseSerializerProtocol {
   ) throws -> Value { try make(data, error) }
 }
 
-/// A retrier that gives its answers in order, then `.doNotRetry`, and records the errors that it was asked about.
+/// A retrier that gives its answers in order, then `.doNotRetry`, and records the errors that it received.
 final class ScriptedRetrier: RequestInterceptor {
   private let answers: Mutex<[RetryResult]>
   let errors = Log<AFError?>()

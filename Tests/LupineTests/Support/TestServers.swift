@@ -2,7 +2,7 @@
 
 import LupineTestSupport
 
-/// The addresses of `TestServer`. Asking for one throws if nobody listens there.
+/// The addresses of `TestServer`. Reading one throws if no server listens there.
 enum TestServers {
   typealias TLS = TestServer
 

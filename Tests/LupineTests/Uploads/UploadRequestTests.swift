@@ -150,7 +150,7 @@ import Testing
     }
   }
 
-  @Test("an uploadable that can't be created fails the request with createUploadableFailed, and retriers are asked")
+  @Test("an uploadable that can't be created fails the request with createUploadableFailed after the retriers decide")
   func failedUploadable() async throws {
     try await withSession { session in
       let convertible = MadeUploadable { throw Mishap("nothing to send") }

@@ -15,11 +15,11 @@ struct MutationTests {
     "mutated responses have the same outcome whole, byte by byte and in random pieces",
     arguments: 1...8 as ClosedRange<UInt64>
   )
-  func splitsAgree(seed: UInt64) {
+  func splitsAgree(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let originals = ResponseVector.all.filter { $0.bytes.count < 512 }
     for _ in 0..<2500 {
-      guard let vector = originals.randomElement(using: &random) else { return }
+      let vector = try #require(originals.randomElement(using: &random))
       let bytes = random.mutation(of: vector.bytes, inserting: telling)
       let whole = transcript(of: [bytes[...]], like: vector)
       let single = transcript(of: bytes.singly, like: vector)
@@ -32,11 +32,11 @@ struct MutationTests {
   }
 
   @Test("a section parser never buffers more than its limit", arguments: [9, 10] as [UInt64])
-  func retainedBytes(seed: UInt64) {
+  func retainedBytes(seed: UInt64) throws {
     var random = SplitMix64(seed: seed)
     let limits = Limits.with { ($0.headBytesMax, $0.trailerBytesMax, $0.fieldLinesMax) = (60, 40, 2) }
     for _ in 0..<1000 {
-      guard let vector = ResponseVector.all.randomElement(using: &random) else { return }
+      let vector = try #require(ResponseVector.all.randomElement(using: &random))
       let bytes = random.mutation(of: vector.bytes, inserting: telling)
       expectBounded(SectionParser(.response, limits: limits), bytes, limit: 60)
       expectBounded(SectionParser(.request, limits: limits), bytes, limit: 60)

@@ -18,10 +18,9 @@ struct HeadSerializerTests {
 
   @Test(
     "a written head is parsed to the same fields, at every split and with another request after it",
-    arguments: RequestVector.all)
+    arguments: RequestVector.all.filter { $0.wire != nil })
   func readAgain(_ vector: RequestVector) throws {
-    guard case .written(let wire) = vector.outcome else { return }
-    let bytes = Array(wire.utf8)
+    let bytes = Array(try #require(vector.wire).utf8)
     for split in 0...bytes.count {
       var parser = SectionParser(.request, limits: Limits())
       var cursor = 0

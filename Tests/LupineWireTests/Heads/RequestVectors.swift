@@ -17,6 +17,11 @@ struct RequestVector: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { name }
 
+  /// The bytes on the wire; nil if the head is refused.
+  var wire: String? {
+    if case .written(let wire) = outcome { wire } else { nil }
+  }
+
   static let all = written + injectedMethods + injectedTargets + injectedNames + injectedValues
 
   private static let written: [RequestVector] = [

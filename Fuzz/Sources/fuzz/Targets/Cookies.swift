@@ -2,6 +2,7 @@
 
 import Foundation
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 
 extension FuzzTarget {

@@ -1,4 +1,4 @@
-// data: URLs: what is written by RFC 2397 reads back, and anything else is an error.
+// data: URLs: content written by RFC 2397 reads back, and anything else is an error.
 
 import Foundation
 @testable import Lupine

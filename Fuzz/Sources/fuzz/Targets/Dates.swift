@@ -3,6 +3,7 @@
 import Foundation
 import Glibc
 @testable import Lupine
+@testable import LupineCookies
 @testable import LupineURLSession
 @testable import LupineWire
 

@@ -38,7 +38,7 @@ extension FuzzTarget {
       let expected = "http://a.test/?x=1\(text.isEmpty ? "" : "&")\(text)#part"
       hold(request.url?.absoluteString == expected, "\(String(describing: request.url)), not \(expected)")
     } else {
-      hold(options.hasOwnCharacters, "\(text) can't stand in a query")
+      hold(options.hasOwnCharacters, "\(text) can't be part of a query")
     }
     let body = URLEncodedFormParameterEncoder(encoder: options.encoder, destination: .httpBody)
     let post = try? body.encode(EncodableTree.pairs(pairs), into: URLRequest(url: url))

@@ -50,9 +50,9 @@ extension FuzzTarget {
     let rest = wire.dropFirst(heads.joined().count)
     switch record.framing {
     case .length(let length):
-      hold(record.body.elementsEqual(rest.prefix(Int(clamping: length))), "not the bytes behind the head")
+      hold(record.body.elementsEqual(rest.prefix(Int(clamping: length))), "not the bytes after the head")
       hold(record.isComplete == (rest.count >= length), "complete is \(record.isComplete)")
-    case .untilClose: hold(record.body.elementsEqual(rest), "not all the bytes behind the head")
+    case .untilClose: hold(record.body.elementsEqual(rest), "not all the bytes after the head")
     case .chunked: hold(record.body.count <= rest.count, "more than came")
     case .some(.none), nil: hold(record.body.isEmpty, "a body that can't be")
     }

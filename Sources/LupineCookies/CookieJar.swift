@@ -1,0 +1,187 @@
+// The cookies of a storage (RFC 6265bis §5.7, §5.8). Pure: time is a parameter, and the caller does the locking.
+
+import Foundation
+
+/// A set of cookies with bounded size.
+struct CookieJar: Sendable {
+  private struct Entry: Sendable {
+    let cookie: Cookie
+    /// Increases with each new cookie. A replacement keeps the number of the cookie it replaces, as it keeps the creation time
+    /// (step 23).
+    let order: UInt64
+    /// Increases with each use; unique.
+    var lastUse: UInt64
+    /// When this cookie was stored. A replacement counts from its own storing.
+    let stored: Date
+
+    func goesBefore(_ other: Self) -> Bool {
+      if cookie.isSecure != other.cookie.isSecure { return !cookie.isSecure }
+      return lastUse < other.lastUse
+    }
+  }
+
+  // By domain; there are no empty lists.
+  private var entries: [String: [Entry]] = [:]
+  /// The number of Secure cookies with each name. If a name has none, `coversSecure` needs no search.
+  private var secureNames: [[UInt8]: Int] = [:]
+  private var ticks: UInt64 = 0
+  /// The number of cookies, including expired ones that haven't been removed yet.
+  private(set) var count = 0
+
+  // MARK: Storing
+
+  /// Stores a cookie and removes the one that it replaces. An expired cookie only removes.
+  ///
+  /// - Parameters:
+  ///   - cookie: The cookie.
+  ///   - isSecure: Whether it was received over https or set by the application. Otherwise, `store` throws if the cookie would
+  ///     shadow a Secure one (step 16).
+  ///   - now: The current time.
+  ///   - suffixes: The public suffixes; read only if the storage has more cookies than one registrable domain may have.
+  mutating func store(
+    _ cookie: Cookie, isSecure: Bool, now: Date, suffixes: @autoclosure () -> PublicSuffixes = .system
+  ) throws(CookieRefusal) {
+    guard isSecure || cookie.isSecure || !coversSecure(cookie, now) else { throw .coversSecure }
+    let old = take(cookie)
+    guard !cookie.isExpired(at: now) else { return }
+    let order = old?.order ?? tick()
+    entries[cookie.domain, default: []].append(Entry(cookie: cookie, order: order, lastUse: tick(), stored: now))
+    count += 1
+    if cookie.isSecure { secureNames[cookie.name, default: 0] += 1 }
+    evict(from: cookie.domain, now, suffixes)
+  }
+
+  /// Returns whether some request would carry both this cookie and a stored Secure cookie of the same name: their domains are
+  /// equal or one contains the other, and the new path is at or below the stored one.
+  private func coversSecure(_ new: Cookie, _ now: Date) -> Bool {
+    secureNames[new.name] != nil
+      && entries.contains { domain, entries in
+        (domain == new.domain || CookieSource.isBelow(domain, new.domain) || CookieSource.isBelow(new.domain, domain))
+          && entries.contains {
+            $0.cookie.isSecure && $0.cookie.name == new.name && CookieSource.isPath(new.path, at: $0.cookie.path)
+              && !$0.cookie.isExpired(at: now)
+          }
+      }
+  }
+
+  // MARK: Removing
+
+  /// Removes the stored cookie with the same name, domain, host-only flag and path.
+  mutating func remove(_ cookie: Cookie) { _ = take(cookie) }
+
+  /// Removes the cookies stored after `date`.
+  mutating func removeAll(storedAfter date: Date) {
+    for domain in Array(entries.keys) { keep(in: domain) { $0.stored <= date } }
+  }
+
+  private mutating func take(_ cookie: Cookie) -> Entry? {
+    guard let index = entries[cookie.domain]?.firstIndex(where: { $0.cookie.isSame(as: cookie) }) else { return nil }
+    return remove(at: index, of: cookie.domain)
+  }
+
+  @discardableResult
+  private mutating func remove(at index: Int, of domain: String) -> Entry? {
+    let entry = entries[domain]?.remove(at: index)
+    if entries[domain]?.isEmpty == true { entries[domain] = nil }
+    if let entry { forget(entry) }
+    return entry
+  }
+
+  private mutating func keep(in domain: String, _ isKept: (Entry) -> Bool) {
+    guard let all = entries[domain] else { return }
+    var kept: [Entry] = []
+    for entry in all {
+      if isKept(entry) { kept.append(entry) } else { forget(entry) }
+    }
+    entries[domain] = kept.isEmpty ? nil : kept
+  }
+
+  private mutating func forget(_ entry: Entry) {
+    count -= 1
+    guard entry.cookie.isSecure, let sameName = secureNames[entry.cookie.name] else { return }
+    secureNames[entry.cookie.name] = sameName > 1 ? sameName - 1 : nil
+  }
+
+  /// Evicts cookies beyond the limits (RFC 6265bis §5.7, at the end): first expired ones; then, in a domain with too many,
+  /// those that aren't Secure before Secure ones, and the least recently used first.
+  private mutating func evict(from domain: String, _ now: Date, _ suffixes: () -> PublicSuffixes) {
+    if let all = entries[domain], all.count > CookieLimits.perDomainMax {
+      keep(in: domain) { !$0.cookie.isExpired(at: now) }
+      while let all = entries[domain], all.count > CookieLimits.perDomainMax,
+        let index = all.indices.min(by: { all[$0].goesBefore(all[$1]) })
+      {
+        remove(at: index, of: domain)
+      }
+    }
+    if count > CookieLimits.perRegistrableDomainMax, let site = suffixes().registrableDomain(of: domain) {
+      evict(fromAllBelow: site, now)
+    }
+    guard count > CookieLimits.totalMax else { return }
+    for domain in Array(entries.keys) { keep(in: domain) { !$0.cookie.isExpired(at: now) } }
+    guard count > CookieLimits.totalMax else { return }
+    let uses = entries.values.joined().map(\.lastUse).sorted()
+    let last = uses[count - CookieLimits.totalKept - 1]
+    for domain in Array(entries.keys) { keep(in: domain) { $0.lastUse > last } }
+  }
+
+  /// Evicts cookies of a registrable domain beyond its limit. Each is taken from the subdomain with the most cookies, so that
+  /// no subdomain can evict a sibling's few; cookies that aren't Secure are evicted before Secure ones of any subdomain.
+  private mutating func evict(fromAllBelow site: String, _ now: Date) {
+    let domains = entries.keys.filter { $0 == site || CookieSource.isBelow($0, site) }
+    func excess() -> Int {
+      domains.reduce(-CookieLimits.perRegistrableDomainMax) { $0 + (entries[$1]?.count ?? 0) }
+    }
+    guard excess() > 0 else { return }
+    for domain in domains { keep(in: domain) { !$0.cookie.isExpired(at: now) } }
+    while excess() > 0 {
+      let hasOthers = domains.contains { entries[$0]?.contains { !$0.cookie.isSecure } ?? false }
+      let candidates = domains.filter { domain in
+        !hasOthers || entries[domain]?.contains { !$0.cookie.isSecure } ?? false
+      }
+      guard let fullest = candidates.max(by: { (entries[$0]?.count ?? 0) < (entries[$1]?.count ?? 0) }),
+        let all = entries[fullest], let index = all.indices.min(by: { all[$0].goesBefore(all[$1]) })
+      else { return }
+      remove(at: index, of: fullest)
+    }
+  }
+
+  // MARK: Lookup
+
+  /// Returns the cookies for a request, in the order they are sent: longer paths first, then older cookies (RFC 6265bis §5.8.3,
+  /// step 2).
+  func cookies(for source: CookieSource, now: Date) -> [Cookie] {
+    places(for: source, now).compactMap { entries[$0.domain]?[$0.index].cookie }
+  }
+
+  /// Returns the same cookies and marks them as used.
+  mutating func use(for source: CookieSource, now: Date) -> [Cookie] {
+    let places = places(for: source, now)
+    for place in places {
+      let lastUse = tick()
+      entries[place.domain]?[place.index].lastUse = lastUse
+    }
+    return places.compactMap { entries[$0.domain]?[$0.index].cookie }
+  }
+
+  private func places(for source: CookieSource, _ now: Date) -> [(domain: String, index: Int)] {
+    var found: [(domain: String, index: Int, pathLength: Int, order: UInt64)] = []
+    for domain in source.domains {
+      for (index, entry) in (entries[domain] ?? []).enumerated()
+      where entry.cookie.applies(to: source) && !entry.cookie.isExpired(at: now) {
+        found.append((domain, index, entry.cookie.path.utf8.count, entry.order))
+      }
+    }
+    found.sort { ($1.pathLength, $0.order) < ($0.pathLength, $1.order) }
+    return found.map { ($0.domain, $0.index) }
+  }
+
+  /// Returns all cookies that haven't expired, oldest first.
+  func all(now: Date) -> [Cookie] {
+    entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
+  }
+
+  private mutating func tick() -> UInt64 {
+    ticks += 1
+    return ticks
+  }
+}

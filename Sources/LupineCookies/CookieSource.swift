@@ -1,0 +1,70 @@
+// The parts of a URL that decide which cookies it may set and receives (RFC 6265bis §5.1).
+
+/// The URL of a request or response, as cookie rules see it.
+package struct CookieSource: Sendable, Hashable {
+  /// The host in lowercase: an IPv6 address has no brackets. For a Unix socket it is the socket's path, so that each socket has
+  /// separate cookies.
+  let host: String
+  /// The path without the query: percent-encoded, with a leading slash.
+  let path: String
+  /// Whether the scheme is https.
+  let isSecure: Bool
+  let port: UInt16
+
+  /// Whether the host is an IP address or the path of a socket, which have no subdomains.
+  var isAddress: Bool {
+    let bytes = host.utf8
+    if bytes.contains(UInt8(ascii: ":")) || bytes.contains(UInt8(ascii: "/")) { return true }
+    // If the last label is a number, the host is an IPv4 address, also in its short and hexadecimal forms (URL standard, "ends in
+    // a number").
+    let labels = (bytes.last == UInt8(ascii: ".") ? bytes.dropLast() : bytes[...]).split(separator: UInt8(ascii: "."))
+    guard let last = labels.last else { return false }
+    let isHexadecimal = last.starts(with: "0x".utf8)
+    return last.allSatisfy { $0 &- UInt8(ascii: "0") < 10 } || isHexadecimal
+  }
+
+  /// Returns whether the host is `domain` or a subdomain of it (RFC 6265bis §5.1.3).
+  func matches(domain: String) -> Bool {
+    host == domain || (Self.isBelow(host, domain) && !isAddress)
+  }
+
+  /// Returns whether `name` is a subdomain of `domain`. Both must be in lowercase.
+  static func isBelow(_ name: String, _ domain: String) -> Bool {
+    let (name, domain) = (name.utf8, domain.utf8)
+    guard name.count > domain.count, !domain.isEmpty else { return false }
+    let rest = name.dropLast(domain.count)
+    return rest.last == UInt8(ascii: ".") && name[rest.endIndex...].elementsEqual(domain)
+  }
+
+  /// Returns whether the path is `other` or below it (RFC 6265bis §5.1.4).
+  func matches(path other: String) -> Bool { Self.isPath(path, at: other) }
+
+  /// Returns whether `path` is `other`, or `other` followed by a slash and more.
+  static func isPath(_ path: String, at other: String) -> Bool {
+    let (path, other) = (path.utf8, other.utf8)
+    guard path.starts(with: other) else { return false }
+    return path.count == other.count || other.last == UInt8(ascii: "/")
+      || path.dropFirst(other.count).first == UInt8(ascii: "/")
+  }
+
+  /// The default path of a cookie without a Path attribute: the path up to its last slash, without that slash (RFC 6265bis
+  /// §5.1.4).
+  var defaultPath: String {
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex,
+      path.utf8.first == UInt8(ascii: "/")
+    else { return "/" }
+    return String(path[..<slash])
+  }
+
+  /// The host, followed by each of its parent domains.
+  var domains: [String] {
+    if isAddress { return [host] }
+    var domains = [host]
+    var rest = host.utf8[...]
+    while let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+      rest = rest[dot...].dropFirst()
+      domains.append(String(Substring(rest)))
+    }
+    return domains
+  }
+}

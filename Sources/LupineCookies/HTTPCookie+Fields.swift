@@ -1,0 +1,52 @@
+// Cookies in header fields: parsed from a response's, written for a request.
+
+public import Foundation
+import LupineWire
+
+extension HTTPCookie {
+  /// Returns the cookies in a response's fields. Cookies of other domains are included; a storage refuses them.
+  ///
+  /// - Parameters:
+  ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
+  ///     that can't belong to a value or a date. A session parses the separate lines instead.
+  ///   - url: The URL of the response. If it isn't http or https, there are no cookies.
+  /// - Returns: The cookies in their order. Expired ones are included, because storing them removes the cookie that they replace.
+  public static func cookies(
+    withResponseHeaderFields headerFields: [String: String], for url: URL
+  ) -> [HTTPCookie] {
+    guard let source = CookieSource(url) else { return [] }
+    let now = Date()
+    let values = headerFields.filter { $0.key.isSameFieldName(as: "Set-Cookie") }
+    return values.sorted { $0.key < $1.key }.flatMap { JoinedSetCookie.lines(of: Array($0.value.utf8)) }
+      .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
+  }
+
+  /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.
+  public static func requestHeaderFields(with cookies: [HTTPCookie]) -> [String: String] {
+    if cookies.isEmpty { return [:] }
+    return ["Cookie": cookies.map { String(decoding: $0.cookie.pair, as: UTF8.self) }.joined(separator: "; ")]
+  }
+}
+
+/// Set-Cookie lines that a dictionary of fields has joined with commas, although RFC 9110 §5.3 forbids it.
+enum JoinedSetCookie {
+  /// Returns the separate lines. A comma ends a line only if a cookie name and an equals sign follow; in a date, a day follows.
+  static func lines(of joined: [UInt8]) -> [ArraySlice<UInt8>] {
+    var lines: [ArraySlice<UInt8>] = []
+    var start = 0
+    for (index, byte) in joined.enumerated() where byte == UInt8(ascii: ",") && beginsPair(joined[(index + 1)...]) {
+      lines.append(joined[start..<index])
+      start = index + 1
+    }
+    lines.append(joined[start...])
+    return lines
+  }
+
+  // OWS token BWS "="
+  private static func beginsPair(_ rest: ArraySlice<UInt8>) -> Bool {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    let text = rest.drop(while: isSpace)
+    let name = text.prefix(while: \.isTokenCharacter)
+    return !name.isEmpty && text[name.endIndex...].drop(while: isSpace).first == UInt8(ascii: "=")
+  }
+}

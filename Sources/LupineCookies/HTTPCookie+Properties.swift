@@ -1,0 +1,162 @@
+// Cookies created by an application from a dictionary of properties, and that dictionary of a cookie.
+
+import Foundation
+
+/// The name of a cookie's property.
+public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
+  /// The name.
+  public let rawValue: String
+
+  /// Creates a key with this name.
+  public init(rawValue: String) { self.rawValue = rawValue }
+  /// Creates a key with this name.
+  public init(_ rawValue: String) { self.rawValue = rawValue }
+
+  /// The cookie's name, a `String`; required.
+  public static let name = HTTPCookiePropertyKey("Name")
+  /// The cookie's value, a `String`; required.
+  public static let value = HTTPCookiePropertyKey("Value")
+  /// The path, a `String` that begins with a slash; required.
+  public static let path = HTTPCookiePropertyKey("Path")
+  /// The domain, a `String`; required without `originURL`. Subdomains get the cookie only if it begins with a dot.
+  public static let domain = HTTPCookiePropertyKey("Domain")
+  /// A `URL` or `String`; its host is the domain if there is no `domain`.
+  public static let originURL = HTTPCookiePropertyKey("OriginURL")
+  /// Any value except `false` makes the cookie secure.
+  public static let secure = HTTPCookiePropertyKey("Secure")
+  /// The expiry date: a `Date`, or a `String` in the format of Set-Cookie's Expires attribute.
+  public static let expires = HTTPCookiePropertyKey("Expires")
+  /// The lifetime in seconds from now, a `String` or number; takes precedence over `expires`.
+  public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
+  /// The `String` "TRUE", or `true`, makes a cookie that lives as long as its storage, regardless of `expires`.
+  public static let discard = HTTPCookiePropertyKey("Discard")
+  /// The version, "0" or "1"; "0" by default.
+  public static let version = HTTPCookiePropertyKey("Version")
+  /// A comment, a `String`.
+  public static let comment = HTTPCookiePropertyKey("Comment")
+  /// The URL of a comment, a `URL` or `String`.
+  public static let commentURL = HTTPCookiePropertyKey("CommentURL")
+  /// Port numbers separated by commas, a `String`; all ports by default.
+  public static let port = HTTPCookiePropertyKey("Port")
+  /// The policy for cross-site requests, an ``HTTPCookieStringPolicy`` or its raw value.
+  public static let sameSitePolicy = HTTPCookiePropertyKey("SameSite")
+  // Keeps the flag when a cookie is converted to a dictionary and back. Foundation has no such key.
+  static let httpOnly = HTTPCookiePropertyKey("HttpOnly")
+}
+
+/// The value of a cookie's SameSite attribute (RFC 6265bis §5.6.7).
+public struct HTTPCookieStringPolicy: RawRepresentable, Hashable, Sendable {
+  /// The value in lowercase.
+  public let rawValue: String
+
+  /// Creates a policy with this value.
+  public init(rawValue: String) { self.rawValue = rawValue }
+
+  /// Cross-site requests send the cookie only when they navigate to its site.
+  public static let sameSiteLax = HTTPCookieStringPolicy(rawValue: "lax")
+  /// Cross-site requests don't send the cookie.
+  public static let sameSiteStrict = HTTPCookieStringPolicy(rawValue: "strict")
+  /// Cross-site requests send the cookie. Foundation has no constant for this value.
+  public static let sameSiteNone = HTTPCookieStringPolicy(rawValue: "none")
+
+  /// Creates one of the policies above from its name in any case, or nil for another name.
+  init?(known name: String) {
+    self.init(rawValue: name.lowercased())
+    guard [.sameSiteLax, .sameSiteStrict, .sameSiteNone].contains(self) else { return nil }
+  }
+}
+
+extension HTTPCookie {
+  /// Creates a cookie from an application's properties.
+  ///
+  /// Returns nil in each of these cases:
+  /// - The name, the value, a path with a leading slash, or the domain (or `originURL`) is missing.
+  /// - Name and value together are empty or longer than 4,096 bytes.
+  /// - A property contains a semicolon or a control character, or the name an equals sign, because a server would read a
+  ///   different cookie.
+  /// - The name begins with `__Secure-` or `__Host-`, but the cookie lacks the attributes that this prefix requires (RFC 6265bis
+  ///   §4.1.3).
+  public convenience init?(properties: [HTTPCookiePropertyKey: Any]) {
+    guard let cookie = Cookie(Properties(values: properties)) else { return nil }
+    self.init(cookie)
+  }
+
+  /// The properties from which ``init(properties:)`` creates an equal cookie, if name and value are UTF-8.
+  public var properties: [HTTPCookiePropertyKey: Any]? {
+    var properties: [HTTPCookiePropertyKey: Any] = [
+      .name: name, .value: value, .domain: domain, .path: path, .version: String(version),
+    ]
+    properties[.expires] = expiresDate
+    if isSessionOnly { properties[.discard] = "TRUE" }
+    if isSecure { properties[.secure] = "TRUE" }
+    if isHTTPOnly { properties[.httpOnly] = "TRUE" }
+    properties[.sameSitePolicy] = sameSitePolicy?.rawValue
+    properties[.comment] = comment
+    properties[.commentURL] = commentURL
+    properties[.port] = portList.map { $0.map(\.stringValue).joined(separator: ",") }
+    return properties
+  }
+}
+
+/// The dictionary's values, converted to the types that each key allows.
+private struct Properties {
+  let values: [HTTPCookiePropertyKey: Any]
+
+  func text(_ key: HTTPCookiePropertyKey) -> String? {
+    switch values[key] {
+    case let text as any StringProtocol: String(text)
+    case let text as NSString: String(describing: text)
+    case let number as Int: String(number)
+    case let policy as HTTPCookieStringPolicy: policy.rawValue
+    default: nil
+    }
+  }
+
+  func url(_ key: HTTPCookiePropertyKey) -> URL? { values[key] as? URL ?? text(key).flatMap { URL(string: $0) } }
+
+  func isSet(_ key: HTTPCookiePropertyKey) -> Bool {
+    guard let value = values[key] else { return false }
+    return value as? Bool ?? true
+  }
+
+  var isDiscarded: Bool { values[.discard] as? Bool ?? (text(.discard)?.uppercased() == "TRUE") }
+
+  var expires: Date? {
+    if isDiscarded { return nil }
+    if let seconds = text(.maximumAge).flatMap(Double.init), seconds.isFinite {
+      return seconds > 0 ? Date(timeIntervalSinceNow: seconds) : .distantPast
+    }
+    return values[.expires] as? Date ?? text(.expires).flatMap { CookieDate.parse($0.utf8) }
+  }
+
+  var obsolete: Cookie.Obsolete? {
+    let obsolete = Cookie.Obsolete(
+      version: text(.version) == "1" ? 1 : 0, comment: text(.comment), commentURL: url(.commentURL),
+      ports: (text(.port) ?? "").split(separator: ",").compactMap { UInt16($0.trimmingCharacters(in: .whitespaces)) })
+    return obsolete == Cookie.Obsolete() ? nil : obsolete
+  }
+}
+
+extension Cookie {
+  fileprivate init?(_ properties: Properties) {
+    guard let name = properties.text(.name).map({ Array($0.utf8) }), let path = properties.text(.path),
+      let value = properties.text(.value).map({ Array($0.utf8) }),
+      let domain = properties.text(.domain) ?? properties.url(.originURL).flatMap(CookieSource.init)?.host
+    else { return nil }
+    let semicolon = UInt8(ascii: ";")
+    guard (try? SetCookie.check(name: name, value: value)) != nil, !value.contains(semicolon),
+      !name.contains(semicolon), !name.contains(UInt8(ascii: "=")), path.utf8.first == UInt8(ascii: "/"),
+      !path.utf8.contains(where: { SetCookie.isForbidden($0) || $0 == semicolon })
+    else { return nil }
+    let isShared = domain.utf8.first == UInt8(ascii: ".")
+    let bare = Punycode.asciiDomain((isShared ? domain.dropFirst() : domain[...]).lowercased().utf8)
+    guard !bare.isEmpty, bare.utf8.count <= CookieLimits.hostBytesMax else { return nil }
+    self.init(name: name, value: value, domain: bare, isHostOnly: !isShared, path: path)
+    expires = properties.expires
+    isSecure = properties.isSet(.secure)
+    isHTTPOnly = properties.isSet(.httpOnly)
+    sameSite = properties.text(.sameSitePolicy).flatMap(HTTPCookieStringPolicy.init(known:))
+    obsolete = properties.obsolete
+    guard keepsPrefixPromise else { return nil }
+  }
+}

@@ -1,0 +1,107 @@
+// Foundation's cookie object, around the value that the cookie rules use.
+
+public import Foundation
+
+/// A cookie: a name and a value, with the domain, path and time that they apply to.
+///
+/// Two cookies are equal if all their public properties are equal, the value included.
+public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
+  /// The servers that may set cookies.
+  public enum AcceptPolicy: UInt, Sendable {
+    /// Every server, for its host and the parent domains up to a public suffix.
+    case always = 0
+    /// No server.
+    case never = 1
+    /// Servers whose host is that of the main document, a parent domain or a subdomain of it; every server without a main
+    /// document.
+    case onlyFromMainDocumentDomain = 2
+  }
+
+  let cookie: Cookie
+
+  init(_ cookie: Cookie) {
+    self.cookie = cookie
+    super.init()
+  }
+
+  /// Decodes an archived cookie.
+  public init?(coder: NSCoder) {
+    guard let data = coder.decodeObject(of: NSData.self, forKey: Self.propertiesKey).map({ Data(referencing: $0) }),
+      let values = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+    else { return nil }
+    let properties = Dictionary(uniqueKeysWithValues: values.map { (HTTPCookiePropertyKey($0.key), $0.value) })
+    guard let cookie = HTTPCookie(properties: properties)?.cookie else { return nil }
+    self.cookie = cookie
+    super.init()
+  }
+
+  /// Archives the cookie's ``properties``.
+  public func encode(with coder: NSCoder) {
+    var values: [String: Any] = [:]
+    for (key, value) in properties ?? [:] { values[key.rawValue] = (value as? URL)?.absoluteString ?? value }
+    let data = try? PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+    coder.encode(data.map { NSData(data: $0) }, forKey: Self.propertiesKey)
+  }
+
+  /// True: archives can be decoded with a list of allowed classes.
+  public static var supportsSecureCoding: Bool { true }
+
+  private static let propertiesKey = "properties"
+
+  /// The name; may be empty. Invalid UTF-8 is replaced here, but sent unchanged.
+  public var name: String { String(decoding: cookie.name, as: UTF8.self) }
+
+  /// The value, with quotation marks if the server sent them. Invalid UTF-8 is replaced here, but sent unchanged.
+  public var value: String { String(decoding: cookie.value, as: UTF8.self) }
+
+  /// The domain in lowercase. A leading dot means that subdomains get the cookie too.
+  public var domain: String { cookie.isHostOnly ? cookie.domain : "." + cookie.domain }
+
+  /// The path; requests for paths below it send the cookie too.
+  public var path: String { cookie.path }
+
+  /// The expiry date, or nil for a cookie that lives as long as its storage. At most 400 days ahead if a server set it.
+  public var expiresDate: Date? { cookie.expires }
+
+  /// Whether the cookie lives as long as its storage.
+  public var isSessionOnly: Bool { cookie.expires == nil }
+
+  /// Whether the cookie is sent over https only.
+  public var isSecure: Bool { cookie.isSecure }
+
+  /// Whether the server hides the cookie from scripts. This client runs none, so the flag has no effect.
+  public var isHTTPOnly: Bool { cookie.isHTTPOnly }
+
+  /// The server's policy for cross-site requests, or nil. It has no effect, because a client without pages sends no cross-site
+  /// requests.
+  public var sameSitePolicy: HTTPCookieStringPolicy? { cookie.sameSite }
+
+  /// The version: 0, or 1 if the application set it (RFC 2965). It has no effect.
+  public var version: Int { cookie.obsolete?.version ?? 0 }
+
+  /// The comment, if the application set one.
+  public var comment: String? { cookie.obsolete?.comment }
+
+  /// The URL of a comment, if the application set one.
+  public var commentURL: URL? { cookie.obsolete?.commentURL }
+
+  /// The ports that the cookie is sent to, or nil for all. Only an application can restrict them.
+  public var portList: [NSNumber]? {
+    guard let ports = cookie.obsolete?.ports, !ports.isEmpty else { return nil }
+    return ports.map { NSNumber(value: $0) }
+  }
+
+  /// Returns whether the object is a cookie with equal public properties.
+  public override func isEqual(_ object: Any?) -> Bool { (object as? HTTPCookie)?.cookie == cookie }
+
+  /// A hash that is equal for equal cookies.
+  public override var hash: Int { cookie.hashValue }
+
+  /// The name, value and attributes. The value may be a secret; avoid logging it.
+  public override var description: String {
+    var text = "<HTTPCookie name:\"\(name)\" value:\"\(value)\" domain:\"\(domain)\" path:\"\(path)\""
+    text += " expiresDate:\(expiresDate.map { "\($0)" } ?? "nil") isSecure:\(isSecure) isHTTPOnly:\(isHTTPOnly)"
+    if let sameSitePolicy { text += " sameSitePolicy:\(sameSitePolicy.rawValue)" }
+    return text + ">"
+  }
+}

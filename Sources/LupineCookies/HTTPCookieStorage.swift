@@ -1,0 +1,172 @@
+// HTTPCookieStorage: the cookies of sessions, in memory; a lock around a CookieJar.
+
+public import Foundation
+import Synchronization
+
+/// Cookies shared by sessions and the application. Safe to use from any thread.
+///
+/// The cookies are kept in memory only, so those with an expiry date are lost too when the process ends. A storage keeps at most
+/// 3,300 cookies, 180 of one domain, and 360 of a registrable domain with its subdomains. Beyond that, it removes the least
+/// recently used ones.
+public final class HTTPCookieStorage: NSObject, Sendable {
+  private struct State {
+    var jar = CookieJar()
+    var policy = HTTPCookie.AcceptPolicy.always
+  }
+
+  /// The storage used by `URLSessionConfiguration.default`.
+  public static let shared = HTTPCookieStorage()
+
+  private let state = Mutex(State())
+  // Read without the lock, so that requests without cookies don't contend for it.
+  private let hasNothing = Atomic(true)
+  private let now: @Sendable () -> Date
+
+  /// Creates an empty, separate storage. Foundation has no initializer for this.
+  public override convenience init() {
+    self.init(now: { Date() })
+  }
+
+  init(now: @escaping @Sendable () -> Date) {
+    self.now = now
+    super.init()
+  }
+
+  /// The servers that may set cookies; `always` by default. A session's configuration can restrict it further.
+  public var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+    get { state.withLock { $0.policy } }
+    set { state.withLock { $0.policy = newValue } }
+  }
+
+  /// The number of cookies and the policy, without the cookies' values.
+  public override var description: String {
+    let count = cookies?.count ?? 0
+    return "HTTPCookieStorage(\(count) cookie\(count == 1 ? "" : "s"), accepts: \(cookieAcceptPolicy))"
+  }
+
+  /// All cookies that haven't expired, oldest first; never nil.
+  public var cookies: [HTTPCookie]? {
+    let now = now()
+    return state.withLock { $0.jar.all(now: now) }.map(HTTPCookie.init)
+  }
+
+  /// Returns the cookies that a request for this URL would send, in that order; nil if the URL isn't http or https.
+  public func cookies(for url: URL) -> [HTTPCookie]? {
+    guard let source = CookieSource(url) else { return nil }
+    let now = now()
+    return state.withLock { $0.jar.cookies(for: source, now: now) }.map(HTTPCookie.init)
+  }
+
+  /// Stores a cookie and removes the one with the same name, domain and path. An expired cookie only removes.
+  ///
+  /// Does nothing if the policy is `never`. Doesn't check whether a server may set the cookie.
+  public func setCookie(_ cookie: HTTPCookie) {
+    if cookieAcceptPolicy != .never { store([cookie.cookie], isSecure: true) }
+  }
+
+  /// Stores the cookies that the URL's server may set.
+  ///
+  /// - Parameters:
+  ///   - cookies: The cookies, for example from ``HTTPCookie/cookies(withResponseHeaderFields:for:)``.
+  ///   - url: The URL of the response; without it, nothing is stored.
+  ///   - mainDocumentURL: The URL that the policy `onlyFromMainDocumentDomain` compares with `url`.
+  public func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
+    guard let source = url.flatMap(CookieSource.init),
+      cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
+    else { return }
+    let own = cookies.map(\.cookie).filter { cookie in
+      guard source.isSecure || !cookie.isSecure, cookie.keepsPrefixPromise else { return false }
+      if cookie.isHostOnly { return cookie.domain == source.host }
+      return source.matches(domain: cookie.domain) && !PublicSuffixes.system.contains(cookie.domain)
+    }
+    store(own, isSecure: source.isSecure)
+  }
+
+  /// Removes the cookie with the same name, domain and path.
+  public func deleteCookie(_ cookie: HTTPCookie) {
+    change { $0.remove(cookie.cookie) }
+  }
+
+  /// Removes the cookies stored after `date`. A replacement counts from its own storing.
+  public func removeCookies(since date: Date) {
+    change { $0.removeAll(storedAfter: date) }
+  }
+
+  // MARK: Sessions
+
+  /// Whether there are no cookies, so that requests need no Cookie field from here.
+  package var isEmpty: Bool { hasNothing.load(ordering: .acquiring) }
+
+  /// Stores the cookies of a response's Set-Cookie lines that its server may set.
+  package func store(_ lines: [[UInt8]], from source: CookieSource, mainDocument: URL?) {
+    guard cookieAcceptPolicy.accepts(source, mainDocument: mainDocument) else { return }
+    let now = now()
+    // Outside the lock, because this may read the list of public suffixes from a file.
+    let cookies = lines.compactMap { line in try? Cookie(SetCookie(line), from: source, now: now) }
+    store(cookies, isSecure: source.isSecure)
+  }
+
+  /// Returns the value of a request's Cookie field, or nil if there is nothing to add to `own`.
+  ///
+  /// - Parameter own: The value of the request's existing Cookie field. It is kept and takes precedence over stored cookies with
+  ///   the same names.
+  package func field(for source: CookieSource, joining own: [UInt8]?) -> [UInt8]? {
+    let now = now()
+    let cookies = state.withLock { $0.jar.use(for: source, now: now) }
+    return CookieField.joined(cookies, to: own)
+  }
+
+  private func store(_ cookies: [Cookie], isSecure: Bool) {
+    let now = now()
+    change { jar in
+      for cookie in cookies { try? jar.store(cookie, isSecure: isSecure, now: now) }
+    }
+  }
+
+  private func change(_ body: (inout CookieJar) -> Void) {
+    state.withLock { state in
+      body(&state.jar)
+      hasNothing.store(state.jar.count == 0, ordering: .releasing)
+    }
+  }
+}
+
+extension HTTPCookie.AcceptPolicy {
+  /// Returns whether the server may set cookies when it is requested for the document at `url`.
+  package func accepts(_ source: CookieSource, mainDocument url: URL?) -> Bool {
+    switch self {
+    case .always: return true
+    case .never: return false
+    case .onlyFromMainDocumentDomain:
+      guard let url else { return true }
+      guard let document = CookieSource(url) else { return false }
+      return source.matches(domain: document.host) || document.matches(domain: source.host)
+    }
+  }
+}
+
+/// cookie-string = cookie-pair *( ";" SP cookie-pair ) (RFC 6265bis §4.2.1)
+enum CookieField {
+  /// Returns the request's own value followed by the cookies with other names, or nil if there is nothing to add.
+  static func joined(_ cookies: [Cookie], to own: [UInt8]?) -> [UInt8]? {
+    let taken = own.map(names) ?? []
+    var field = own ?? []
+    var isChanged = false
+    for cookie in cookies where !taken.contains(cookie.name) {
+      let pair = cookie.pair
+      guard field.count + pair.count + 2 <= CookieLimits.fieldBytesMax else { continue }
+      if !field.isEmpty { field += Array("; ".utf8) }
+      field += pair
+      isChanged = true
+    }
+    return isChanged ? field : nil
+  }
+
+  private static func names(of field: [UInt8]) -> Set<[UInt8]> {
+    Set(
+      field.split(separator: UInt8(ascii: ";")).map { part in
+        let pair = part.drop { $0 == UInt8(ascii: " ") }
+        return pair.contains(UInt8(ascii: "=")) ? Array(pair.prefix { $0 != UInt8(ascii: "=") }) : []
+      })
+  }
+}

@@ -1,0 +1,82 @@
+// Public suffixes: domains such as com, co.uk and github.io, under which unrelated parties register names (RFC 6265bis §5.7, step
+// 9). A cookie for such a domain would be sent to all of them.
+
+import Foundation
+
+/// A list of public suffixes, in the format of https://publicsuffix.org/list/.
+struct PublicSuffixes: Sendable {
+  /// The system's list. Without one, `isRegistry` recognizes common suffixes by their form.
+  ///
+  /// Read at first use, when a server sets a cookie with a Domain attribute. Reading takes about 10 ms, once per process.
+  static let system = PublicSuffixes(files: [
+    "/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat",
+  ])
+
+  private var names: Set<String> = []
+  /// Rules of the form `*.domain`, without `*.`: each direct subdomain is a suffix.
+  private var parents: Set<String> = []
+  /// Rules of the form `!domain`, without `!`: exceptions from `parents`.
+  private var exceptions: Set<String> = []
+
+  /// Reads the first readable file in `files`.
+  init(files: [String]) {
+    for file in files {
+      let max = CookieLimits.suffixListBytesMax
+      guard let text = try? FileHandle(forReadingAtPath: file)?.read(upToCount: max + 1), text.count <= max else {
+        continue
+      }
+      self.init(list: Array(text))
+      if !names.isEmpty { return }
+    }
+    self.init(list: [])
+  }
+
+  /// Parses a list. Each line is a rule up to the first whitespace; a line that begins with `//` is a comment.
+  init(list: [UInt8]) {
+    // A rule takes 26 bytes on average, including its share of the comments.
+    names.reserveCapacity(list.count / 26)
+    for line in list.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+      let rule = line.prefix { $0 > 0x20 }
+      guard !rule.isEmpty, !rule.starts(with: "//".utf8) else { continue }
+      if rule.first == UInt8(ascii: "!") {
+        exceptions.insert(Punycode.asciiDomain(rule.dropFirst()))
+      } else if rule.starts(with: "*.".utf8) {
+        parents.insert(Punycode.asciiDomain(rule.dropFirst(2)))
+      } else {
+        names.insert(Punycode.asciiDomain(rule))
+      }
+    }
+  }
+
+  /// Returns whether the domain, in lowercase ASCII, is a public suffix. A single label is one, and so is an invalid name.
+  func contains(_ domain: String) -> Bool {
+    let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+    // A trailing dot doesn't change the name.
+    let significant = labels.last?.isEmpty == true ? labels.dropLast() : labels[...]
+    guard significant.count > 1, !significant.contains(where: \.isEmpty) else { return true }
+    let name = labels.count == significant.count ? domain : String(domain.dropLast())
+    if exceptions.contains(name) { return false }
+    if names.contains(name) { return true }
+    if names.isEmpty, Self.isRegistry(significant) { return true }
+    return parents.contains(String(name.dropFirst(significant[0].count + 1)))
+  }
+
+  /// Returns the domain that was registered: a public suffix with one more label. Nil for a public suffix itself, and for a host
+  /// without parent domains.
+  func registrableDomain(of host: String) -> String? {
+    let source = CookieSource(host: host, path: "/", isSecure: true, port: 0)
+    return source.isAddress ? nil : source.domains.last { !contains($0) }
+  }
+
+  /// Returns whether the name has the form of a suffix like `co.uk`: a label common among registries, below a country's domain.
+  private static func isRegistry(_ labels: ArraySlice<Substring.UTF8View>) -> Bool {
+    guard labels.count == 2, let country = labels.last, country.count == 2, let label = labels.first else {
+      return false
+    }
+    return registryLabels.contains(String(Substring(label)))
+  }
+
+  private static let registryLabels: Set<String> = [
+    "ac", "co", "com", "edu", "go", "gob", "gov", "ltd", "mil", "ne", "net", "or", "org", "plc", "sch",
+  ]
+}

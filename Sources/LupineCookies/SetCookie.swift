@@ -1,0 +1,146 @@
+// Parses a Set-Cookie field line (RFC 6265bis §5.6). Pure: returns a value or throws the reason for a refusal.
+
+import Foundation
+
+/// A parsed Set-Cookie line. `Cookie` decides whether the server may set it.
+struct SetCookie: Sendable, Equatable {
+  /// The name as received; may be empty.
+  var name: [UInt8]
+  /// The value as received, including quotation marks.
+  var value: [UInt8]
+  /// The lifetime in seconds, at most `CookieLimits.ageSecondsMax`; 0 if the server removes the cookie; nil without Max-Age.
+  var maxAge: Int64?
+  /// The expiry date; nil without a valid Expires attribute.
+  var expires: Date?
+  /// The domain in lowercase, without a leading dot; nil if the Domain attribute is missing or empty.
+  var domain: String?
+  /// The path as received; nil without a Path attribute. If it doesn't begin with a slash, the default path is used.
+  var path: String?
+  var isSecure = false
+  var isHTTPOnly = false
+  /// The cross-site policy; nil if the SameSite attribute is missing or unknown.
+  var sameSite: HTTPCookieStringPolicy?
+  /// The comment and the URL of one, of RFC 2965, which Foundation shows.
+  var comment: String?
+  var commentURL: String?
+
+  /// Parses the value of one Set-Cookie field line.
+  init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
+    guard line.count <= CookieLimits.lineBytesMax else { throw .lineTooLong }
+    guard !line.contains(where: Self.isForbidden) else { throw .controlCharacter }
+    let parts = Array(line).split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+
+    // Without "=", the text is the value of a cookie without a name.
+    let pair = parts[0]
+    if let equals = pair.firstIndex(of: UInt8(ascii: "=")) {
+      name = Array(Self.trimmed(pair[..<equals]))
+      value = Array(Self.trimmed(pair[equals...].dropFirst()))
+    } else {
+      name = []
+      value = Array(Self.trimmed(pair))
+    }
+    try Self.check(name: name, value: value)
+    for attribute in parts.dropFirst() { take(attribute) }
+  }
+
+  /// Throws if no cookie may have this name and value (RFC 6265bis §5.7, steps 2 to 4 and 22).
+  static func check(name: [UInt8], value: [UInt8]) throws(CookieRefusal) {
+    guard !name.isEmpty || !value.isEmpty else { throw .empty }
+    guard name.count + value.count <= CookieLimits.pairBytesMax else { throw .pairTooLong }
+    guard !name.contains(where: isForbidden), !value.contains(where: isForbidden) else { throw .controlCharacter }
+    // A cookie without a name is sent as its value alone, which a server would read as a name.
+    if name.isEmpty, CookiePrefix(of: value) != nil { throw .prefix }
+  }
+
+  /// Returns whether the byte is a control character other than tab: %x00-08 / %x0A-1F / %x7F.
+  static func isForbidden(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
+
+  /// Parses one attribute (RFC 6265bis §5.6.1 to §5.6.7). If a name occurs several times, the last one is used.
+  private mutating func take(_ attribute: ArraySlice<UInt8>) {
+    let equals = attribute.firstIndex(of: UInt8(ascii: "=")) ?? attribute.endIndex
+    let value = Self.trimmed(attribute[equals...].dropFirst())
+    guard value.count <= CookieLimits.attributeBytesMax else { return }
+    switch String(decoding: Self.trimmed(attribute[..<equals]).map(Self.lowercased), as: UTF8.self) {
+    case "expires": expires = CookieDate.parse(value) ?? expires
+    case "max-age": maxAge = Self.seconds(value) ?? maxAge
+    case "domain":
+      let name = value.first == UInt8(ascii: ".") ? value.dropFirst() : value
+      domain = name.isEmpty ? nil : String(decoding: name.map(Self.lowercased), as: UTF8.self)
+    case "path": path = String(decoding: value, as: UTF8.self)
+    case "secure": isSecure = true
+    case "httponly": isHTTPOnly = true
+    case "samesite": sameSite = HTTPCookieStringPolicy(known: String(decoding: value, as: UTF8.self))
+    case "comment": comment = Self.unquoted(value)
+    case "commenturl": commentURL = Self.unquoted(value)
+    default: break
+    }
+  }
+
+  /// The text of a value that may be in quotes.
+  private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
+    let quote = UInt8(ascii: "\"")
+    let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
+    return String(decoding: isQuoted ? value.dropFirst().dropLast() : value, as: UTF8.self)
+  }
+
+  // [ "-" ] 1*DIGIT; any number of digits
+  private static func seconds(_ text: ArraySlice<UInt8>) -> Int64? {
+    let isNegative = text.first == UInt8(ascii: "-")
+    let digits = isNegative ? text.dropFirst() : text
+    guard !text.isEmpty, digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) else { return nil }
+    if isNegative { return 0 }
+    return digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), CookieLimits.ageSecondsMax) }
+  }
+
+  /// Returns the bytes without leading and trailing SP and HTAB.
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
+    var bytes = bytes.drop(while: isSpace)
+    while let last = bytes.last, isSpace(last) { bytes.removeLast() }
+    return bytes
+  }
+
+  // Only ASCII: Unicode would map some letters of other scripts to ASCII ones.
+  private static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+}
+
+/// The name prefixes that guarantee attributes of a cookie (RFC 6265bis §4.1.3). Their case is ignored (§5.4).
+enum CookiePrefix {
+  /// `__Secure-`: the cookie was set over https and is sent over https only.
+  case secure
+  /// `__Host-`: in addition, it is sent only to the host that set it, and for all paths.
+  case host
+
+  init?(of name: [UInt8]) {
+    let start = String(decoding: name.prefix(9), as: UTF8.self).lowercased()
+    if start == "__secure-" {
+      self = .secure
+    } else if start.hasPrefix("__host-") {
+      self = .host
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The reason why a cookie was refused.
+enum CookieRefusal: Error, Sendable, Hashable {
+  /// The line is longer than `CookieLimits.lineBytesMax`.
+  case lineTooLong
+  /// Name and value are longer than `CookieLimits.pairBytesMax`.
+  case pairTooLong
+  /// The line contains a control character other than a tab.
+  case controlCharacter
+  /// The cookie has neither a name nor a value.
+  case empty
+  /// The cookie's name has a prefix whose requirements it doesn't meet.
+  case prefix
+  /// The cookie's domain is neither the server's host nor a parent domain of it.
+  case otherDomain
+  /// The cookie's domain is a public suffix, which unrelated parties share.
+  case publicSuffix
+  /// A Secure cookie was received without https.
+  case notSecure
+  /// The cookie was received without https and would shadow a Secure one.
+  case coversSecure
+}

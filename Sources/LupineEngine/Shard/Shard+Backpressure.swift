@@ -1,0 +1,73 @@
+// Shard+Backpressure: stops reading from a connection while its exchange is paused, and updates the poller.
+
+@_spi(Loop) internal import LupineReactor
+internal import LupineWire
+
+extension Shard {
+  /// Pauses or resumes an exchange, or extends its window, by `change`. Then delivers pending bytes and reads on unless
+  /// the exchange is paused.
+  func changeWindow(of exchange: Exchange, _ change: (Exchange) -> Void) {
+    let wasPaused = exchange.isPaused
+    change(exchange)
+    // Restarts the phase's time after a pause, because the server could do nothing meanwhile. Otherwise the time
+    // continues.
+    if wasPaused { exchange.enter(exchange.phase, now: now) }
+    guard let connection = exchange.connection else { return rearm(exchange) }
+    // The poller didn't watch the connection during the pause, so more bytes may be waiting.
+    if wasPaused { connection.mayHoldMore = true }
+    if !exchange.isPaused {
+      if exchange.hasPendingBody { touch(exchange) }
+      do {
+        let isAllDelivered = try withScratch(for: exchange) { room throws(Failure) in
+          try exchange.deliverPending(scratch: &room)
+        }
+        guard isAllDelivered else { return }
+      } catch {
+        return fail(exchange, error)
+      }
+      var unread: [UInt8] = []
+      swap(&unread, &connection.unread)
+      if !unread.isEmpty || connection.wire.hasPendingEnd { process(connection, unread.span) }
+      // TLS may hold plaintext that no socket event announces.
+      if connection.exchange === exchange, !exchange.hasPendingBody { receive(connection) }
+    }
+    // Needed even if the exchange has ended, because the connection may be draining the rest of its response.
+    updateInterest(connection)
+    if connection.exchange === exchange { rearm(exchange) }
+  }
+
+  /// Updates the events that the poller reports for a connection. Doesn't watch for input while the exchange is paused.
+  func updateInterest(_ connection: Connection) {
+    guard !connection.isClosed else { return }
+    var wanted: Poller.Interest = connection.exchange?.isPaused == true ? [] : .readable
+    // If this iteration had no time to send everything, the next one continues when the socket is writable.
+    let exchange = connection.exchange
+    let hasMore =
+      connection.transport.unsentCount > 0
+      || (exchange?.hasBodyToSend == true && exchange?.requestState != .awaitingProducer)
+    if hasMore, connection.sendFailure == nil { wanted.insert(.writable) }
+    let before = connection.interest
+    guard wanted != before else { return }
+    connection.interest = wanted
+    let number = connection.transport.socket.number
+    do {
+      if wanted.isEmpty {
+        // Unwatches the socket, because epoll reports errors to any watcher, again and again until they are read.
+        try network.unwatch(number)
+      } else if before.isEmpty {
+        try network.watch(number, wanted, token: connection.id.rawValue)
+      } else {
+        try network.rewatch(number, wanted, token: connection.id.rawValue)
+      }
+    } catch {
+      connection.interest = before
+      if let exchange = connection.exchange {
+        fail(exchange, .outOfResources, cause: .system(error))
+      } else if !isPromised(connection) {
+        // Unwatched bytes would be taken for part of the next response. A promised connection is watched when its
+        // request starts.
+        lose(connection, .exchangeFailed)
+      }
+    }
+  }
+}

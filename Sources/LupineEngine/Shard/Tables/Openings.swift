@@ -1,0 +1,34 @@
+// Openings: the connections that a shard is opening, by ID and by the tokens of their sockets.
+
+/// The connections that a shard is opening, and the sockets that connect for them.
+struct Openings {
+  private var table = ConnectionTable<Opening>()
+  /// The opening of each connecting socket, by the socket's poller token.
+  private(set) var candidates: [UInt64: ConnectionID] = [:]
+  private var tokenCount: UInt64 = 0
+
+  var isEmpty: Bool { table.isEmpty }
+  var count: Int { table.count }
+  var values: [Opening] { table.values }
+
+  /// The opening with this ID. Setting nil removes it.
+  subscript(id: ConnectionID) -> Opening? {
+    get { table[id] }
+    set { table[id] = newValue }
+  }
+
+  /// Returns the opening for which the socket with this poller token connects.
+  func opening(connecting token: UInt64) -> Opening? { candidates[token].flatMap { table[$0] } }
+
+  /// Returns a poller token for a connecting socket. The highest bit keeps it apart from connections' IDs.
+  mutating func makeToken() -> UInt64 {
+    tokenCount += 1
+    return tokenCount | 1 << 63
+  }
+
+  mutating func add(_ token: UInt64, connectingFor id: ConnectionID) { candidates[token] = id }
+
+  mutating func remove(_ token: UInt64) { candidates[token] = nil }
+
+  mutating func removeAll() { self = Openings() }
+}

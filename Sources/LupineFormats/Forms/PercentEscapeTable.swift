@@ -1,0 +1,44 @@
+// `PercentEscapeTable`: percent-encodes UTF-8 bytes (RFC 3986 §2.1).
+
+package import Foundation
+
+/// The bytes that stay unescaped; all others become `%` and two hex digits.
+package struct PercentEscapeTable: Sendable {
+  /// The table for `CharacterSet.afURLQueryAllowed`.
+  package static let formDefault = PercentEscapeTable(.afURLQueryAllowed)
+
+  private let stays: [Bool]
+
+  /// Creates a table from the ASCII characters of `allowed`, except the space.
+  package init(_ allowed: CharacterSet) {
+    var stays = [Bool](repeating: false, count: 256)
+    for byte in UInt8.min..<0x80 where byte != UInt8(ascii: " ") {
+      stays[Int(byte)] = allowed.contains(Unicode.Scalar(byte))
+    }
+    self.stays = stays
+  }
+
+  /// Returns `text` escaped; a space becomes `%20`, or `+` if `spaceAsPlus`.
+  package func escape(_ text: String, spaceAsPlus: Bool = false) -> String {
+    // Most keys and values need no escaping.
+    if text.utf8.allSatisfy({ stays[Int($0)] }) { return text }
+
+    var escaped: [UInt8] = []
+    escaped.reserveCapacity(text.utf8.count * 2)
+    for byte in text.utf8 {
+      if stays[Int(byte)] {
+        escaped.append(byte)
+      } else if spaceAsPlus, byte == UInt8(ascii: " ") {
+        escaped.append(UInt8(ascii: "+"))
+      } else {
+        escaped.append(UInt8(ascii: "%"))
+        escaped.append(Self.hexDigits[Int(byte >> 4)])
+        escaped.append(Self.hexDigits[Int(byte & 0x0F)])
+      }
+    }
+    return String(decoding: escaped, as: UTF8.self)
+  }
+
+  // Uppercase, as RFC 3986 §2.1 recommends for producers.
+  private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}

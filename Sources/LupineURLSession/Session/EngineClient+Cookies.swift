@@ -1,0 +1,52 @@
+// Cookies in a transfer's exchanges: added to each request, and stored from each response.
+
+import Foundation
+import LupineCookies
+import LupineEngine
+
+extension EngineClient {
+  /// Adds the storage's current cookies for the request's URL.
+  ///
+  /// Each exchange gets its own: a redirect starts from the request without cookies.
+  func addCookies(to request: inout EngineRequest) {
+    let (uri, fields) = (request.uri, request.fields)
+    guard let field = settings.cookieField(for: CookieSource(uri), joining: fields.valueBytes("Cookie")) else { return }
+    // A single field, whatever the number of cookies (RFC 6265bis §5.8.1).
+    request.fields.remove("Cookie")
+    request.fields.append(name: "Cookie", valueBytes: field)
+  }
+
+  /// Returns whether the response sets cookies and the session stores them.
+  func wantsCookies(of head: ResponseHead) -> Bool {
+    settings.cookieStorage != nil && head.fields.contains("Set-Cookie")
+  }
+
+  /// Stores the cookies that the response sets, line by line: unlike the lines of other fields, they can't be joined.
+  func storeCookies(of head: ResponseHead, from uri: URI, mainDocument: URL?) {
+    guard let storage = settings.cookieStorage, let source = CookieSource(uri),
+      settings.cookieAcceptPolicy.accepts(source, mainDocument: mainDocument)
+    else { return }
+    let lines = head.fields.indices.filter { head.fields.isNamed("set-cookie", at: $0) }
+    storage.store(lines.map(head.fields.valueBytes(at:)), from: source, mainDocument: mainDocument)
+  }
+}
+
+extension URLSessionConfiguration.Snapshot {
+  /// Returns the value of the request's Cookie field, or nil if the storage adds nothing to `own`, the request's existing field.
+  func cookieField(
+    for source: @autoclosure () -> CookieSource?, joining own: @autoclosure () -> [UInt8]?
+  ) -> [UInt8]? {
+    guard setsCookies, let cookieStorage, !cookieStorage.isEmpty, let source = source() else { return nil }
+    return cookieStorage.field(for: source, joining: own())
+  }
+}
+
+extension URLSessionConfiguration {
+  /// Returns the value of the Cookie field with which a request would be sent, or nil if the storage adds nothing to the
+  /// request's own.
+  package func cookieField(for request: URLRequest) -> String? {
+    guard request.httpShouldHandleCookies, let url = request.url else { return nil }
+    let own = request.fields.valueBytes("Cookie") ?? snapshot.additionalFields?.valueBytes("Cookie")
+    return snapshot.cookieField(for: CookieSource(url), joining: own).map { String(decoding: $0, as: UTF8.self) }
+  }
+}

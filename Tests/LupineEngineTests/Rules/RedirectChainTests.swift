@@ -1,0 +1,59 @@
+// RedirectChainTests: the number of redirects and the time left for them.
+
+import LupineReactor
+import LupineWire
+import Testing
+
+@testable import LupineEngine
+
+@Suite("A chain of redirects")
+struct RedirectChainTests {
+  /// The metrics of an exchange that took some time, or hasn't ended if it is nil.
+  private func exchange(_ duration: Duration?) -> ExchangeMetrics {
+    var metrics = ExchangeMetrics(start: Instant(nanoseconds: 0))
+    metrics.end = duration.map { metrics.start + $0 }
+    return metrics
+  }
+
+  private func request(total: Duration? = nil) throws -> EngineRequest {
+    var request = EngineRequest(uri: try URI("http://a.test/"))
+    request.timeouts.total = total
+    return request
+  }
+
+  @Test("follows as many redirects as the rule permits, and no more")
+  func count() throws {
+    var rule = RedirectRule()
+    rule.countMax = 2
+    var chain = RedirectChain(rule, total: nil)
+    var request = try request()
+    for count in 1...2 {
+      let next = try #require(try chain.next(after: .redirect(to: "/next"), to: request))
+      request = chain.follow(next, after: exchange(.zero))
+      #expect(chain.count == count && request.uri.target == "/next" && request.timeouts.total == nil)
+    }
+    let last = request
+    let error = #expect(throws: EngineError.self) { try chain.next(after: .redirect(to: "/next"), to: last) }
+    #expect(error?.code == .tooManyRedirects)
+  }
+
+  @Test("follows none without a rule")
+  func withoutRule() throws {
+    let chain = RedirectChain(nil, total: nil)
+    #expect(try chain.next(after: .redirect(to: "/next"), to: try request()) == nil)
+  }
+
+  @Test("exchanges share one total limit, whether they are redirected or sent again")
+  func time() throws {
+    var chain = RedirectChain(RedirectRule(), total: .seconds(10))
+    let first = try request(total: .seconds(10))
+    let second = chain.follow(first, after: exchange(.seconds(4)))
+    #expect(second.timeouts.total == .seconds(6) && chain.count == 1)
+    let third = chain.resend(second, after: exchange(.seconds(5)))
+    #expect(third.timeouts.total == .seconds(1) && chain.count == 1)
+    // A request that replaces another one has the same limit, whatever its own was.
+    let fourth = chain.resend(try request(), after: exchange(nil))
+    #expect(fourth.timeouts.total == .seconds(1))
+    #expect(chain.follow(fourth, after: exchange(.seconds(2))).timeouts.total == .zero)
+  }
+}

@@ -1,0 +1,53 @@
+// Waits for response handlers, which may be called only once, and for conditions that no event announces.
+
+import Dispatch
+import Foundation
+import Lupine
+import Synchronization
+import Testing
+
+/// Returns the value that the handler added by `add` is called with. Records an issue if it is called twice.
+func onlyCall<Value: Sendable>(
+  sourceLocation: SourceLocation, add: (@escaping @Sendable (Value) -> Void) -> Void
+) async -> Value {
+  let calls = Atomic(0)
+  let value = await withCheckedContinuation { continuation in
+    add { value in
+      if calls.add(1, ordering: .relaxed).newValue == 1 {
+        continuation.resume(returning: value)
+      } else {
+        Issue.record("the response handler was called twice", sourceLocation: sourceLocation)
+      }
+    }
+  }
+  // Handlers are called in order: by the time this one is called, a second call of the first would have been seen.
+  await withCheckedContinuation { continuation in add { _ in continuation.resume() } }
+  return value
+}
+
+extension DataRequest {
+  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
+  func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDataResponse<Data?> {
+    await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
+  }
+}
+
+extension DownloadRequest {
+  /// Returns the raw response that a completion handler is called with. Records an issue if it is called twice.
+  func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
+    await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
+  }
+}
+
+/// Returns whether the condition becomes true within 60 s, for example after a session's end. Checks it every 3 ms, and
+/// leaves the thread free in between.
+func settles(_ condition: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + .seconds(60)
+  while ContinuousClock.now < deadline {
+    if condition() { return true }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
+    }
+  }
+  return condition()
+}
