@@ -48,6 +48,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     fields = decoded
     storedStatusCode = coder.decodeInteger(forKey: Self.statusKey)
     guard (0...999).contains(storedStatusCode) else { return nil }
+    isContentDecoded = coder.decodeBool(forKey: Self.decodedKey)
     super.init(coder: coder)
   }
 
@@ -55,6 +56,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encode(storedStatusCode, forKey: Self.statusKey)
+    coder.encode(isContentDecoded, forKey: Self.decodedKey)
     let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
@@ -63,6 +65,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
+  private static let decodedKey = "isContentDecoded"
   /// Names and values in turn, because names may occur several times.
   private static let fieldsKey = "fields"
 
