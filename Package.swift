@@ -18,6 +18,8 @@ let package = Package(
     .library(name: "Lupine", targets: ["Lupine"]),
     .library(name: "Alamofire", targets: ["Alamofire"]),
     .library(name: "LupineURLSession", targets: ["LupineURLSession"]),
+    .library(name: "FoundationNetworking", targets: ["FoundationNetworking"]),
+    .library(name: "LupineTesting", targets: ["LupineTesting"]),
     .library(name: "LupineEngine", targets: ["LupineEngine"]),
     .executable(name: "lupine", targets: ["LupineCommand"]),
     .executable(name: "lupine-demo", targets: ["LupineDemo"]),
@@ -54,6 +56,10 @@ let package = Package(
     .target(
       name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore"],
       swiftSettings: strict),
+    // The same types under the module name that programs for Linux import.
+    .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
+    // Stubs for tests, on URLProtocol.
+    .target(name: "LupineTesting", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Alamofire's API, implemented on Foundation's types.
     .target(
       name: "Lupine", dependencies: ["LupineURLSession", "LupineEngine", "LupineFormats"], swiftSettings: strict),
@@ -79,6 +85,9 @@ let package = Package(
     // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
+    // A program for Tests/Namespaces/reachability, which prints the changes of a host's reachability.
+    .executableTarget(
+      name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
     // A program for the tests, in which any system call can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
@@ -135,6 +144,13 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "LupineServerTests", dependencies: ["LupineEngine", "LupineOrigin", "LupineLoopback", "LupineTestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LupineURLSessionTests",
+      dependencies: [
+        "LupineURLSession", "Lupine", "LupineTesting", "LupineEngine", "LupineOrigin", "LupineLoopback",
+        "LupineTestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "LupineTests",

@@ -19,7 +19,7 @@ struct Cookie: Sendable, Hashable {
   var sameSite: HTTPCookieStringPolicy?
   var obsolete: Obsolete?
 
-  /// Attributes of RFC 2965, which servers no longer set. Only cookies created by the application have them.
+  /// Attributes of RFC 2965. A server can set the comments; only cookies created by the application have the others.
   struct Obsolete: Sendable, Hashable {
     var version = 0
     var comment: String?
@@ -57,8 +57,24 @@ struct Cookie: Sendable, Hashable {
       self.init(
         name: wish.name, value: wish.value, domain: source.host, isHostOnly: true, path: source.defaultPath)
     }
-    if let wanted = wish.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
     guard source.isSecure || !wish.isSecure else { throw .notSecure }
+    take(wish, now: now)
+    // As in browsers, the line must contain the path; a default path of "/" doesn't satisfy the prefix.
+    guard keepsPrefixPromise, CookiePrefix(of: name) != .host || wish.path == "/" else { throw .prefix }
+  }
+
+  /// The cookie as a server has written it, of whatever domain: whether it may set it is the storage's decision.
+  init(parsed wish: SetCookie, from source: CookieSource, now: Date) {
+    let domain = wish.domain ?? source.host
+    let isHostOnly = wish.domain == nil || (source.isAddress && domain == source.host)
+    self.init(
+      name: wish.name, value: wish.value, domain: domain, isHostOnly: isHostOnly, path: source.defaultPath)
+    take(wish, now: now)
+  }
+
+  /// Takes the attributes over, except for the domain.
+  private mutating func take(_ wish: SetCookie, now: Date) {
+    if let wanted = wish.path, wanted.utf8.first == UInt8(ascii: "/") { path = wanted }
     isSecure = wish.isSecure
     isHTTPOnly = wish.isHTTPOnly
     sameSite = wish.sameSite
@@ -69,8 +85,9 @@ struct Cookie: Sendable, Hashable {
     } else {
       expires = wish.expires.map { min($0, latest) }
     }
-    // As in browsers, the line must contain the path; a default path of "/" doesn't satisfy the prefix.
-    guard keepsPrefixPromise, CookiePrefix(of: name) != .host || wish.path == "/" else { throw .prefix }
+    if wish.comment != nil || wish.commentURL != nil {
+      obsolete = Obsolete(comment: wish.comment, commentURL: wish.commentURL.flatMap { URL(string: $0) })
+    }
   }
 
   /// Whether the cookie meets the requirements of its name's prefix (steps 20 and 21), apart from an explicit `Path`.

@@ -4,7 +4,7 @@ public import Foundation
 import LupineWire
 
 extension HTTPCookie {
-  /// Returns the cookies that a response sets, without those that its server may not set.
+  /// Returns the cookies in a response's fields. Cookies of other domains are included; a storage refuses them.
   ///
   /// - Parameters:
   ///   - headerFields: The response's fields, each name once. Set-Cookie lines joined with commas are split again at each comma
@@ -18,7 +18,7 @@ extension HTTPCookie {
     let now = Date()
     let values = headerFields.filter { $0.key.isSameFieldName(as: "Set-Cookie") }
     return values.sorted { $0.key < $1.key }.flatMap { JoinedSetCookie.lines(of: Array($0.value.utf8)) }
-      .compactMap { line in try? HTTPCookie(Cookie(SetCookie(line), from: source, now: now)) }
+      .compactMap { line in (try? SetCookie(line)).map { HTTPCookie(Cookie(parsed: $0, from: source, now: now)) } }
   }
 
   /// Returns a Cookie field with the cookies in the given order, or an empty dictionary if there are none.

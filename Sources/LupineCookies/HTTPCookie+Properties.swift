@@ -104,7 +104,8 @@ private struct Properties {
 
   func text(_ key: HTTPCookiePropertyKey) -> String? {
     switch values[key] {
-    case let text as String: text
+    case let text as any StringProtocol: String(text)
+    case let text as NSString: String(describing: text)
     case let number as Int: String(number)
     case let policy as HTTPCookieStringPolicy: policy.rawValue
     default: nil

@@ -5,7 +5,7 @@ public import Foundation
 /// A cookie: a name and a value, with the domain, path and time that they apply to.
 ///
 /// Two cookies are equal if all their public properties are equal, the value included.
-public final class HTTPCookie: NSObject, Sendable {
+public final class HTTPCookie: NSObject, NSSecureCoding, Sendable {
   /// The servers that may set cookies.
   public enum AcceptPolicy: UInt, Sendable {
     /// Every server, for its host and the parent domains up to a public suffix.
@@ -23,6 +23,30 @@ public final class HTTPCookie: NSObject, Sendable {
     self.cookie = cookie
     super.init()
   }
+
+  /// Decodes an archived cookie.
+  public init?(coder: NSCoder) {
+    guard let data = coder.decodeObject(of: NSData.self, forKey: Self.propertiesKey).map({ Data(referencing: $0) }),
+      let values = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+    else { return nil }
+    let properties = Dictionary(uniqueKeysWithValues: values.map { (HTTPCookiePropertyKey($0.key), $0.value) })
+    guard let cookie = HTTPCookie(properties: properties)?.cookie else { return nil }
+    self.cookie = cookie
+    super.init()
+  }
+
+  /// Archives the cookie's ``properties``.
+  public func encode(with coder: NSCoder) {
+    var values: [String: Any] = [:]
+    for (key, value) in properties ?? [:] { values[key.rawValue] = (value as? URL)?.absoluteString ?? value }
+    let data = try? PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+    coder.encode(data.map { NSData(data: $0) }, forKey: Self.propertiesKey)
+  }
+
+  /// True: archives can be decoded with a list of allowed classes.
+  public static var supportsSecureCoding: Bool { true }
+
+  private static let propertiesKey = "properties"
 
   /// The name; may be empty. Invalid UTF-8 is replaced here, but sent unchanged.
   public var name: String { String(decoding: cookie.name, as: UTF8.self) }

@@ -75,7 +75,7 @@ public final class HTTPCookieStorage: NSObject, Sendable {
       cookieAcceptPolicy.accepts(source, mainDocument: mainDocumentURL)
     else { return }
     let own = cookies.map(\.cookie).filter { cookie in
-      guard source.isSecure || !cookie.isSecure else { return false }
+      guard source.isSecure || !cookie.isSecure, cookie.keepsPrefixPromise else { return false }
       if cookie.isHostOnly { return cookie.domain == source.host }
       return source.matches(domain: cookie.domain) && !PublicSuffixes.system.contains(cookie.domain)
     }

@@ -20,6 +20,9 @@ struct SetCookie: Sendable, Equatable {
   var isHTTPOnly = false
   /// The cross-site policy; nil if the SameSite attribute is missing or unknown.
   var sameSite: HTTPCookieStringPolicy?
+  /// The comment and the URL of one, of RFC 2965, which Foundation shows.
+  var comment: String?
+  var commentURL: String?
 
   /// Parses the value of one Set-Cookie field line.
   init(_ line: some Collection<UInt8>) throws(CookieRefusal) {
@@ -67,8 +70,17 @@ struct SetCookie: Sendable, Equatable {
     case "secure": isSecure = true
     case "httponly": isHTTPOnly = true
     case "samesite": sameSite = HTTPCookieStringPolicy(known: String(decoding: value, as: UTF8.self))
+    case "comment": comment = Self.unquoted(value)
+    case "commenturl": commentURL = Self.unquoted(value)
     default: break
     }
+  }
+
+  /// The text of a value that may be in quotes.
+  private static func unquoted(_ value: ArraySlice<UInt8>) -> String {
+    let quote = UInt8(ascii: "\"")
+    let isQuoted = value.count >= 2 && value.first == quote && value.last == quote
+    return String(decoding: isQuoted ? value.dropFirst().dropLast() : value, as: UTF8.self)
   }
 
   // [ "-" ] 1*DIGIT; any number of digits

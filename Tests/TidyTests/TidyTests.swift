@@ -30,6 +30,8 @@ import Testing
       "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
     ],
     "Alamofire": ["Lupine"],
+    "FoundationNetworking": ["LupineURLSession"],
+    "LupineTesting": ["LupineURLSession", "Foundation", "Dispatch", "Synchronization"],
     "LupineDemo": ["Lupine", "LupineEngine", "LupineOrigin", "Foundation", "Dispatch", "Synchronization"],
   ]
 
@@ -47,9 +49,10 @@ import Testing
     }
   }
 
-  @Test("no file imports FoundationNetworking, which loads libcurl")
+  @Test("no file imports FoundationNetworking, except for the programs that are built with this package's")
   func noFoundationNetworking() {
-    for file in SourceTree.sources + SourceTree.tests {
+    // The toolchain's would load libcurl.
+    for file in SourceTree.sources + SourceTree.tests.filter({ $0.target != "Examples" }) {
       #expect(!file.imports.contains("FoundationNetworking"), "\(file.path)")
     }
   }
@@ -104,6 +107,7 @@ import Testing
         "Sources/Lupine/Downloads/DownloadRequest.swift": 1,
         "Sources/Lupine/Parameters/ParameterEncoder.swift": 2,
         "Sources/Lupine/Parameters/PropertyListParameterEncoder.swift": 1,
+        "Sources/Lupine/Reachability/NetworkReachabilityManager.swift": 1,
         "Sources/Lupine/Requests/Request.swift": 1,
         "Sources/Lupine/Sessions/Session.swift": 1,
         "Sources/Lupine/Sessions/SessionDelegate.swift": 1,
@@ -115,9 +119,13 @@ import Testing
         "Sources/Lupine/Multipart/MultipartUpload.swift": 1,
         "Sources/Lupine/Retrying/RetryPolicy.swift": 2,
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
+        "Sources/LupineTesting/StubProtocol.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
         "Sources/LupineURLSession/Caching/URLCache.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
+        "Sources/LupineURLSession/Messages/NSURLRequest.swift": 2,
+        "Sources/LupineURLSession/Protocols/ProtocolProperties.swift": 1,
+        "Sources/LupineURLSession/Protocols/URLProtocol.swift": 1,
         "Sources/LupineURLSession/Messages/HTTPURLResponse.swift": 1,
         "Sources/LupineURLSession/Session/URLSession.swift": 1,
         "Sources/LupineURLSession/Session/URLSessionConfiguration.swift": 1,

@@ -275,8 +275,8 @@ public class Request: @unchecked Sendable {
     repeat {
       wanted = state
       switch wanted {
-      case .resumed: task.resume()
-      case .suspended: task.suspend()
+      case .resumed: task.resumeFully()
+      case .suspended: task.suspendOnce()
       // Not resumed first, because the task would then send the request.
       case .cancelled: cancelTask(task)
       case .initialized, .finished: break

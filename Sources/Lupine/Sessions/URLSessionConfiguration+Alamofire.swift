@@ -9,6 +9,7 @@ extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
   public static var `default`: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.default
     configuration.headers = .default
+    configuration.addsDefaultFields = false
     return configuration
   }
 
@@ -16,6 +17,7 @@ extension AlamofireExtension where ExtendedType: URLSessionConfiguration {
   public static var ephemeral: URLSessionConfiguration {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.headers = .default
+    configuration.addsDefaultFields = false
     return configuration
   }
 }

@@ -44,7 +44,7 @@ extension ResumeData {
   /// The data is untrusted, so it is validated: neither its path nor a `file:` URL can name a file other than those that
   /// downloads create.
   ///
-  /// - Throws: `URLError.cannotOpenFile` if the data isn't valid.
+  /// - Throws: `URLError.unsupportedURL` if the data isn't valid, as in Foundation.
   init(_ data: Data) throws(URLError) {
     guard data.count <= Self.serializedBytesMax, let record = try? JSONDecoder().decode(Record.self, from: data),
       let resumeData = ResumeData(record)
@@ -82,6 +82,6 @@ extension URLError {
       The resume data (\(byteCount) bytes) can't be read: it is damaged, or wasn't created by this library. \
       Download the file from the start.
       """
-    return URLError(.cannotOpenFile, userInfo: [NSLocalizedDescriptionKey: description])
+    return URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: description])
   }
 }

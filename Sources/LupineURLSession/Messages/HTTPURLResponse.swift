@@ -37,6 +37,41 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     super.init(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
   }
 
+  /// Decodes an archived response.
+  public required init?(coder: NSCoder) {
+    let decodedLines = coder.decodeObject(of: [NSArray.self, NSString.self], forKey: Self.fieldsKey)
+    guard let lines = decodedLines as? [String], lines.count.isMultiple(of: 2) else { return nil }
+    var decoded = Fields()
+    for index in stride(from: 0, to: lines.count, by: 2) {
+      decoded.append(name: lines[index], value: lines[index + 1])
+    }
+    fields = decoded
+    storedStatusCode = coder.decodeInteger(forKey: Self.statusKey)
+    guard (0...999).contains(storedStatusCode) else { return nil }
+    super.init(coder: coder)
+  }
+
+  /// Archives the response.
+  open override func encode(with coder: NSCoder) {
+    super.encode(with: coder)
+    coder.encode(storedStatusCode, forKey: Self.statusKey)
+    let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
+    coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
+  }
+
+  /// True: archives can be decoded with a list of allowed classes.
+  public override class var supportsSecureCoding: Bool { true }
+
+  private static let statusKey = "statusCode"
+  /// Names and values in turn, because names may occur several times.
+  private static let fieldsKey = "fields"
+
+  /// Whether `object` is a response with the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? HTTPURLResponse, super.isEqual(object) else { return false }
+    return statusCode == other.statusCode && fields == other.fields
+  }
+
   /// The status code, such as 200 (RFC 9110 §15).
   open var statusCode: Int {
     storedStatusCode
@@ -44,8 +79,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
 
   /// The header fields by name. The dictionary is created on each access; prefer ``value(forHTTPHeaderField:)``.
   ///
-  /// Names in lowercase are capitalized, such as `Content-Type` for `content-type`, unless they begin with `x-`; other names keep
-  /// the received spelling. If a name occurs several times, its values are joined with ", ", under its first spelling.
+  /// A registered name has its registered spelling, such as `ETag` and `Content-Type`. Of the others, a name in lowercase is
+  /// capitalized unless it begins with `x-`, and the rest keep the received spelling. If a name occurs several times,
+  /// its values are joined with ", ", under its first spelling.
   open var allHeaderFields: [AnyHashable: Any] {
     Dictionary(joinedFields.map { ($0.name.usualSpelling, $0.value) }, uniquingKeysWith: { first, _ in first })
   }
@@ -109,7 +145,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   }
 
   /// A file name for the content: the name in `Content-Disposition`; otherwise, the URL's last path component; otherwise,
-  /// `unknown`.
+  /// `Unknown`.
   ///
   /// The parameter `filename*` takes precedence over `filename` (RFC 6266 §4.3). The name is always a single path component of at
   /// most 255 bytes, and never `.` or `..`.
@@ -132,14 +168,5 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   /// Returns the last of several field lines where only one is allowed, as other clients do.
   private func last(_ field: String) -> String? {
     fields.all(field).last
-  }
-}
-
-extension String {
-  /// The name with each part capitalized, if it is in lowercase and doesn't begin with `x-`.
-  fileprivate var usualSpelling: String {
-    guard self == lowercased(), !hasPrefix("x-") else { return self }
-    return split(separator: "-", omittingEmptySubsequences: false).map { $0.prefix(1).uppercased() + $0.dropFirst() }
-      .joined(separator: "-")
   }
 }

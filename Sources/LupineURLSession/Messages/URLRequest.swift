@@ -17,6 +17,8 @@ public struct URLRequest: Hashable, Sendable {
     var cachePolicy: CachePolicy?
     var handlesCookies = true
     var mainDocumentURL: URL?
+    /// Values that a URLProtocol has attached. They aren't sent, and requests are equal without regard to them.
+    var properties: ProtocolProperties?
 
     // Compares field names with their case, because they are sent with it.
     static func == (left: Parts, right: Parts) -> Bool {
@@ -38,6 +40,15 @@ public struct URLRequest: Hashable, Sendable {
     case none
     case data(Data)
     case stream(BodyStream)
+
+    /// Whether there is nothing to send; false for a stream.
+    var isEmpty: Bool {
+      switch self {
+      case .none: true
+      case .data(let data): data.isEmpty
+      case .stream: false
+      }
+    }
   }
 
   /// Storage shared by copies of a request, because a request is often copied and seldom changed.
@@ -144,6 +155,12 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.mainDocumentURL = newValue } }
   }
 
+  /// The values that ``URLProtocol`` has attached to the request.
+  var properties: ProtocolProperties? {
+    get { storage.parts.properties }
+    set { change { $0.properties = newValue } }
+  }
+
   /// The timeout that was set, in seconds; nil to use the session's.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
@@ -184,14 +201,31 @@ public struct URLRequest: Hashable, Sendable {
     fields.first(field)
   }
 
-  /// Sets the field to this value, replacing existing values. Nil removes the field.
+  /// Sets the field to this value, replacing existing values. Nil removes the field. A field that exists keeps the spelling
+  /// of its name. A value with CR, LF or NUL isn't stored (RFC 9110 §5.5).
   public mutating func setValue(_ value: String?, forHTTPHeaderField field: String) {
-    if let value { fields.set(name: field, value: value) } else { fields.remove(field) }
+    guard let value else { return fields.remove(field) }
+    guard Self.isFieldValue(value) else { return }
+    fields.set(name: spelling(of: field), value: value)
   }
 
-  /// Appends a value to the field, after a comma if the field already has one (RFC 9110 §5.3).
+  /// Appends a value to the field, after a comma if the field already has one (RFC 9110 §5.3). A value with CR, LF or NUL
+  /// isn't stored.
   public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {
+    guard Self.isFieldValue(value) else { return }
+    let field = spelling(of: field)
     fields.set(name: field, value: fields.first(field).map { "\($0),\(value)" } ?? value)
+  }
+
+  /// The name of a field as the request has it, or else as it is given.
+  private func spelling(of name: String) -> String {
+    guard fields.contains(name) else { return name }
+    return fields.first { $0.name.utf8.count == name.utf8.count && $0.name.lowercased() == name.lowercased() }?.name
+      ?? name
+  }
+
+  private static func isFieldValue(_ value: String) -> Bool {
+    value.utf8.allSatisfy { $0 != 0x0D && $0 != 0x0A && $0 != 0x00 }
   }
 
   /// Foundation's default timeout in seconds.
@@ -211,5 +245,22 @@ extension URLRequest: CustomStringConvertible {
   /// The URL as a string, without its user information.
   public var description: String {
     url == nil ? "url: nil" : ReadableText.url(url)
+  }
+}
+
+extension URLRequest: CustomDebugStringConvertible, CustomReflectable {
+  /// The same as ``description``.
+  public var debugDescription: String { description }
+
+  /// The request's properties by name. It omits the values of header fields, which may be credentials.
+  public var customMirror: Mirror {
+    Mirror(
+      self,
+      children: [
+        "url": ReadableText.url(url), "cachePolicy": cachePolicy, "timeoutInterval": timeoutInterval,
+        "mainDocumentURL": mainDocumentURL as Any, "httpMethod": httpMethod as Any, "fields": fields.map(\.name),
+        "httpBody": httpBody as Any, "httpBodyStream": httpBodyStream as Any,
+        "httpShouldHandleCookies": httpShouldHandleCookies,
+      ], displayStyle: .struct)
   }
 }

@@ -4,7 +4,7 @@ public import Foundation
 
 // Unchecked because the class is open. All state is constant.
 /// A response without its body.
-open class URLResponse: NSObject, @unchecked Sendable {
+open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
   private let storedURL: URL?
   private let storedMIMEType: String?
   private let storedContentLength: Int64
@@ -23,6 +23,55 @@ open class URLResponse: NSObject, @unchecked Sendable {
     storedContentLength = Int64(length)
     storedTextEncodingName = name
     super.init()
+  }
+
+  /// Decodes an archived response.
+  public required init?(coder: NSCoder) {
+    guard let url = coder.decodeObject(of: NSString.self, forKey: Self.urlKey).flatMap({ URL(string: "\($0)") }) else {
+      return nil
+    }
+    storedURL = url
+    storedMIMEType = coder.decodeObject(of: NSString.self, forKey: Self.mimeTypeKey).map { "\($0)" }
+    storedContentLength = coder.decodeInt64(forKey: Self.lengthKey)
+    storedTextEncodingName = coder.decodeObject(of: NSString.self, forKey: Self.encodingKey).map { "\($0)" }
+    super.init()
+  }
+
+  /// Archives the response.
+  open func encode(with coder: NSCoder) {
+    coder.encode(storedURL.map { NSString(string: $0.absoluteString) }, forKey: Self.urlKey)
+    coder.encode(storedMIMEType.map { NSString(string: $0) }, forKey: Self.mimeTypeKey)
+    coder.encode(storedContentLength, forKey: Self.lengthKey)
+    coder.encode(storedTextEncodingName.map { NSString(string: $0) }, forKey: Self.encodingKey)
+  }
+
+  /// True: archives can be decoded with a list of allowed classes.
+  public class var supportsSecureCoding: Bool { true }
+
+  private static let urlKey = "url"
+  private static let mimeTypeKey = "mimeType"
+  private static let lengthKey = "expectedContentLength"
+  private static let encodingKey = "textEncodingName"
+
+  /// Returns the response itself, which is immutable.
+  open func copy(with zone: NSZone? = nil) -> Any { self }
+
+  /// Whether `object` is a response with the same properties.
+  open override func isEqual(_ object: Any?) -> Bool {
+    guard let other = object as? URLResponse, (other is HTTPURLResponse) == (self is HTTPURLResponse) else {
+      return false
+    }
+    return url == other.url && mimeType == other.mimeType && expectedContentLength == other.expectedContentLength
+      && textEncodingName == other.textEncodingName
+  }
+
+  /// The hash of the properties.
+  open override var hash: Int {
+    var hasher = Hasher()
+    hasher.combine(url)
+    hasher.combine(mimeType)
+    hasher.combine(expectedContentLength)
+    return hasher.finalize()
   }
 
   /// The URL that the response came from, after redirects.
@@ -52,10 +101,10 @@ open class URLResponse: NSObject, @unchecked Sendable {
   }
 
   /// A file name for the content: the name that the server suggests; otherwise, the URL's last path component; otherwise,
-  /// `unknown`.
+  /// `Unknown`.
   ///
   /// It is a single path component of at most 255 bytes, and never `.` or `..`.
   open var suggestedFilename: String? {
-    url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "unknown"
+    url.flatMap { FileName(suggested: $0.lastPathComponent)?.string } ?? "Unknown"
   }
 }

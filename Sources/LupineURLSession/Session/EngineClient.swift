@@ -13,40 +13,57 @@ package final class EngineClient: Sendable {
   private let timeouts: Timeouts
   private struct State {
     var engine: Engine?
+    /// Engines that were replaced while tasks were in progress.
+    var retired: [Engine] = []
     var evaluation: ServerTrustEvaluation?
   }
   private let state = Mutex(State())
+  /// Whether there are replaced engines, to be read without the lock after each task.
+  private let hasRetired = Atomic(false)
 
   init(_ settings: URLSessionConfiguration.Snapshot) {
     self.settings = settings
-    sessionFields = settings.additionalFields ?? Fields()
+    var fields = settings.additionalFields ?? Fields()
+    if settings.addsDefaultFields { fields.appendMissing(Self.defaultFields) }
+    sessionFields = fields
     timeouts = settings.timeouts(everyPhase: settings.timeoutIntervalForRequest)
   }
+
+  /// The fields that Foundation sends by default: all types, the codings that are decoded, and the program's name.
+  private static let defaultFields: Fields = [
+    "Accept": "*/*", "Accept-Encoding": "br;q=1.0, gzip;q=0.9, deflate;q=0.8",
+    "User-Agent":
+      "\(ProcessInfo.processInfo.processName.filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") })"
+      + " (unknown version) Lupine",
+  ]
 
   /// The maximum number of received body bytes that the caller hasn't processed yet.
   package var windowBytes: Int { settings.engine.windowBytes }
 
   /// The rule that decides which redirects are followed.
-  let redirectRule = RedirectRule()
+  var redirectRule: RedirectRule { settings.redirectRule }
 
-  /// Converts a request, with `body` in place of its own body if that isn't nil. Throws a `URLError` if its URL can't
-  /// be requested.
+  /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
+  /// requested.
   func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields
     fields.appendMissing(sessionFields)
     try apply(request.explicitCachePolicy ?? settings.cachePolicy, to: &fields, of: request.url)
     addContentType(of: request, to: &fields)
+    guard request.body.isEmpty || request.httpMethod != "GET" else {
+      let text = "\(ReadableText.url(request.url)): a GET request can't have a body. Use another method."
+      throw URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+    }
     return EngineRequest(
       method: request.httpMethod ?? "GET", uri: uri, fields: fields, body: body ?? RequestBody(of: request),
       timeouts: request.explicitTimeoutInterval.map { settings.timeouts(everyPhase: $0) } ?? timeouts)
   }
 
-  /// Declares the body of a POST as a form if it is in memory and there is no Content-Type field, as Foundation does.
+  /// Declares the body of a POST or PUT as a form if there is no Content-Type field, as Foundation does.
   private func addContentType(of request: URLRequest, to fields: inout Fields) {
-    guard request.httpMethod == "POST", case .data(let data) = request.body, !data.isEmpty,
-      !fields.contains("Content-Type")
-    else { return }
+    guard request.httpMethod == "POST" || request.httpMethod == "PUT" else { return }
+    guard !request.body.isEmpty, !fields.contains("Content-Type") else { return }
     fields.append(name: "Content-Type", value: "application/x-www-form-urlencoded")
   }
 
@@ -84,13 +101,13 @@ package final class EngineClient: Sendable {
     request.fields = Fields()
     let isElsewhere = request.uri.origin != next.uri.origin
     for field in chosen.fields {
-      if isElsewhere, RedirectRule.isBoundToOrigin(field.name), proposed.fields.first(field.name) == field.value {
+      if isElsewhere, redirectRule.isBoundToOrigin(field.name), proposed.fields.first(field.name) == field.value {
         continue
       }
       request.fields.append(name: field.name, value: field.value)
     }
     for field in sessionFields where !chosen.fields.contains(field.name) && next.fields.contains(field.name) {
-      if isElsewhere, RedirectRule.isBoundToOrigin(field.name) { continue }
+      if isElsewhere, redirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
     // The proposed request doesn't show an Authorization field that a challenge or the URL's user information has
@@ -111,7 +128,10 @@ package final class EngineClient: Sendable {
   }
 
   private func uri(of request: URLRequest) throws(URLError) -> URI {
-    guard let url = request.url else { throw URLError(.badURL) }
+    guard let url = request.url else {
+      let text = "The request has no URL. Set one."
+      throw URLError(.unsupportedURL, userInfo: [NSLocalizedDescriptionKey: text])
+    }
     do {
       return try URI(url.absoluteString)
     } catch {
@@ -120,7 +140,31 @@ package final class EngineClient: Sendable {
   }
 
   /// Releases the engine after the last request, so that a task that outlives the session doesn't keep its threads.
-  func close() { _ = state.withLock { $0.engine.take() } }
+  func close() {
+    releaseRetired()
+    _ = state.withLock { $0.engine.take() }
+  }
+
+  /// Replaces the engine, so that later requests open new connections. The old one is kept for the tasks in progress,
+  /// until `releaseRetired` is called.
+  func renewConnections() {
+    state.withLock { state in
+      if let old = state.engine.take() { state.retired.append(old) }
+      hasRetired.store(!state.retired.isEmpty, ordering: .relaxed)
+    }
+  }
+
+  /// Releases replaced engines, which close their connections; called when no task is in progress.
+  func releaseRetired() {
+    guard hasRetired.load(ordering: .relaxed) else { return }
+    let retired = state.withLock { state in
+      hasRetired.store(false, ordering: .relaxed)
+      defer { state.retired = [] }
+      return state.retired
+    }
+    // Released outside the lock.
+    _ = retired
+  }
 
   /// Sets the trust evaluation of servers.
   ///

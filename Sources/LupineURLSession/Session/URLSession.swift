@@ -6,8 +6,9 @@ import Synchronization
 // Unchecked because the class is open. All state is constant or in the Mutex.
 /// Creates tasks, each of which performs one request, and reports their progress to a delegate.
 ///
-/// The tasks of a session share its configuration, its connections and its delegate. All responses are delivered to the
-/// delegate; there are no completion handlers. A task does nothing until it is resumed:
+/// The tasks of a session share its configuration, its connections and its delegate. Responses are delivered to the
+/// delegate, to a completion handler, or to the caller of an async method such as ``data(for:delegate:)``. A task does
+/// nothing until it is resumed:
 ///
 /// ```swift
 /// final class Printer: NSObject, URLSessionDataDelegate {
@@ -69,6 +70,15 @@ open class URLSession: NSObject, @unchecked Sendable {
       data = delegate as? any URLSessionDataDelegate
       download = delegate as? any URLSessionDownloadDelegate
       selective = delegate as? any SelectiveDataDelegate
+    }
+
+    /// A task's own delegate; for the protocols to which it doesn't conform, the session's.
+    init(_ delegate: any URLSessionTaskDelegate, orElse others: Delegates?) {
+      session = delegate
+      task = delegate
+      data = delegate as? any URLSessionDataDelegate ?? others?.data
+      download = delegate as? any URLSessionDownloadDelegate ?? others?.download
+      selective = delegate is any URLSessionDataDelegate ? delegate as? any SelectiveDataDelegate : others?.selective
     }
   }
 
@@ -214,7 +224,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Creates a suspended task that continues a download that has failed or was cancelled.
   ///
-  /// The task completes with `URLError.cannotOpenFile` if the data can't be read. It downloads the entire resource
+  /// The task completes with `URLError.unsupportedURL` if the data can't be read. It downloads the entire resource
   /// again if the partial file no longer exists or the resource has changed.
   ///
   /// - Parameter resumeData: The data from ``URLSessionDownloadTask/cancel(byProducingResumeData:)``, or the value of
@@ -257,21 +267,26 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   /// Unregisters a task after its delegate has been notified of the completion.
   func remove(_ task: URLSessionTask) {
-    let isLast = mutableState.withLock { state in
-      state.tasks.remove(task) && state.life == .invalidating && state.tasks.members.isEmpty
+    let (isIdle, isLast) = mutableState.withLock { state in
+      let isIdle = state.tasks.remove(task) && state.tasks.members.isEmpty
+      return (isIdle, isIdle && state.life == .invalidating)
     }
+    if isIdle { client.releaseRetired() }
     if isLast { becomeInvalid() }
   }
 
-  /// Calls a handler on the delegate queue with all tasks that haven't completed, oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, oldest first.
+  ///
+  /// A suspended task is among them if it was resumed before. A session that was invalidated has none.
   ///
   /// - Parameter completionHandler: Called once, also if there are no tasks.
   @preconcurrency
   open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
-    delivery.perform { completionHandler(self.tasks) }
+    delivery.perform { completionHandler(self.listedTasks) }
   }
 
-  /// Calls a handler on the delegate queue with all tasks that haven't completed, by kind, each oldest first.
+  /// Calls a handler on the delegate queue with the tasks that were resumed and haven't ended, by kind, each oldest
+  /// first.
   ///
   /// - Parameter completionHandler: Called once with the data tasks, the upload tasks and the download tasks. An upload
   ///   task isn't among the data tasks.
@@ -283,7 +298,7 @@ open class URLSession: NSObject, @unchecked Sendable {
       ) -> Void
   ) {
     delivery.perform {
-      let tasks = self.tasks
+      let tasks = self.listedTasks
       let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
       let data = tasks.filter { !($0 is URLSessionUploadTask) }.compactMap { $0 as? URLSessionDataTask }
       completionHandler(data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
@@ -293,6 +308,11 @@ open class URLSession: NSObject, @unchecked Sendable {
   private var tasks: [URLSessionTask] {
     mutableState.withLock { $0.tasks.members }.sorted { $0.taskIdentifier < $1.taskIdentifier }
   }
+
+  /// Whether no task is registered.
+  var isIdle: Bool { mutableState.withLock { $0.tasks.members.isEmpty } }
+
+  private var listedTasks: [URLSessionTask] { isValid ? tasks.filter(\.isListed) : [] }
 
   // MARK: Invalidation
 

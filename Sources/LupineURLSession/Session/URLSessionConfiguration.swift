@@ -29,6 +29,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// The fields that requests get unless they set them; nil if never set.
     var additionalFields: Fields?
+    /// Whether requests get the fields that Foundation adds to them.
+    var addsDefaultFields = true
     /// The store of cookies; nil if cookies are off.
     var cookieStorage: HTTPCookieStorage? = .shared
     /// Whether requests get cookies from the storage.
@@ -39,6 +41,14 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var credentialStorage: URLCredentialStorage? = .shared
     /// The dictionary from which the engine's proxy settings were made; nil if they weren't made from one.
     var proxyDictionary: ProxyDictionary?
+    /// The rule that decides which redirects are followed, and with which fields.
+    var redirectRule = RedirectRule()
+    /// The classes that are asked before the network.
+    var protocolClasses: [URLProtocol.Type] = []
+    /// The object that the session's protocols share; nil for none.
+    var protocolContext: (any AnyObject & Sendable)?
+    /// The maximum size of a body in memory, in bytes; nil for no limit.
+    var bodyBytesMax: Int?
     /// The engine's settings.
     var engine: EngineConfiguration
 
@@ -125,8 +135,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
   ///
-  /// Each request of a redirect chain gets the cookies of its own URL. If a request sets a Cookie field, it is kept,
-  /// and cookies with other names from the storage are appended to it. Set this to false to send that field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps
+  /// that field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
@@ -142,7 +152,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The store of credentials for challenges; ``URLCredentialStorage/shared`` by default, a separate one in an
   /// ``ephemeral`` configuration.
   ///
-  /// It is used if a request has no credentials of its own. Nil for none. Copies of the configuration, and so sessions,
+  /// It is used for requests without credentials. Nil for none. Copies of the configuration, and so sessions,
   /// use the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }
@@ -180,13 +190,28 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     }
   }
 
+  /// The maximum size of a body that a completion handler or an async method takes as `Data`, in bytes after decoding;
+  /// nil, the default, for no limit.
+  ///
+  /// A task whose body exceeds it is cancelled, and its handler or method gets `URLError.dataLengthExceedsMaximum`.
+  /// Downloads and ``URLSession/bytes(for:delegate:)`` aren't limited, because they don't hold the body in memory.
+  open var bodyBytesMax: Int? {
+    get { snapshot.bodyBytesMax }
+    set { state.withLock { $0.bodyBytesMax = newValue } }
+  }
+
   /// The identifier of a background session: always nil. Background sessions, which continue after the process has
   /// ended, aren't supported, because Linux has no system service for them.
   public var identifier: String? { nil }
 
-  /// The classes that handle additional protocols: always nil. They aren't supported; sessions handle http and https
-  /// themselves.
-  public var protocolClasses: [AnyClass]? { nil }
+  /// The subclasses of ``URLProtocol`` that are asked, in order, to answer the session's requests; empty by default.
+  ///
+  /// They come before the network and before the classes that are registered for all sessions. Classes that aren't
+  /// subclasses of `URLProtocol` are ignored.
+  open var protocolClasses: [AnyClass]? {
+    get { snapshot.protocolClasses }
+    set { state.withLock { $0.protocolClasses = (newValue ?? []).compactMap { $0 as? URLProtocol.Type } } }
+  }
 
   /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.
   ///
@@ -196,6 +221,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }
+  }
+
+  /// Lupine's addition: the rule by which redirects are followed.
+  ///
+  /// It limits their number, refuses those from https to http, and names the fields that no other origin receives. For
+  /// example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` sends that field to the first origin only,
+  /// whether a request or ``httpAdditionalHeaders`` sets it.
+  open var redirectRule: RedirectRule {
+    get { snapshot.redirectRule }
+    set { state.withLock { $0.redirectRule = newValue } }
   }
 
   /// The fields that each request gets unless it sets them; nil by default.
@@ -213,6 +248,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   package var additionalFields: Fields? {
     get { snapshot.additionalFields }
     set { state.withLock { $0.additionalFields = newValue } }
+  }
+
+  /// The object that the session's protocols share, such as the rules of stubs; nil, the default, for none.
+  package var protocolContext: (any AnyObject & Sendable)? {
+    get { snapshot.protocolContext }
+    set { state.withLock { $0.protocolContext = newValue } }
+  }
+
+  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them;
+  /// true by default. The layer above has defaults of its own.
+  package var addsDefaultFields: Bool {
+    get { snapshot.addsDefaultFields }
+    set { state.withLock { $0.addsDefaultFields = newValue } }
   }
 
   /// The most common settings as text. It omits the values of additional fields, which may be credentials.

@@ -12,6 +12,16 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
   ///   - session: The session.
   ///   - error: Always nil: a session becomes invalid only on request.
   func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
+  /// Called when a server asks for a credential and no delegate implements the method for the task.
+  ///
+  /// - Parameters:
+  ///   - session: The session.
+  ///   - challenge: The challenge, with a proposed credential if one was found.
+  ///   - completionHandler: Takes the decision, and the credential for `useCredential`. May be called on any thread.
+  @preconcurrency
+  func urlSession(
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 }
 
 /// The methods that a session calls about tasks of all kinds, on its delegate queue, one at a time.
@@ -72,6 +82,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
   func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64)
+  /// Called when the ``URLSessionTask/earliestBeginDate`` of a task has come, before the request is sent.
+  ///
+  /// - Parameters:
+  ///   - session: The session of the task.
+  ///   - task: The task.
+  ///   - request: The task's request.
+  ///   - completionHandler: Takes the decision, and the request for `useNewRequest`. May be called on any thread.
+  @preconcurrency
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
   /// Called once per task, before its completion, with its metrics.
   ///
   /// - Parameters:
@@ -181,62 +202,110 @@ package protocol SelectiveDataDelegate: URLSessionDataDelegate {
 extension URLSessionDelegate {
   /// Does nothing.
   public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
-}
-
-extension URLSessionTaskDelegate {
-  /// Follows the redirect unchanged.
-  @preconcurrency
-  public func urlSession(
-    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
-    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
-  ) { completionHandler(request) }
 
   /// Uses the proposed credential once, if there is one.
   @preconcurrency
   public func urlSession(
-    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
     completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
   ) { completionHandler(.performDefaultHandling, nil) }
+}
 
-  /// Provides no stream, which fails the task with `URLError.requestBodyStreamExhausted`.
+extension URLSessionTaskDelegate {
+  /// Calls the session's delegate if this is the task's own; otherwise follows the redirect unchanged.
+  @preconcurrency
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+    newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    guard let next = task.delegate(after: self) else { return completionHandler(request) }
+    next.urlSession(
+      session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+      completionHandler: completionHandler)
+  }
+
+  /// Calls the session's delegate: the same method if this is the task's own delegate, otherwise the method without a
+  /// task.
+  @preconcurrency
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+    completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+  ) {
+    if let next = task.delegate(after: self) {
+      return next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+    }
+    guard let delegate = session.delegate else { return completionHandler(.performDefaultHandling, nil) }
+    delegate.urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+  }
+
+  /// Calls the session's delegate if this is the task's own; otherwise provides no stream, which fails the task with
+  /// `URLError.requestBodyStreamExhausted`.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
-  ) { completionHandler(nil) }
+  ) {
+    guard let next = task.delegate(after: self) else { return completionHandler(nil) }
+    next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+  }
 
-  /// Does nothing.
+  /// Calls the session's delegate if this is the task's own.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
     totalBytesExpectedToSend: Int64
-  ) {}
+  ) {
+    task.delegate(after: self)?.urlSession(
+      session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+      totalBytesExpectedToSend: totalBytesExpectedToSend)
+  }
 
-  /// Does nothing.
+  /// Calls the session's delegate if this is the task's own.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-  ) {}
+  ) { task.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics) }
 
-  /// Does nothing.
-  public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+  /// Calls the session's delegate if this is the task's own.
+  public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    task.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
+  }
+
+  /// Calls the session's delegate if this is the task's own; otherwise sends the request as it is.
+  @preconcurrency
+  public func urlSession(
+    _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+  ) {
+    guard let next = task.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
+    next.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+  }
 }
 
 extension URLSessionDataDelegate {
-  /// Accepts the body.
+  /// Calls the session's delegate if this is the task's own; otherwise accepts the body.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
     completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
-  ) { completionHandler(.allow) }
+  ) {
+    guard let next = dataTask.dataDelegate(after: self) else { return completionHandler(.allow) }
+    next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+  }
 
-  /// Does nothing; the part is discarded.
-  public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+  /// Calls the session's delegate if this is the task's own; otherwise discards the part.
+  public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    dataTask.dataDelegate(after: self)?.urlSession(session, dataTask: dataTask, didReceive: data)
+  }
 
-  /// Permits storing the proposed response.
+  /// Calls the session's delegate if this is the task's own; otherwise permits storing the proposed response.
   @preconcurrency
   public func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
     completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
-  ) { completionHandler(proposedResponse) }
+  ) {
+    guard let next = dataTask.dataDelegate(after: self) else { return completionHandler(proposedResponse) }
+    next.urlSession(
+      session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
+  }
 }
 
 extension URLSessionDownloadDelegate {

@@ -20,6 +20,13 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
     case made
   }
 
+  override init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
+    super.init(session, request, identifier: identifier)
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() { super.init() }
+
   /// Cancels the task, which completes with `URLError.cancelled`. Does nothing if it has already completed.
   open override func cancel() {
     super.cancel()
@@ -27,23 +34,25 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override var decidesOnResponse: Bool {
-    guard let delegates = session?.delegates else { return false }
+    guard let delegates else { return false }
     return delegates.selective?.needsResponse(of: self) ?? (delegates.data != nil)
   }
 
   override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    guard let session, let delegate = session.delegates?.data else { return answer(true) }
+    guard let session, let delegate = delegates?.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }
 
   override func receive(_ data: Data) {
-    guard let session, let delegate = session.delegates?.data else { return grant(data.count) }
-    if windowBytes == nil, owner == nil { body.withLock { $0.append(data) } }
+    guard let session, let delegates, let delegate = delegates.data else { return grant(data.count) }
+    if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true {
+      body.withLock { $0.append(data) }
+    }
     delegate.urlSession(session, dataTask: self, didReceive: data)
   }
 
   override func transferDidEnd(_ error: URLError?) {
-    guard let session, let delegates = session.delegates, let delegate = delegates.data else { return complete(error) }
+    guard let session, let delegates, let delegate = delegates.data else { return complete(error) }
     if windowBytes != nil {
       guard let selective = delegates.selective else { return complete(error) }
       return selective.urlSession(drain: self) { self.complete(error) }
@@ -77,17 +86,23 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 }
 
 // Unchecked for the same reason as its superclass.
-/// A data task that sends a body of its own instead of its request's body.
+/// A data task that uploads data, a file or a stream instead of its request's body.
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
 /// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps
 /// the method, after a challenge, and if a reused connection turns out to be closed.
 open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {
-  private let ownContent: UploadContent
+  private let ownContent: UploadContent?
 
   init(_ session: URLSession, _ request: URLRequest, _ content: UploadContent, identifier: Int) {
     ownContent = content
     super.init(session, request, identifier: identifier)
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    ownContent = nil
+    super.init()
   }
 
   override var content: UploadContent? { ownContent }

@@ -39,7 +39,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   private let isResuming: Bool
   /// Used on the session's file queue only.
   private let writer: Mutex<DownloadWriter>
-  private let progress = Mutex(MutableState())
+  private let counts = Mutex(MutableState())
 
   /// Creates a task that downloads from the start.
   init(_ session: URLSession, request: URLRequest, identifier: Int) {
@@ -59,9 +59,16 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     } catch {
       writer = Mutex(DownloadWriter())
       super.init(session, nil, identifier: identifier)
-      progress.withLock { $0.resumeDataError = error }
+      counts.withLock { $0.resumeDataError = error }
     }
     windowBytes = session.client.windowBytes
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    isResuming = false
+    writer = Mutex(DownloadWriter())
+    super.init()
   }
 
   // MARK: Control
@@ -81,27 +88,27 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   ///   already completed.
   @preconcurrency
   open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
-    let isOver = progress.withLock { state in
+    let isOver = counts.withLock { state in
       if !state.hasEnded { state.resumeDataHandlers.append(completionHandler) }
       return state.hasEnded
     }
-    if isOver { completionHandler(progress.withLock { $0.resumeData }) }
+    if isOver { completionHandler(counts.withLock { $0.resumeData }) }
     cancel(keepingFile: true)
   }
 
   package func cancel(keepingFile: Bool) {
-    progress.withLock { $0.keepsFile = $0.keepsFile ?? keepingFile }
+    counts.withLock { $0.keepsFile = $0.keepsFile ?? keepingFile }
     super.cancel()
   }
 
   // MARK: Properties
 
   /// The number of bytes in the file, including those of the earlier download that this task continues.
-  open override var countOfBytesReceived: Int64 { progress.withLock { $0.writtenByteCount } }
+  open override var countOfBytesReceived: Int64 { counts.withLock { $0.writtenByteCount } }
 
   /// The length of the entire file in bytes, or ``NSURLSessionTransferSizeUnknown``.
   open override var countOfBytesExpectedToReceive: Int64 {
-    progress.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
+    counts.withLock { $0.expectedByteCount } ?? NSURLSessionTransferSizeUnknown
   }
 
   // MARK: The response, on the file queue
@@ -110,7 +117,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   override func start(in session: URLSession) {
     guard isResuming else { return super.start(in: session) }
-    if let error = progress.withLock({ $0.resumeDataError }) { return begin(session, .failure(error)) }
+    if let error = counts.withLock({ $0.resumeDataError }) { return begin(session, .failure(error)) }
     delivery(of: session).perform {
       self.begin(
         session,
@@ -143,12 +150,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         try sendInstead(request)
         expected = NSURLSessionTransferSizeUnknown
       }
-      progress.withLock { state in
+      counts.withLock { state in
         (state.writtenByteCount, state.reportedByteCount, state.expectedByteCount) = (byteCount, byteCount, expected)
       }
       answer(true)
     } catch {
-      progress.withLock { $0.failure = error }
+      counts.withLock { $0.failure = error }
       answer(false)
     }
   }
@@ -159,7 +166,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
         try writer.write(body)
         return Int64(clamping: writer.byteCount)
       }
-      let isNew = progress.withLock { state in
+      let isNew = counts.withLock { state in
         guard state.writtenByteCount != byteCount else { return false }
         state.writtenByteCount = byteCount
         defer { state.isReporting = true }
@@ -168,7 +175,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       // Bytes written before the delegate is called are included in the same notification.
       if isNew { tellDownloadDelegate { self.report($0, $1) } }
     } catch {
-      progress.withLock { $0.failure = $0.failure ?? error }
+      counts.withLock { $0.failure = $0.failure ?? error }
       cancel(keepingFile: false)
     }
     grant(body.count)
@@ -185,7 +192,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
 
   /// Closes the file. Returns its URL if it is complete, otherwise the error with which the task completes.
   private func close(after error: URLError?) -> Result<URL, URLError> {
-    let (failure, keepsFile) = progress.withLock { ($0.failure, $0.keepsFile ?? true) }
+    let (failure, keepsFile) = counts.withLock { ($0.failure, $0.keepsFile ?? true) }
     guard let error = failure ?? error else {
       return Result { () throws(URLError) in try writer.withLock { writer throws(URLError) in try writer.finish() } }
     }
@@ -194,7 +201,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
       writer.abandon()
       return nil
     }
-    progress.withLock { $0.resumeData = resumeData }
+    counts.withLock { $0.resumeData = resumeData }
     return .failure(resumeData.map { error.adding(resumeData: $0) } ?? error)
   }
 
@@ -209,12 +216,12 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   private func tellDownloadDelegate(
     _ call: @escaping @Sendable (URLSession, any URLSessionDownloadDelegate) -> Void
   ) {
-    guard let session, let delegate = session.delegates?.download else { return }
+    guard let session, let delegate = delegates?.download else { return }
     session.delivery.perform(.atOnce) { call(session, delegate) }
   }
 
   private func report(_ session: URLSession, _ delegate: any URLSessionDownloadDelegate) {
-    let (new, all, expected) = progress.withLock { state in
+    let (new, all, expected) = counts.withLock { state in
       let new = state.writtenByteCount - state.reportedByteCount
       state.reportedByteCount = state.writtenByteCount
       state.isReporting = false
@@ -230,7 +237,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
     var failure: URLError?
     switch result {
     case .success(let file):
-      session.delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
+      delegates?.download?.urlSession(session, downloadTask: self, didFinishDownloadingTo: file)
       try? FileManager.default.removeItem(at: file)
     case .failure(let error): failure = error
     }
@@ -239,7 +246,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
   }
 
   private func callResumeDataHandlers() {
-    let (handlers, data) = progress.withLock { state in
+    let (handlers, data) = counts.withLock { state in
       defer { (state.hasEnded, state.resumeDataHandlers) = (true, []) }
       return (state.resumeDataHandlers, state.resumeData)
     }

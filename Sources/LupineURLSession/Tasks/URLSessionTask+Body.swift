@@ -6,8 +6,7 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body to send, or nil if the request's body is to be sent from memory. Throws a `URLError` if a file
-  /// can't be sent.
+  /// Returns the body to send, or nil to send the request's body from memory. Throws a `URLError` if a file can't be sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)
@@ -61,7 +60,7 @@ extension URLSessionTask {
   private func ask(_ answer: BodyStreamAnswer) {
     guard let session else { return answer.give(.failure(CancellationError())) }
     session.delivery.perform {
-      guard let delegate = session.delegates?.task else { return answer.give(.failure(Self.noStream)) }
+      guard let delegate = self.delegates?.task else { return answer.give(.failure(Self.noStream)) }
       delegate.urlSession(session, task: self) { stream in
         answer.give(stream.map { .success(.box($0)) } ?? .failure(Self.noStream))
       }

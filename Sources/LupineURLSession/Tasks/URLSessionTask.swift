@@ -23,7 +23,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   /// The request's progress through its life cycle, independent of the caller's `State`.
-  private enum Stage {
+  enum Stage {
     case unstarted
     /// The request is being prepared.
     case starting
@@ -32,7 +32,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     case ending
   }
 
-  private struct MutableState {
+  struct MutableState {
     var state = State.suspended
     var stage = Stage.unstarted
     var session: URLSession?
@@ -43,6 +43,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var reportedSentByteCount: Int64 = 0
     /// The number of times that the task was resumed or suspended.
     var suspensionChangeCount = 0
+    /// The number of calls to `resume` until the task is no longer suspended. A new task needs one.
+    var suspensionCount = 1
+    /// What few tasks have; nil until it is first set.
+    var options: TaskOptions?
 
     var transfer: (any TaskTransfer)? {
       if case .transferring(let transfer) = stage { transfer } else { nil }
@@ -61,15 +65,20 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// The request with which the task was created. Nil for a download task with unreadable resume data.
   public let originalRequest: URLRequest?
 
-  private let client: EngineClient
-  private let mutableState: Mutex<MutableState>
+  let mutableState: Mutex<MutableState>
   @usableFromInline package let registrySlot = RegistrySlot()
 
   init(_ session: URLSession, _ request: URLRequest?, identifier: Int) {
     taskIdentifier = identifier
     originalRequest = request
-    client = session.client
     mutableState = Mutex(MutableState(session: session))
+  }
+
+  /// Creates a task without a session, for a subclass that stands in for a real task in a test. It never sends anything.
+  public override init() {
+    taskIdentifier = 0
+    originalRequest = nil
+    mutableState = Mutex(MutableState())
   }
 
   // MARK: Overridden by subclasses
@@ -97,7 +106,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   // MARK: Control
 
-  /// Starts the task, or continues a suspended one.
+  /// Starts the task, or continues a suspended one. A task that was suspended several times must be resumed as often.
   ///
   /// Does nothing if the task is in progress, is cancelled or has completed. If the session was invalidated before the
   /// task was created, the task completes with `URLError.cancelled`.
@@ -105,6 +114,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     enum Action { case start(URLSession), resume(any TaskTransfer, change: Int), nothing }
     let action = mutableState.withLock { state -> Action in
       guard state.state == .suspended, let session = state.session else { return .nothing }
+      state.suspensionCount -= 1
+      guard state.suspensionCount == 0 else { return .nothing }
       let change = state.setSuspended(false)
       switch state.stage {
       case .unstarted:
@@ -115,19 +126,21 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
       }
     }
     switch action {
-    case .start(let session): start(in: session)
+    case .start(let session): startWhenDue(in: session)
     case .resume(let transfer, let change): transfer.setSuspended(false, change: change)
     case .nothing: break
     }
   }
 
-  /// Suspends the task until ``resume()`` is called.
+  /// Suspends the task until ``resume()`` has been called as often as this method. A new task is suspended once.
   ///
   /// No more bytes are read from the connection. The timeouts of a request's phases stop, except those of opening a
   /// connection; the session's ``URLSessionConfiguration/timeoutIntervalForResource`` doesn't stop. Events that have
-  /// already been received may still be delivered. Does nothing if the task isn't in progress.
+  /// already been received may still be delivered. Does nothing if the task was cancelled or has completed.
   open func suspend() {
     let suspended = mutableState.withLock { state -> (transfer: any TaskTransfer, change: Int)? in
+      guard state.state == .running || state.state == .suspended else { return nil }
+      state.suspensionCount += 1
       guard state.state == .running else { return nil }
       let change = state.setSuspended(true)
       return state.transfer.map { ($0, change) }
@@ -161,7 +174,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Sends the request, or completes the task with the error that prevents that.
   func begin(_ session: URLSession, _ request: Result<URLRequest?, URLError>) {
     do {
-      guard let request = try request.get() else { throw URLError(.badURL) }
+      guard let request = try request.get() else { throw URLError(.unsupportedURL) }
       guard session.owns(self) else {
         throw URLError(
           .cancelled,
@@ -170,7 +183,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
           ]
         )
       }
-      let transfer = try makeTransfer(request, in: session)
+      let transfer = try makeProtocolTransfer(request, in: session) ?? makeTransfer(request, in: session)
       let (isStarting, suspension) = mutableState.withLock { state -> (Bool, Int?) in
         guard case .starting = state.stage else { return (false, nil) }
         state.stage = .transferring(transfer)
@@ -191,11 +204,11 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// Creates the transfer: over HTTP, or for a local resource if the engine refuses the URL and ``LocalContent`` serves
   /// it. HTTP is tried first, so that its requests don't pay for the check.
-  private func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
+  func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
     let body = try makeBody()
     do throws(URLError) {
       return Transfer(
-        try client.convert(request, body: body), from: request, client: client,
+        try session.client.convert(request, body: body), from: request, client: session.client,
         delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
     } catch {
       guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
@@ -261,19 +274,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Permits that many more bytes of the body to be received.
   package func grant(_ byteCount: Int) { transfer?.grant(byteCount) }
 
-  /// Discards the rest of the body. The task completes as if all of it had been received.
-  func discardBody() { exchanges?.discardBody() }
-
-  /// Discards the rest of the body and sends another request, whose response becomes the task's.
-  func sendInstead(_ request: URLRequest) throws(URLError) {
-    try exchanges?.sendInstead(request)
-  }
-
   var session: URLSession? { mutableState.withLock { $0.session } }
-  private var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
-  /// The transfer, if it is over HTTP.
-  private var exchanges: Transfer? { transfer as? Transfer }
-
+  var transfer: (any TaskTransfer)? { mutableState.withLock { $0.transfer } }
   /// The task's number, request and state, and the status code or the error if it has one.
   open override var description: String {
     let request = currentRequest.map(ReadableText.request) ?? "no request"
@@ -312,9 +314,13 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     receive(response, answer: answer)
   }
 
-  func transfer(didReceive body: Data) { receive(body) }
+  func transfer(didReceive body: Data) {
+    receive(body)
+    updateProgress()
+  }
 
   func transfer(didSend byteCount: Int64) {
+    updateProgress()
     tellDelegate(or: {}) { [expected = countOfBytesExpectedToSend] session, delegate in
       let before = self.mutableState.withLock { state in
         defer { state.reportedSentByteCount = byteCount }
@@ -331,10 +337,10 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Whether the transfer's events are processed on the delegate queue.
   private func isDelegateQueueHere(_ session: URLSession) -> Bool { delivery(of: session) === session.delivery }
 
-  private func tellDelegate(
+  func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
-    guard let session, let delegate = session.delegates?.task else { return otherwise() }
+    guard let session, let delegate = delegates?.task else { return otherwise() }
     if isDelegateQueueHere(session) { return call(session, delegate) }
     session.delivery.perform { call(session, delegate) }
   }
@@ -349,7 +355,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   /// Completes the task: notifies the delegate of the metrics and the completion, then leaves the session.
   final func complete(_ error: (any Error)?) {
     guard let session else { return }
-    guard let delegate = session.delegates?.task else { return leave(session, error) }
+    // A protocol may fail with an error of any type.
+    let error = error == nil ? nil : (transfer as? ProtocolTransfer)?.failure ?? error
+    guard let delegate = delegates?.task else { return leave(session, error) }
     // This repeats `tellDelegate`, which would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }
     session.delivery.perform { self.notify(delegate, of: error, in: session) }
@@ -368,13 +376,17 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   }
 
   private func leave(_ session: URLSession, _ error: (any Error)?) {
-    let owner = mutableState.withLock { state in
+    let (owner, options) = mutableState.withLock { state in
       state.state = .completed
       state.error = error
       state.session = nil
-      return state.owner.take()
+      return (state.owner.take(), state.options)
     }
     session.remove(self)
+    if let options {
+      updateProgress(isComplete: true)
+      options.end()
+    }
     // Released outside the lock: it may be the last reference, and the owner's deinitializer may use this task.
     _ = owner
   }

@@ -26,7 +26,7 @@ import Testing
       _ = try ResumeData(data)
       return false
     } catch {
-      return error.code == .cannotOpenFile && error.localizedDescription.hasSuffix("Download the file from the start.")
+      return error.code == .unsupportedURL && error.localizedDescription.hasSuffix("Download the file from the start.")
     }
   }
 

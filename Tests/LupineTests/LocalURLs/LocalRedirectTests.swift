@@ -62,7 +62,7 @@ import Testing
     #expect(throws: URLError.self) { try ResumeData(data) }
     try await withSession { session in
       let response = await session.download(resumingWith: data).outcome()
-      #expect((response.error?.underlyingError as? URLError)?.code == .cannotOpenFile && response.fileURL == nil)
+      #expect((response.error?.underlyingError as? URLError)?.code == .unsupportedURL && response.fileURL == nil)
     }
   }
 }

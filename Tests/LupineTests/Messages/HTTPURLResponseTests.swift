@@ -141,7 +141,7 @@ struct HTTPURLResponseTests {
 
   @Test("without a name in head and path it is unknown, and of a path only the part after an escaped separator is used")
   func fileNameFromURL() throws {
-    #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "unknown")
+    #expect(response([], url: try "https://h/".asURL()).suggestedFilename == "Unknown")
     #expect(response([], url: try "https://h/..%2Fb".asURL()).suggestedFilename == "b")
   }
 

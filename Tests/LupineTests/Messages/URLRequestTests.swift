@@ -184,7 +184,7 @@ struct URLSessionConfigurationTests {
   @Test("no configuration has a background identifier or protocol classes")
   func absences() {
     for configuration in [URLSessionConfiguration.default, .ephemeral, .af.default] {
-      #expect(configuration.identifier == nil && configuration.protocolClasses == nil)
+      #expect(configuration.identifier == nil && configuration.protocolClasses?.isEmpty == true)
     }
   }
 

@@ -39,7 +39,7 @@ struct TransferHistory: Sendable, CustomTestStringConvertible {
 private struct TransferRun {
   private var state: TransferState
   private let origin: Origin
-  /// The latest redirect that the observer was asked about.
+  /// The latest redirect in a question to the observer.
   private var redirect: TransferState.Redirect?
 
   init(_ url: String) throws {
@@ -87,7 +87,7 @@ private struct TransferRun {
     case "answer": return text(state.answered(try number(), try answer(Array(words.dropFirst(2)))))
     case "request": return "\(state.urlRequest.url?.absoluteString ?? "-") \(state.request.uri.description)"
     case "counts":
-      return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirectCount) "
+      return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirects.count) "
         + "challenges \(state.challengeCount) received \(state.receivedByteCount) sent \(state.sentByteCount)"
     case "time": return "\(state.request.timeouts.total?.components.seconds ?? -1)"
     default: throw UnknownEvent(event: event)

@@ -1,0 +1,50 @@
+// RecordedRequest: a request that stubs have received.
+
+public import Foundation
+import LupineURLSession
+
+/// A request as it would have been sent, with its whole body.
+public struct RecordedRequest: Sendable, CustomStringConvertible {
+  /// The method, such as "GET".
+  public let method: String
+  /// The URL.
+  public let url: URL?
+  /// The header fields by name.
+  public let headerFields: [String: String]
+  /// The body; empty if there is none.
+  public let body: Data
+
+  /// Takes a request over, and reads its body stream.
+  init(_ request: URLRequest) {
+    method = request.httpMethod ?? "GET"
+    url = request.url
+    headerFields = request.allHTTPHeaderFields ?? [:]
+    body = request.httpBody ?? request.httpBodyStream.map(Self.read) ?? Data()
+  }
+
+  /// Returns the value of a field, or nil if there is none.
+  ///
+  /// - Parameter field: The name of the field, in any case.
+  public func value(forHTTPHeaderField field: String) -> String? {
+    headerFields.first { $0.key.lowercased() == field.lowercased() }?.value
+  }
+
+  /// The method and the URL, without the URL's user information and query values, which may be credentials.
+  public var description: String {
+    guard let url, var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return method }
+    (components.user, components.password, components.fragment) = (nil, nil, nil)
+    components.queryItems = components.queryItems?.map { URLQueryItem(name: $0.name, value: nil) }
+    return "\(method) \(components.string ?? url.path)"
+  }
+
+  private static func read(_ stream: InputStream) -> Data {
+    stream.open()
+    defer { stream.close() }
+    var data = Data()
+    while let bytes = try? stream.readBytes(upToCount: pieceBytes), !bytes.isEmpty { data.append(contentsOf: bytes) }
+    return data
+  }
+
+  /// The number of bytes read at once.
+  private static let pieceBytes = 65_536
+}

@@ -1,0 +1,128 @@
+// RequestPattern: the conditions by which a rule recognizes its requests.
+
+public import Foundation
+
+/// The conditions that a request must meet for a rule to answer it. All of them must hold.
+///
+/// ```swift
+/// let pattern = RequestPattern.get("/users").query("page", "2").header("Accept", "application/json")
+/// ```
+public struct RequestPattern: Sendable, CustomStringConvertible {
+  struct Condition: Sendable {
+    let description: String
+    let holds: @Sendable (RecordedRequest) -> Bool
+  }
+
+  private(set) var conditions: [Condition] = []
+
+  /// Creates a pattern that all requests match.
+  public init() {}
+
+  /// A pattern that all requests match.
+  public static var any: RequestPattern { RequestPattern() }
+  /// A pattern for GET requests with a path.
+  public static func get(_ path: String) -> RequestPattern { any.method("GET").path(path) }
+  /// A pattern for POST requests with a path.
+  public static func post(_ path: String) -> RequestPattern { any.method("POST").path(path) }
+  /// A pattern for PUT requests with a path.
+  public static func put(_ path: String) -> RequestPattern { any.method("PUT").path(path) }
+  /// A pattern for PATCH requests with a path.
+  public static func patch(_ path: String) -> RequestPattern { any.method("PATCH").path(path) }
+  /// A pattern for DELETE requests with a path.
+  public static func delete(_ path: String) -> RequestPattern { any.method("DELETE").path(path) }
+
+  /// Requires a method, such as "GET".
+  public func method(_ method: String) -> RequestPattern {
+    adding("method \(method)") { $0.method == method }
+  }
+
+  /// Requires a host, in any case.
+  public func host(_ host: String) -> RequestPattern {
+    adding("host \(host)") { $0.url?.host?.lowercased() == host.lowercased() }
+  }
+
+  /// Requires a path, percent-decoded. A `*` stands for one path component, a final `**` for any rest.
+  public func path(_ path: String) -> RequestPattern {
+    let parts = Self.components(path)
+    return adding("path \(path)") { request in
+      Self.matches(Self.components(request.url?.path ?? ""), parts[...])
+    }
+  }
+
+  /// Requires a query item.
+  ///
+  /// - Parameters:
+  ///   - name: The item's name.
+  ///   - value: Its value, or nil for any.
+  public func query(_ name: String, _ value: String? = nil) -> RequestPattern {
+    adding("query \(name)" + (value.map { "=\($0)" } ?? "")) { request in
+      let items = request.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true)?.queryItems } ?? []
+      return items.contains { $0.name == name && (value == nil || $0.value == value) }
+    }
+  }
+
+  /// Requires a header field.
+  ///
+  /// - Parameters:
+  ///   - name: The field's name, in any case.
+  ///   - value: Its value, or nil for any.
+  public func header(_ name: String, _ value: String? = nil) -> RequestPattern {
+    adding("header \(name)" + (value.map { ": \($0)" } ?? "")) { request in
+      guard let actual = request.value(forHTTPHeaderField: name) else { return false }
+      return value == nil || actual == value
+    }
+  }
+
+  /// Requires a body.
+  public func body(_ body: Data) -> RequestPattern {
+    adding("a body of \(body.count) bytes") { $0.body == body }
+  }
+
+  /// Requires a JSON body that is equal to a value, whatever its order of keys and its white space.
+  public func json(_ json: String) -> RequestPattern {
+    let expected = Self.canonical(Data(json.utf8))
+    return adding("JSON \(json)") { expected != nil && Self.canonical($0.body) == expected }
+  }
+
+  /// Requires any other condition.
+  ///
+  /// - Parameters:
+  ///   - description: The condition in a few words, for reports about requests that no rule answers.
+  ///   - holds: Returns whether the request meets it. Called on any thread.
+  public func matching(
+    _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
+  ) -> RequestPattern { adding(description, holds) }
+
+  /// The conditions.
+  public var description: String {
+    conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
+  }
+
+  /// Returns the conditions that a request doesn't meet.
+  func unmet(by request: RecordedRequest) -> [String] {
+    conditions.filter { !$0.holds(request) }.map(\.description)
+  }
+
+  private func adding(
+    _ description: String, _ holds: @escaping @Sendable (RecordedRequest) -> Bool
+  ) -> RequestPattern {
+    var pattern = self
+    pattern.conditions.append(Condition(description: description, holds: holds))
+    return pattern
+  }
+
+  private static func components(_ path: String) -> [Substring] { path.split(separator: "/") }
+
+  private static func matches(_ path: [Substring], _ parts: ArraySlice<Substring>) -> Bool {
+    if parts.last == "**" {
+      return path.count >= parts.count - 1 && matches(Array(path.prefix(parts.count - 1)), parts.dropLast())
+    }
+    return path.count == parts.count && zip(path, parts).allSatisfy { $1 == "*" || $0 == $1 }
+  }
+
+  private static func canonical(_ data: Data) -> Data? {
+    let options: JSONSerialization.ReadingOptions = .fragmentsAllowed
+    guard let value = try? JSONSerialization.jsonObject(with: data, options: options) else { return nil }
+    return try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys, .fragmentsAllowed])
+  }
+}

@@ -1,0 +1,96 @@
+// Stubs: rules that answer a session's requests in place of the network.
+
+import Foundation
+public import LupineURLSession
+import Synchronization
+
+/// Answers the requests of sessions by rules, and records them. No request reaches the network.
+///
+/// ```swift
+/// let stubs = Stubs()
+/// stubs.reply(to: .get("/users/7"), with: .json(#"{"name": "Ada"}"#))
+/// let session = URLSession(configuration: stubs.configuration())
+/// let (data, _) = try await session.data(from: URL(string: "https://api.example.com/users/7")!)
+/// ```
+///
+/// Each request is answered by the latest rule whose pattern it matches. A request that no rule answers fails with an
+/// ``UnmatchedRequest``, which lists the rules that come nearest. Stubs can be used on any thread, and by several sessions.
+public final class Stubs: Sendable {
+  private struct Rule: Sendable {
+    let pattern: RequestPattern
+    /// The number of requests that the rule has answered.
+    var count = 0
+    let reply: @Sendable (RecordedRequest, _ count: Int) -> StubReply
+  }
+
+  private struct State {
+    var rules: [Rule] = []
+    var requests: [RecordedRequest] = []
+  }
+
+  private let state = Mutex(State())
+
+  /// Creates stubs without rules.
+  public init() {}
+
+  /// Returns a configuration whose sessions these stubs answer.
+  ///
+  /// - Parameter configuration: The configuration to copy; an ephemeral one by default.
+  public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
+    let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
+    install(in: copy)
+    return copy
+  }
+
+  /// Makes these stubs answer the requests of sessions that are created with a configuration from now on.
+  public func install(in configuration: URLSessionConfiguration) {
+    configuration.protocolClasses = [StubProtocol.self] + (configuration.protocolClasses ?? [])
+    configuration.protocolContext = self
+  }
+
+  /// Adds a rule with one or more replies. Each request gets the next one, and the last one is repeated.
+  public func reply(to pattern: RequestPattern, with first: StubReply, _ others: StubReply...) {
+    let replies = [first] + others
+    add(Rule(pattern: pattern) { _, count in replies[min(count, replies.count - 1)] })
+  }
+
+  /// Adds a rule whose reply depends on the request.
+  ///
+  /// - Parameters:
+  ///   - pattern: The requests that the rule answers.
+  ///   - reply: Returns the reply. Called on a queue of the request's own.
+  public func reply(to pattern: RequestPattern, by reply: @escaping @Sendable (RecordedRequest) -> StubReply) {
+    add(Rule(pattern: pattern) { request, _ in reply(request) })
+  }
+
+  /// The requests so far, in the order of their arrival, including those that no rule has answered.
+  public var requests: [RecordedRequest] { state.withLock { $0.requests } }
+
+  /// Returns the requests so far that match a pattern.
+  public func requests(matching pattern: RequestPattern) -> [RecordedRequest] {
+    requests.filter { pattern.unmet(by: $0).isEmpty }
+  }
+
+  /// Removes all rules and recorded requests.
+  public func removeAll() { state.withLock { $0 = State() } }
+
+  private func add(_ rule: Rule) { state.withLock { $0.rules.append(rule) } }
+
+  /// Records a request, and returns the reply of its rule.
+  func answer(_ request: RecordedRequest) throws(UnmatchedRequest) -> StubReply {
+    let rules = state.withLock { state in
+      state.requests.append(request)
+      return state.rules
+    }
+    // Conditions are the caller's code, so they are checked outside the lock.
+    guard let index = rules.lastIndex(where: { $0.pattern.unmet(by: request).isEmpty }) else {
+      throw UnmatchedRequest(request, patterns: rules.map(\.pattern))
+    }
+    let count = state.withLock { state in
+      guard state.rules.indices.contains(index) else { return 0 }
+      defer { state.rules[index].count += 1 }
+      return state.rules[index].count
+    }
+    return rules[index].reply(request, count)
+  }
+}

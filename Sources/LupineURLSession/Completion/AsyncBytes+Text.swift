@@ -1,0 +1,138 @@
+// The bytes of a response as lines, characters or Unicode scalars, decoded as UTF-8.
+
+extension URLSession.AsyncBytes {
+  /// The lines of the body, without their ends. As in Foundation, empty lines are skipped.
+  ///
+  /// A line ends with a line feed, a carriage return, both, or one of U+000B, U+000C, U+0085, U+2028 and U+2029. Invalid
+  /// UTF-8 is replaced by U+FFFD.
+  public var lines: Lines { Lines(bytes: self) }
+
+  /// The characters of the body. Invalid UTF-8 is replaced by U+FFFD.
+  public var characters: Characters { Characters(scalars: unicodeScalars) }
+
+  /// The Unicode scalars of the body. Invalid UTF-8 is replaced by U+FFFD.
+  public var unicodeScalars: UnicodeScalars { UnicodeScalars(bytes: self) }
+
+  /// A sequence of lines.
+  public struct Lines: AsyncSequence, Sendable {
+    /// A line.
+    public typealias Element = String
+
+    let bytes: URLSession.AsyncBytes
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
+
+    /// Iterates over the lines.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      var bytes: URLSession.AsyncBytes.AsyncIterator
+      private var line: [UInt8] = []
+
+      init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+
+      /// Returns the next line that isn't empty, or nil at the end of the body. Throws a `URLError`.
+      public mutating func next() async throws -> String? {
+        while let byte = try await bytes.next() {
+          line.append(byte)
+          let endByteCount = Self.endByteCount(of: line)
+          guard endByteCount > 0 else { continue }
+          line.removeLast(endByteCount)
+          // The line feed after a carriage return ends an empty line, which is skipped.
+          if !line.isEmpty { return takeLine() }
+        }
+        return line.isEmpty ? nil : takeLine()
+      }
+
+      private mutating func takeLine() -> String {
+        defer { line.removeAll(keepingCapacity: true) }
+        return String(decoding: line, as: UTF8.self)
+      }
+
+      /// The number of bytes of the line's end at the end of `line`; 0 if there is none.
+      private static func endByteCount(of line: [UInt8]) -> Int {
+        switch line.last {
+        case 0x0A, 0x0B, 0x0C, 0x0D: 1
+        // U+0085 is C2 85.
+        case 0x85: line.suffix(2).elementsEqual([0xC2, 0x85]) ? 2 : 0
+        // U+2028 and U+2029 are E2 80 A8 and E2 80 A9.
+        case 0xA8, 0xA9: line.dropLast().suffix(2).elementsEqual([0xE2, 0x80]) ? 3 : 0
+        default: 0
+        }
+      }
+    }
+  }
+
+  /// A sequence of Unicode scalars.
+  public struct UnicodeScalars: AsyncSequence, Sendable {
+    /// A scalar.
+    public typealias Element = Unicode.Scalar
+
+    let bytes: URLSession.AsyncBytes
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
+
+    /// Iterates over the scalars.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      var bytes: URLSession.AsyncBytes.AsyncIterator
+      /// A byte that was read after an incomplete scalar.
+      private var leftover: UInt8?
+
+      init(bytes: URLSession.AsyncBytes.AsyncIterator) { self.bytes = bytes }
+
+      /// Returns the next scalar, or nil at the end of the body. Throws a `URLError`.
+      public mutating func next() async throws -> Unicode.Scalar? {
+        guard let first = try await nextByte() else { return nil }
+        let byteCount: Int
+        switch first {
+        case 0..<0x80: return Unicode.Scalar(first)
+        case 0xC2...0xDF: byteCount = 2
+        case 0xE0...0xEF: byteCount = 3
+        case 0xF0...0xF4: byteCount = 4
+        default: return "\u{FFFD}"
+        }
+        var scalar = [first]
+        while scalar.count < byteCount, let byte = try await nextByte() {
+          guard byte & 0xC0 == 0x80 else {
+            leftover = byte
+            return "\u{FFFD}"
+          }
+          scalar.append(byte)
+        }
+        // Incomplete at the end of the body, overlong, or a surrogate.
+        return String(validating: scalar, as: UTF8.self)?.unicodeScalars.first ?? "\u{FFFD}"
+      }
+
+      private mutating func nextByte() async throws -> UInt8? {
+        if let leftover = leftover.take() { return leftover }
+        return try await bytes.next()
+      }
+    }
+  }
+
+  /// A sequence of characters.
+  public struct Characters: AsyncSequence, Sendable {
+    /// A character.
+    public typealias Element = Character
+
+    let scalars: UnicodeScalars
+
+    /// Creates an iterator.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(scalars: scalars.makeAsyncIterator()) }
+
+    /// Iterates over the characters.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      var scalars: UnicodeScalars.AsyncIterator
+      private var text = ""
+
+      init(scalars: UnicodeScalars.AsyncIterator) { self.scalars = scalars }
+
+      /// Returns the next character, or nil at the end of the body. Throws a `URLError`.
+      public mutating func next() async throws -> Character? {
+        // A character is complete when the next one has begun.
+        while text.count < 2, let scalar = try await scalars.next() { text.unicodeScalars.append(scalar) }
+        return text.isEmpty ? nil : text.removeFirst()
+      }
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// AsyncBytes: a response's body as an asynchronous sequence.
+
+public import Foundation
+
+extension URLSession {
+  /// Sends a request, and returns the response's head as soon as it has been received, with its body as a sequence.
+  ///
+  /// The connection is read only as fast as the loop consumes the bytes. Canceling the awaiting task cancels the request,
+  /// and so does discarding the sequence.
+  ///
+  /// ```swift
+  /// let url = URL(string: "https://example.com/events")!
+  /// let (bytes, _) = try await URLSession.shared.bytes(for: URLRequest(url: url))
+  /// for try await line in bytes.lines { print(line) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - delegate: The delegate of this request's task, which is notified of redirects, challenges, sent bytes and
+  ///     metrics.
+  /// - Returns: The body and the response's head. A status code of 400 or above is no error.
+  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled. The sequence throws the same errors.
+  public func bytes(
+    for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (AsyncBytes, URLResponse) {
+    let cancellation = TaskCancellation()
+    let task = dataTask(with: request)
+    task.windowBytes = client.windowBytes
+    let channel = ByteChannel()
+    let response = try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let feeder = ByteFeeder(channel) { continuation.resume(with: $0) }
+        task.makeOptions().setCollector(feeder, session: self)
+        if let delegate { task.delegate = delegate }
+        cancellation.start(task)
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+    return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), response)
+  }
+
+  /// Requests a URL, and returns the response's head with its body as a sequence. See ``bytes(for:delegate:)``.
+  public func bytes(
+    from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (AsyncBytes, URLResponse) {
+    try await bytes(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// The bytes of a response's body, for one loop.
+  public struct AsyncBytes: AsyncSequence, Sendable {
+    /// A byte.
+    public typealias Element = UInt8
+
+    /// The sequence's end of the channel. When the last copy is released, the task is cancelled.
+    final class Source: Sendable {
+      let channel: ByteChannel
+      let task: URLSessionDataTask
+
+      init(channel: ByteChannel, task: URLSessionDataTask) {
+        self.channel = channel
+        self.task = task
+      }
+
+      deinit { task.cancel() }
+
+      /// Returns the next part of the body, which isn't empty, or nil at the end.
+      func nextPart() async throws -> Data? {
+        try await withTaskCancellationHandler {
+          while case .part(let part) = try await channel.next() {
+            task.grant(part.count)
+            if !part.isEmpty { return part }
+          }
+          return nil
+        } onCancel: {
+          task.cancel()
+        }
+      }
+    }
+
+    let source: Source
+
+    /// The task that receives the bytes.
+    public var task: URLSessionDataTask { source.task }
+
+    /// Creates an iterator. The bytes are given once, whatever the number of iterators.
+    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source: source) }
+
+    /// Iterates over the bytes.
+    public struct AsyncIterator: AsyncIteratorProtocol {
+      let source: Source
+      private var part = Data()
+      private var index = 0
+      private var isOver = false
+
+      init(source: Source) { self.source = source }
+
+      /// Returns the next byte, or nil at the end of the body. Throws a `URLError`.
+      public mutating func next() async throws -> UInt8? {
+        if index == part.endIndex {
+          guard !isOver, let next = try await source.nextPart() else {
+            isOver = true
+            return nil
+          }
+          (part, index) = (next, next.startIndex)
+        }
+        defer { index += 1 }
+        return part[index]
+      }
+    }
+  }
+}

@@ -1,0 +1,110 @@
+// ByteChannel: the way of a response's bytes from a task's delegate to the loop that consumes them.
+
+import Foundation
+import Synchronization
+
+/// A queue of body parts with one consumer. The task's window limits how many bytes it holds.
+final class ByteChannel: Sendable {
+  /// The consumer's next step.
+  enum Next {
+    case part(Data)
+    case end
+  }
+
+  private struct State {
+    var parts: [Data] = []
+    /// The index of the oldest part. Removing parts one by one from an array would take quadratic time.
+    var first = 0
+    var end: Result<Void, any Error>?
+    var consumer: CheckedContinuation<Void, Never>?
+
+    mutating func takePart() -> Data? {
+      guard first < parts.count else { return nil }
+      defer {
+        first += 1
+        if first == parts.count { (parts, first) = ([], 0) }
+      }
+      return parts[first]
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func add(_ part: Data) {
+    wake { state in if state.end == nil { state.parts.append(part) } }
+  }
+
+  /// Ends the sequence after the parts that were added, with an error if there is one. Only the first end counts.
+  func end(_ error: (any Error)?) {
+    wake { state in state.end = state.end ?? (error.map { .failure($0) } ?? .success(())) }
+  }
+
+  /// Returns the next part, or the end. Throws the task's error.
+  func next() async throws -> Next {
+    while true {
+      let next = try state.withLock { state -> Next? in
+        if let part = state.takePart() { return .part(part) }
+        guard let end = state.end else { return nil }
+        try end.get()
+        return .end
+      }
+      if let next { return next }
+      await withCheckedContinuation { continuation in
+        let isReady = state.withLock { state in
+          if state.first < state.parts.count || state.end != nil || state.consumer != nil { return true }
+          state.consumer = continuation
+          return false
+        }
+        if isReady { continuation.resume() }
+      }
+    }
+  }
+
+  private func wake(_ change: (inout State) -> Void) {
+    let consumer = state.withLock { state in
+      change(&state)
+      return state.consumer.take()
+    }
+    consumer?.resume()
+  }
+}
+
+/// The delegate that answers with the response's head, and then feeds a channel with its body.
+final class ByteFeeder: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
+  private let channel: ByteChannel
+  private let head: Mutex<(@Sendable (Result<URLResponse, any Error>) -> Void)?>
+
+  /// - Parameters:
+  ///   - channel: The channel to feed.
+  ///   - head: Called once, with the response's head or the error that prevented one.
+  init(_ channel: ByteChannel, _ head: @escaping @Sendable (Result<URLResponse, any Error>) -> Void) {
+    self.channel = channel
+    self.head = Mutex(head)
+  }
+
+  func needsResponse(of task: URLSessionDataTask) -> Bool { true }
+
+  func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
+
+  func keptBody(of task: URLSessionDataTask) -> Data? { nil }
+
+  func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) { completion() }
+
+  func urlSession(
+    _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+    completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+  ) {
+    answer(.success(response))
+    completionHandler(.allow)
+  }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) { channel.add(data) }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    answer(.failure(error ?? URLError(.badServerResponse)))
+    channel.end(error)
+  }
+
+  /// Gives the caller the response, or the error that prevented one. Only the first answer counts.
+  private func answer(_ result: Result<URLResponse, any Error>) { head.withLock { $0.take() }?(result) }
+}

@@ -1,0 +1,60 @@
+// DataCollector: the delegate behind a completion handler that takes the whole body.
+
+import Foundation
+import Synchronization
+
+/// Collects a task's response and body, and calls the completion handler on the delegate queue when the task has
+/// completed. Everything else goes to the task's own delegate or to the session's.
+final class DataCollector: NSObject, URLSessionDataDelegate, SelectiveDataDelegate, Sendable {
+  typealias Handler = @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+
+  private struct State {
+    var body = Data()
+    var handler: Handler?
+    /// The error of a body that exceeds the limit, for which the task was cancelled.
+    var excess: URLError?
+  }
+
+  private let bodyBytesMax: Int?
+  private let state: Mutex<State>
+
+  init(bodyBytesMax: Int?, _ handler: @escaping Handler) {
+    self.bodyBytesMax = bodyBytesMax
+    state = Mutex(State(handler: handler))
+  }
+
+  func needsResponse(of task: URLSessionDataTask) -> Bool { false }
+
+  func needsCachingDecision(for task: URLSessionDataTask) -> Bool { false }
+
+  func keptBody(of task: URLSessionDataTask) -> Data? { nil }
+
+  func urlSession(drain task: URLSessionDataTask, completion: @escaping @Sendable () -> Void) { completion() }
+
+  func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    let isTooLong = state.withLock { state in
+      guard state.excess == nil else { return false }
+      if let bodyBytesMax, data.count > bodyBytesMax - state.body.count {
+        let text =
+          "\(ReadableText.url(dataTask.currentRequest?.url)): the body exceeds the session's limit of \(bodyBytesMax) "
+          + "bytes. Download it to a file, or raise bodyBytesMax."
+        state.excess = URLError(.dataLengthExceedsMaximum, userInfo: [NSLocalizedDescriptionKey: text])
+        state.body = Data()
+        return true
+      }
+      // The first part is often the whole body.
+      if state.body.isEmpty { state.body = data } else { state.body.append(data) }
+      return false
+    }
+    if isTooLong { dataTask.cancel() }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    let (handler, body, excess) = state.withLock { state in
+      defer { (state.handler, state.body) = (nil, Data()) }
+      return (state.handler, state.body, state.excess)
+    }
+    let error = excess ?? error
+    handler?(error == nil ? body : nil, task.response, error)
+  }
+}

@@ -1,0 +1,52 @@
+// DownloadCollector: the delegate behind a completion handler that takes a downloaded file.
+
+import Foundation
+import Synchronization
+
+/// Keeps a download's file until the task has completed, and calls the completion handler with it on the delegate
+/// queue. Everything else goes to the task's own delegate or to the session's.
+final class DownloadCollector: NSObject, URLSessionDownloadDelegate, Sendable {
+  typealias Handler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+
+  private struct State {
+    var file: Result<URL, any Error>?
+    var handler: Handler?
+  }
+
+  /// Whether the handler's caller removes the file; otherwise it is removed when the handler returns.
+  private let keepsFile: Bool
+  private let state: Mutex<State>
+
+  init(keepsFile: Bool, _ handler: @escaping Handler) {
+    self.keepsFile = keepsFile
+    state = Mutex(State(handler: handler))
+  }
+
+  func urlSession(
+    _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+  ) {
+    // The task removes the file when this returns, but the handler is called after the completion.
+    let kept = location.deletingLastPathComponent().appending(path: "lupine-\(UUID().uuidString).download")
+    let result = Result { () throws -> URL in
+      try FileManager.default.moveItem(at: location, to: kept)
+      return kept
+    }
+    state.withLock { $0.file = result }
+  }
+
+  func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    let (handler, result) = state.withLock { state in
+      defer { (state.handler, state.file) = (nil, nil) }
+      return (state.handler, state.file)
+    }
+    let file = try? result?.get()
+    if error == nil, let file {
+      handler?(file, task.response, nil)
+    } else {
+      var failure = error
+      if case .failure(let error)? = result { failure = failure ?? error }
+      handler?(nil, task.response, failure ?? URLError(.cannotMoveFile))
+    }
+    if let file, !keepsFile || error != nil { try? FileManager.default.removeItem(at: file) }
+  }
+}

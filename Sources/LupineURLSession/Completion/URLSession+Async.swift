@@ -1,0 +1,139 @@
+// The async forms: a request whose body or file is awaited.
+
+public import Foundation
+import Synchronization
+
+extension URLSession {
+  /// Sends a request, and returns the response and its whole body.
+  ///
+  /// Canceling the awaiting task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
+  /// limits it.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - delegate: The delegate of this request's task, which is notified as by a task with a completion handler.
+  /// - Returns: The body and the response's head. A status code of 400 or above is no error.
+  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  public func data(
+    for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await value(delegate) { self.dataTask(with: request, completionHandler: $0) }
+  }
+
+  /// Requests a URL, and returns the response and its whole body. See ``data(for:delegate:)``.
+  public func data(
+    from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await data(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// Uploads bytes, and returns the response and its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body isn't sent.
+  ///   - bodyData: The body to send.
+  ///   - delegate: The delegate of this request's task.
+  /// - Returns: The body and the response's head, as by ``data(for:delegate:)``.
+  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  public func upload(
+    for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await value(delegate) { self.uploadTask(with: request, from: bodyData, completionHandler: $0) }
+  }
+
+  /// Uploads a file, and returns the response and its whole body.
+  ///
+  /// - Parameters:
+  ///   - request: The request. Its body isn't sent.
+  ///   - fileURL: The URL of a file on this machine.
+  ///   - delegate: The delegate of this request's task.
+  /// - Returns: The body and the response's head, as by ``data(for:delegate:)``.
+  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  public func upload(
+    for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (Data, URLResponse) {
+    try await value(delegate) { self.uploadTask(with: request, fromFile: fileURL, completionHandler: $0) }
+  }
+
+  /// Downloads the body to a temporary file. The caller removes or moves the file.
+  ///
+  /// - Parameters:
+  ///   - request: The request.
+  ///   - delegate: The delegate of this request's task.
+  /// - Returns: The file and the response's head. A status code of 400 or above is no error.
+  /// - Throws: `URLError`, `.cancelled` if the awaiting task was cancelled.
+  public func download(
+    for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (URL, URLResponse) {
+    try await value(delegate) { self.collect(self.downloadTask(with: request), keepsFile: true, $0) }
+  }
+
+  /// Downloads the body of a URL to a temporary file. See ``download(for:delegate:)``.
+  public func download(
+    from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (URL, URLResponse) {
+    try await download(for: URLRequest(url: url), delegate: delegate)
+  }
+
+  /// Continues a download. See ``downloadTask(withResumeData:)`` and ``download(for:delegate:)``.
+  public func download(
+    resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+  ) async throws -> (URL, URLResponse) {
+    try await value(delegate) { self.collect(self.downloadTask(withResumeData: resumeData), keepsFile: true, $0) }
+  }
+
+  /// Runs the task that `make` creates with a completion handler, and cancels it if the awaiting task is cancelled.
+  private func value<Value: Sendable>(
+    _ delegate: (any URLSessionTaskDelegate)?,
+    _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
+  ) async throws -> (Value, URLResponse) {
+    let cancellation = TaskCancellation()
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        let task = make { value, response, error in
+          if let error {
+            continuation.resume(throwing: error)
+          } else if let value, let response {
+            continuation.resume(returning: (value, response))
+          } else {
+            continuation.resume(throwing: URLError(.badServerResponse))
+          }
+        }
+        if let delegate { task.delegate = delegate }
+        cancellation.start(task)
+      }
+    } onCancel: {
+      cancellation.cancel()
+    }
+  }
+}
+
+/// Cancels a session's task when the Swift task that awaits it is cancelled, even before there is one.
+final class TaskCancellation: Sendable {
+  private enum State {
+    case unstarted
+    case started(URLSessionTask)
+    case cancelled
+  }
+
+  private let state = Mutex(State.unstarted)
+
+  /// Resumes the task, or cancels it if `cancel` was called before.
+  func start(_ task: URLSessionTask) {
+    let isCancelled = state.withLock { state in
+      if case .cancelled = state { return true }
+      state = .started(task)
+      return false
+    }
+    if isCancelled { task.cancel() } else { task.resume() }
+  }
+
+  func cancel() {
+    let task = state.withLock { state -> URLSessionTask? in
+      defer { state = .cancelled }
+      if case .started(let task) = state { return task }
+      return nil
+    }
+    task?.cancel()
+  }
+}

@@ -1,0 +1,36 @@
+// ProtocolClient: the client of a URLProtocol, which passes its reports on to the task's transfer.
+
+import Foundation
+
+/// Passes a protocol's reports on. It doesn't keep the transfer, which keeps the protocol.
+final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
+  private let add: @Sendable (ProtocolTransfer.Event) -> Void
+
+  init(_ transfer: ProtocolTransfer) { add = { [weak transfer] in transfer?.add($0) } }
+
+  func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse) {
+    add(.redirect(request, redirectResponse))
+  }
+
+  func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse) {
+    add(.response(cachedResponse.response))
+    add(.body(cachedResponse.data))
+    add(.end(nil))
+  }
+
+  func urlProtocol(
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLProtocol.CacheStoragePolicy
+  ) { add(.response(response)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { add(.body(data)) }
+
+  func urlProtocolDidFinishLoading(_ protocol: URLProtocol) { add(.end(nil)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error) { add(.end(error)) }
+
+  func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge) {
+    add(.challenge(challenge))
+  }
+
+  func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge) {}
+}

@@ -1,0 +1,317 @@
+// ProtocolTransfer: the transfer of a task whose request a URLProtocol answers.
+
+import Foundation
+import Synchronization
+
+/// Runs a ``URLProtocol`` for a task, and reports what it says to the task as ``Transfer`` reports a response.
+///
+/// The protocol may report on any thread. Its events are queued, and delivered one at a time on the delivery queue, while
+/// the task isn't suspended and no answer of the task is awaited. A redirect ends the protocol; another transfer,
+/// which may be of any kind, takes over.
+final class ProtocolTransfer: TaskTransfer {
+  enum Event {
+    case response(URLResponse)
+    case body(Data)
+    case redirect(URLRequest, URLResponse)
+    case challenge(URLAuthenticationChallenge)
+    case end((any Error)?)
+  }
+
+  private enum Phase {
+    case unanswered
+    case answered
+    /// Another transfer performs the request to which the protocol has redirected.
+    case redirected(any TaskTransfer)
+    case ended
+  }
+
+  private struct State {
+    var phase = Phase.unanswered
+    /// The task; nil after the end.
+    var task: URLSessionTask?
+    var loader: URLProtocol?
+    var events: [Event] = []
+    /// Whether an event is being delivered, or is about to be.
+    var isDelivering = false
+    /// Whether the task hasn't answered yet.
+    var isWaiting = false
+    var isSuspended = false
+    /// The number of the latest call to `setSuspended` that had an effect.
+    var latestChange = 0
+    var isCancelled = false
+    var response: URLResponse?
+    var failure: (any Error)?
+    var receivedByteCount: Int64 = 0
+    var startDate: Date?
+    var responseDate: Date?
+    var endDate: Date?
+
+    var successor: (any TaskTransfer)? { if case .redirected(let next) = phase { next } else { nil } }
+
+    /// Takes the next event if it may be delivered now.
+    mutating func takeEvent() -> Event? {
+      if case .ended = phase { return nil }
+      if successor != nil { return nil }
+      if isCancelled { return .end(URLError(.cancelled)) }
+      guard !isSuspended, !isWaiting, !events.isEmpty else { return nil }
+      return events.removeFirst()
+    }
+  }
+
+  private let request: URLRequest
+  private let type: URLProtocol.Type
+  private let delivery: SerialQueue
+  private let windowBytes: Int?
+  private let redirectCount: Int
+  private let state: Mutex<State>
+  /// The queue on which the protocol is started and stopped. It may block.
+  private let loading = DispatchQueue(label: "lupine.protocol")
+
+  /// - Parameters:
+  ///   - request: The request, with the session's fields and the task's body.
+  ///   - type: The class that answers it.
+  ///   - redirectCount: The number of redirects so far.
+  ///   - delivery: The queue on which the task is called.
+  init(
+    _ request: URLRequest, by type: URLProtocol.Type, redirectCount: Int, delivery: SerialQueue, windowBytes: Int?,
+    task: URLSessionTask
+  ) {
+    self.request = request
+    self.type = type
+    self.redirectCount = redirectCount
+    self.delivery = delivery
+    self.windowBytes = windowBytes
+    state = Mutex(State(task: task))
+  }
+
+  // MARK: Control
+
+  func send() {
+    state.withLock { $0.startDate = Date() }
+    let client = ProtocolClient(self)
+    loading.async {
+      guard let task = self.state.withLock({ $0.isCancelled ? nil : $0.task }) else { return }
+      let loader = self.type.init(task: task, cachedResponse: nil, client: client)
+      self.state.withLock { $0.loader = loader }
+      loader.startLoading()
+    }
+  }
+
+  func cancel() {
+    let successor = state.withLock { state in
+      state.isCancelled = true
+      return state.successor
+    }
+    if let successor { successor.cancel() } else { advance() }
+  }
+
+  func setSuspended(_ isSuspended: Bool, change: Int) {
+    let successor = state.withLock { state in
+      if change > state.latestChange { (state.isSuspended, state.latestChange) = (isSuspended, change) }
+      return state.successor
+    }
+    if let successor { successor.setSuspended(isSuspended, change: change) } else { advance() }
+  }
+
+  func grant(_ byteCount: Int) { state.withLock { $0.successor }?.grant(byteCount) }
+
+  var currentRequest: URLRequest { state.withLock { $0.successor }?.currentRequest ?? request }
+  var response: URLResponse? {
+    let (successor, response) = state.withLock { ($0.successor, $0.response) }
+    return successor?.response ?? response
+  }
+  var httpResponse: HTTPURLResponse? { response as? HTTPURLResponse }
+  var receivedByteCount: Int64 {
+    let (successor, count) = state.withLock { ($0.successor, $0.receivedByteCount) }
+    return successor?.receivedByteCount ?? count
+  }
+  var sentByteCount: Int64 { state.withLock { $0.successor }?.sentByteCount ?? 0 }
+  var bodyByteCount: UInt64? {
+    if let successor = state.withLock({ $0.successor }) { return successor.bodyByteCount }
+    switch request.body {
+    case .none: return 0
+    case .data(let data): return UInt64(data.count)
+    case .stream: return nil
+    }
+  }
+  /// The error as the protocol has reported it, which needn't be a `URLError`.
+  var failure: (any Error)? {
+    let (successor, failure) = state.withLock { ($0.successor, $0.failure) }
+    return (successor as? ProtocolTransfer)?.failure ?? failure
+  }
+
+  // MARK: Events
+
+  /// Queues what the protocol has reported. Ignored after it was stopped.
+  func add(_ event: Event) {
+    state.withLock { state in
+      switch state.phase {
+      case .unanswered, .answered: state.events.append(event)
+      case .redirected, .ended: break
+      }
+    }
+    advance()
+  }
+
+  /// Delivers the next event, unless one is being delivered or it has to wait.
+  private func advance() {
+    let event = state.withLock { state -> Event? in
+      guard !state.isDelivering, let event = state.takeEvent() else { return nil }
+      state.isDelivering = true
+      return event
+    }
+    guard let event else { return }
+    delivery.perform {
+      self.deliver(event)
+      self.state.withLock { $0.isDelivering = false }
+      self.advance()
+    }
+  }
+
+  private func deliver(_ event: Event) {
+    guard let task = state.withLock({ $0.isCancelled ? nil : $0.task }) else {
+      return complete(URLError(.cancelled))
+    }
+    switch event {
+    case .response(let response): present(response, to: task)
+    case .body(let data):
+      guard case .answered = state.withLock({ $0.phase }) else { return complete(noResponse) }
+      guard !data.isEmpty else { return }
+      state.withLock { $0.receivedByteCount += Int64(data.count) }
+      task.transfer(didReceive: data)
+    case .redirect(let request, let response): redirect(to: request, by: response, of: task)
+    case .challenge(let challenge): ask(challenge, of: task)
+    case .end(let error): complete(error)
+    }
+  }
+
+  private func present(_ response: URLResponse, to task: URLSessionTask, thenEnds: Bool = false) {
+    let isFirst = state.withLock { state in
+      guard case .unanswered = state.phase else { return false }
+      state.phase = .answered
+      (state.response, state.responseDate) = (response, Date())
+      return true
+    }
+    guard isFirst else { return }
+    guard task.decidesOnResponse else {
+      if thenEnds { complete(nil) }
+      return
+    }
+    state.withLock { $0.isWaiting = true }
+    task.transfer(didReceive: response) { isWanted in
+      self.answer {
+        if !isWanted { $0.isCancelled = true } else if thenEnds { $0.events = [.end(nil)] }
+      }
+    }
+  }
+
+  /// Goes on after the task's answer. Only the first answer counts.
+  private func answer(_ change: (inout State) -> Void) {
+    state.withLock { state in
+      guard state.isWaiting else { return }
+      state.isWaiting = false
+      change(&state)
+    }
+    advance()
+  }
+
+  private func redirect(to request: URLRequest, by response: URLResponse, of task: URLSessionTask) {
+    guard redirectCount < task.redirectCountMax else { return complete(URLError(.httpTooManyRedirects)) }
+    guard let url = response.url ?? self.request.url,
+      let head = response as? HTTPURLResponse
+        ?? HTTPURLResponse(url: url, statusCode: 302, httpVersion: nil, headerFields: nil)
+    else { return complete(URLError(.badServerResponse)) }
+    state.withLock { $0.isWaiting = true }
+    task.transfer(isRedirectedTo: request, by: head) { chosen in
+      self.delivery.perform { self.follow(chosen, head) }
+    }
+  }
+
+  private func follow(_ chosen: URLRequest?, _ head: HTTPURLResponse) {
+    let task = state.withLock { state -> URLSessionTask? in
+      guard state.isWaiting, !state.isCancelled else { return nil }
+      state.isWaiting = false
+      return state.task
+    }
+    guard let task else { return }
+    guard let chosen else { return present(head, to: task, thenEnds: true) }
+    do {
+      let next = try task.makeTransfer(afterRedirectTo: chosen, count: redirectCount + 1)
+      let (isSuspended, change, isCancelled) = state.withLock { state in
+        state.phase = .redirected(next)
+        (state.task, state.events) = (nil, [])
+        return (state.isSuspended, state.latestChange, state.isCancelled)
+      }
+      stop()
+      if isSuspended { next.setSuspended(true, change: change) }
+      if isCancelled { next.cancel() }
+      next.send()
+    } catch {
+      complete(error)
+    }
+  }
+
+  private func ask(_ challenge: URLAuthenticationChallenge, of task: URLSessionTask) {
+    state.withLock { $0.isWaiting = true }
+    task.ask(challenge) { disposition, credential in
+      self.answer { _ in }
+      guard let sender = challenge.sender else { return }
+      self.loading.async {
+        switch (disposition, credential) {
+        case (.useCredential, let credential?): sender.use(credential, for: challenge)
+        case (.useCredential, nil): sender.continueWithoutCredential(for: challenge)
+        case (.cancelAuthenticationChallenge, _): sender.cancel(challenge)
+        case (.rejectProtectionSpace, _): sender.rejectProtectionSpaceAndContinue(with: challenge)
+        default: sender.performDefaultHandling(for: challenge)
+        }
+      }
+    }
+  }
+
+  private func complete(_ error: (any Error)?) {
+    let task = state.withLock { state -> URLSessionTask? in
+      if case .ended = state.phase { return nil }
+      state.phase = .ended
+      state.events = []
+      state.endDate = Date()
+      state.failure = error
+      return state.task.take()
+    }
+    guard let task else { return }
+    stop()
+    task.transferDidEnd(
+      error.map { $0 as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: $0]) })
+  }
+
+  /// Stops the protocol, behind the call that starts it.
+  private func stop() {
+    loading.async { self.state.withLock { $0.loader.take() }?.stopLoading() }
+  }
+
+  private var noResponse: URLError {
+    let text = "\(type) reported a part of the body before the response. Report a URLResponse first."
+    return URLError(.badServerResponse, userInfo: [NSLocalizedDescriptionKey: text])
+  }
+
+  // MARK: Metrics
+
+  /// One transaction without a connection, and those of the transfer that took over.
+  var measurements: URLSessionTaskMetrics.Values {
+    let state = state.withLock { $0 }
+    let start = state.startDate ?? Date()
+    let own = URLSessionTaskTransactionMetrics(
+      request: request, response: state.response, fetchStartDate: state.startDate,
+      responseStartDate: state.responseDate, responseEndDate: state.responseDate == nil ? nil : state.endDate,
+      countOfResponseBodyBytesReceived: state.receivedByteCount,
+      countOfResponseBodyBytesAfterDecoding: state.receivedByteCount)
+    guard let next = state.successor?.measurements else {
+      return URLSessionTaskMetrics.Values(
+        transactionMetrics: state.startDate == nil ? [] : [own],
+        taskInterval: DateInterval(start: start, end: max(start, state.endDate ?? start)), redirectCount: 0)
+    }
+    return URLSessionTaskMetrics.Values(
+      transactionMetrics: [own] + next.transactionMetrics,
+      taskInterval: DateInterval(start: start, end: max(start, next.taskInterval.end)),
+      redirectCount: next.redirectCount + 1)
+  }
+}

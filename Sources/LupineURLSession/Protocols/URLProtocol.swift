@@ -1,0 +1,172 @@
+// URLProtocol: a class that answers requests in place of the network, for custom schemes and for tests.
+
+public import Foundation
+import Synchronization
+
+// Unchecked because the class is open. All state is constant or in a Mutex.
+/// Answers requests in place of the network. Subclasses implement custom schemes, or stub servers in tests.
+///
+/// A session asks the classes of its configuration's ``URLSessionConfiguration/protocolClasses`` in order, then the
+/// classes that ``registerClass(_:)`` has registered, the latest first. The first class whose `canInit(with:)`
+/// returns true answers the request; otherwise the request is sent.
+///
+/// ```swift
+/// final class Stub: URLProtocol, @unchecked Sendable {
+///   override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "api.example.com" }
+///   override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+///
+///   override func startLoading() {
+///     guard let url = request.url,
+///       let response = HTTPURLResponse(url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: nil)
+///     else { return }
+///     client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+///     client?.urlProtocol(self, didLoad: Data("stubbed".utf8))
+///     client?.urlProtocolDidFinishLoading(self)
+///   }
+///
+///   override func stopLoading() {}
+/// }
+/// ```
+///
+/// A redirect that the network sends isn't offered to the classes; one that a protocol reports is.
+open class URLProtocol: NSObject, @unchecked Sendable {
+  /// Whether a cache may store the response that a protocol reports. Responses of protocols aren't stored.
+  public enum CacheStoragePolicy: UInt, Sendable {
+    case allowed = 0
+    case allowedInMemoryOnly = 1
+    case notAllowed = 2
+  }
+
+  private struct State {
+    var client: (any URLProtocolClient)?
+    var task: URLSessionTask?
+  }
+
+  /// The request to answer.
+  public let request: URLRequest
+  /// The response that a cache has stored for the request.
+  public let cachedResponse: CachedURLResponse?
+  private let state: Mutex<State>
+
+  /// Creates a protocol for a request.
+  public required init(
+    request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
+  ) {
+    self.request = request
+    self.cachedResponse = cachedResponse
+    state = Mutex(State(client: client))
+  }
+
+  /// Creates a protocol for a task's request.
+  public required convenience init(
+    task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
+  ) {
+    let request = task.protocolRequest ?? task.currentRequest ?? URLRequest(url: Self.noURL)
+    self.init(request: request, cachedResponse: cachedResponse, client: client)
+    state.withLock { $0.task = task }
+  }
+
+  /// A URL that names nothing, for a task without a request.
+  private static let noURL = URL(filePath: "/dev/null")
+
+  /// The object to which the protocol reports. Its methods may be called on any thread.
+  open var client: (any URLProtocolClient)? { state.withLock { $0.client } }
+
+  /// The task whose request the protocol answers.
+  open var task: URLSessionTask? { state.withLock { $0.task } }
+
+  // MARK: Implemented by subclasses
+
+  /// Returns whether the class answers a request. Called on the thread that resumes the task; false by default.
+  open class func canInit(with request: URLRequest) -> Bool { false }
+
+  /// Returns whether the class answers a task's request; by default, the result of the method for requests.
+  open class func canInit(with task: URLSessionTask) -> Bool {
+    (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
+  }
+
+  /// Returns the standard form of a request; the request itself by default.
+  open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+  /// Returns whether a cache may answer one request with the response to another; by default, if they are equal.
+  open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool {
+    canonicalRequest(for: a) == canonicalRequest(for: b)
+  }
+
+  /// Starts to answer the request. Called once, on a queue of the task's own.
+  open func startLoading() {}
+
+  /// Stops the answer: the task has ended, or its request was redirected. Called once, after ``startLoading()``, on the
+  /// same queue. What the protocol reports afterward is ignored.
+  open func stopLoading() {}
+
+  // MARK: Values attached to requests
+
+  /// Returns the value that was attached to a request with a key.
+  open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties?.values[key] }
+
+  /// Attaches a value to a request, for example to recognize a request that the class itself has sent.
+  open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
+    request.changeProperties { $0[key] = value }
+  }
+
+  /// Removes the value that was attached to a request with a key.
+  open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
+    request.changeProperties { $0[key] = nil }
+  }
+
+  // MARK: Registration
+
+  /// The registered classes, the latest last.
+  private static let registered = Mutex<[URLProtocol.Type]>([])
+
+  /// Registers a class for the requests of all sessions, ahead of those registered before. Returns true if `protocolClass`
+  /// is a subclass of `URLProtocol`.
+  @discardableResult
+  open class func registerClass(_ protocolClass: AnyClass) -> Bool {
+    guard let type = protocolClass as? URLProtocol.Type else { return false }
+    registered.withLock { types in
+      types.removeAll { $0 == type }
+      types.append(type)
+    }
+    return true
+  }
+
+  /// Removes a class that was registered. Requests that it answers already go on.
+  open class func unregisterClass(_ protocolClass: AnyClass) {
+    registered.withLock { types in types.removeAll { $0 == protocolClass } }
+  }
+
+  /// Whether any class is registered.
+  static var hasRegisteredClass: Bool { registered.withLock { !$0.isEmpty } }
+
+  /// Returns the class that answers the task's request, or nil for the network.
+  static func answering(_ task: URLSessionTask, among types: [URLProtocol.Type]) -> URLProtocol.Type? {
+    let registered = registered.withLock { $0 }
+    if types.isEmpty, registered.isEmpty { return nil }
+    return types.first { $0.canInit(with: task) } ?? registered.last { $0.canInit(with: task) }
+  }
+}
+
+/// The object to which a ``URLProtocol`` reports: a session's task.
+public protocol URLProtocolClient: NSObjectProtocol, Sendable {
+  /// Reports a redirect. The session's delegate decides; the protocol is stopped, and the new request is offered to all
+  /// protocols.
+  func urlProtocol(_ protocol: URLProtocol, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse)
+  /// Reports that a cached response may be used. It is delivered, and the task completes.
+  func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
+  /// Reports the response's head. Only the first one counts.
+  func urlProtocol(
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLProtocol.CacheStoragePolicy
+  )
+  /// Reports the next part of the body. A part before the head fails the task with `URLError.badServerResponse`.
+  func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)
+  /// Reports the end of the body; the task completes.
+  func urlProtocolDidFinishLoading(_ protocol: URLProtocol)
+  /// Reports an error, with which the task completes.
+  func urlProtocol(_ protocol: URLProtocol, didFailWithError error: any Error)
+  /// Asks the session's delegate for a credential. The decision is given to the challenge's `sender`.
+  func urlProtocol(_ protocol: URLProtocol, didReceive challenge: URLAuthenticationChallenge)
+  /// Reports that a challenge needs no answer any more.
+  func urlProtocol(_ protocol: URLProtocol, didCancel challenge: URLAuthenticationChallenge)
+}

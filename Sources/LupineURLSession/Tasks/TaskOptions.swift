@@ -1,0 +1,95 @@
+// TaskOptions: what few tasks have, such as a delegate of their own, kept out of the tasks that have none of it.
+
+import Foundation
+import Synchronization
+
+/// The settings of one task, and the delegate that serves its completion handler.
+final class TaskOptions: Sendable {
+  struct State {
+    /// The delegate that the caller has set.
+    var own: (any URLSessionTaskDelegate)?
+    /// The delegate that calls the task's completion handler, or feeds the sequence of its bytes.
+    var collector: (any URLSessionTaskDelegate)?
+    /// Those of both, ready for use. The session's where there is none.
+    var delegates: URLSession.Delegates?
+    var earliestBeginDate: Date?
+    var byteCountExpectedToSend = NSURLSessionTransferSizeUnknown
+    var byteCountExpectedToReceive = NSURLSessionTransferSizeUnknown
+    var progress: TaskProgress?
+    /// The request that a protocol is asked to answer.
+    var protocolRequest: URLRequest?
+  }
+
+  let state = Mutex(State())
+
+  /// The delegates that are notified instead of the session's; nil for the session's.
+  var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
+
+  /// Sets the delegate that calls the task's completion handler.
+  func setCollector(_ collector: any URLSessionTaskDelegate, session: URLSession?) {
+    let others = session?.delegates
+    state.withLock { state in
+      state.collector = collector
+      state.delegates = URLSession.Delegates(collector, orElse: others)
+    }
+  }
+
+  /// Sets the caller's delegate, or removes it.
+  func setOwn(_ delegate: (any URLSessionTaskDelegate)?, session: URLSession?) {
+    let others = session?.delegates
+    let old = state.withLock { state in
+      let old = (state.own, state.delegates)
+      state.own = delegate
+      if state.collector == nil {
+        state.delegates = delegate.map { URLSession.Delegates($0, orElse: others) }
+      }
+      return old
+    }
+    // Released outside the lock: the delegate's deinitializer may use the task.
+    _ = old
+  }
+
+  /// Returns the delegate that is asked after `delegate` hasn't implemented a method, or nil if it is none of this
+  /// task's.
+  func next(after delegate: AnyObject) -> (any URLSessionTaskDelegate)?? {
+    state.withLock { state in
+      if delegate === state.collector { return .some(state.own) }
+      return delegate === state.own ? .some(nil) : nil
+    }
+  }
+
+  /// Releases the delegates after the task has completed.
+  func end() {
+    let old = state.withLock { state in
+      let old = (state.own, state.collector, state.delegates)
+      (state.own, state.collector, state.delegates) = (nil, nil, nil)
+      return old
+    }
+    _ = old
+  }
+}
+
+extension URLSessionTask {
+  /// The task's own delegate, or else the session's if it is a ``URLSessionTaskDelegate``.
+  ///
+  /// The task's own delegate is notified instead of the session's. Methods that it doesn't implement are called on the
+  /// session's delegate. The task retains it until it has completed. Set it before the task is resumed.
+  public var delegate: (any URLSessionTaskDelegate)? {
+    get { options?.state.withLock { $0.own } ?? session?.delegates?.task }
+    set { makeOptions().setOwn(newValue, session: session) }
+  }
+
+  /// Returns the delegate to call because `delegate` doesn't implement a method: the task's after the one that serves
+  /// its completion handler, then the session's.
+  func delegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
+    guard let next = options?.next(after: delegate) else { return nil }
+    if let next { return next }
+    guard let last = session?.delegates?.task, last !== delegate else { return nil }
+    return last
+  }
+
+  /// Returns the data delegate to call because `delegate` doesn't implement a method.
+  func dataDelegate(after delegate: any URLSessionTaskDelegate) -> (any URLSessionDataDelegate)? {
+    self.delegate(after: delegate) as? any URLSessionDataDelegate
+  }
+}

@@ -1,0 +1,54 @@
+// The start of a task at a later date.
+
+public import Foundation
+import Synchronization
+
+extension URLSession {
+  /// The delegate's decision about a request whose earliest date has come.
+  public enum DelayedRequestDisposition: Int, Sendable {
+    /// Sends the request.
+    case continueLoading = 0
+    /// Sends the request that the delegate provides.
+    case useNewRequest = 1
+    /// Cancels the task, which completes with `URLError.cancelled`.
+    case cancel = 2
+  }
+}
+
+extension URLSessionTask {
+  /// The date before which the request isn't sent, even if the task is resumed; nil, the default, for no delay.
+  ///
+  /// When the date has come, the delegate's
+  /// ``URLSessionTaskDelegate/urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` may replace the request.
+  /// Set this before the task is resumed.
+  public var earliestBeginDate: Date? {
+    get { options?.state.withLock { $0.earliestBeginDate } }
+    set { makeOptions().state.withLock { $0.earliestBeginDate = newValue } }
+  }
+
+  /// Starts the task, at its earliest date if it has one. The timer keeps neither the task nor the session.
+  func startWhenDue(in session: URLSession) {
+    guard let date = earliestBeginDate else { return start(in: session) }
+    let delay = max(0, date.timeIntervalSinceNow)
+    // An infinite or absurd delay would overflow the clock.
+    let deadline = DispatchTime.now() + min(delay, Self.delaySecondsMax)
+    DispatchQueue.global().asyncAfter(deadline: deadline) { [weak self] in
+      guard let self, self.isListed, let session = self.session else { return }
+      session.delivery.perform { self.beginDelayed(in: session) }
+    }
+  }
+
+  /// The longest delay of a task: 100 years, to stay far below the clock's maximum.
+  private static let delaySecondsMax: TimeInterval = 100 * 365 * 24 * 60 * 60
+
+  private func beginDelayed(in session: URLSession) {
+    guard let request = originalRequest, let delegate = delegates?.task else { return start(in: session) }
+    delegate.urlSession(session, task: self, willBeginDelayedRequest: request) { disposition, new in
+      switch disposition {
+      case .continueLoading: self.start(in: session)
+      case .useNewRequest: self.begin(session, .success(new ?? request))
+      case .cancel: self.cancel()
+      }
+    }
+  }
+}

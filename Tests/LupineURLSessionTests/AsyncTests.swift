@@ -1,0 +1,194 @@
+// The async forms, and the bytes of a response as a sequence.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct AsyncTests {
+  @Test("data, upload and download return the response and its body")
+  func forms() async throws {
+    try await withServer {
+      .text("\($0.method) \(String(decoding: $0.body, as: UTF8.self))")
+    } _: { origin in
+      try await withSession { session in
+        let url = try #require(URL(string: origin.url))
+        let (data, response) = try await session.data(from: url)
+        #expect(data == Data("GET ".utf8) && (response as? HTTPURLResponse)?.statusCode == 200)
+        let (echo, _) = try await session.upload(for: origin.request("/", "POST"), from: Data("body".utf8))
+        #expect(echo == Data("POST body".utf8))
+        let (file, _) = try await session.download(from: url)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "GET ")
+        let (sent, _) = try await session.upload(for: origin.request("/", "PUT"), fromFile: file)
+        #expect(sent == Data("PUT GET ".utf8))
+        try FileManager.default.removeItem(at: file)
+      }
+    }
+  }
+
+  @Test("an awaited request's own delegate is asked about redirects")
+  func delegate() async throws {
+    try await withServer { request in
+      request.path == "/moved" ? Reply(status: 302, fields: ["Location": "/there"]) : .text("there")
+    } _: { origin in
+      try await withSession { session in
+        let delegate = NotingDelegate()
+        _ = try await session.data(for: origin.request("/moved"), delegate: delegate)
+        #expect(delegate.notes.all == ["redirect 302", "metrics 2"])
+      }
+    }
+  }
+
+  @Test("canceling the awaiting task cancels the request, before and after it was sent")
+  func cancellation() async throws {
+    let arrived = Gate()
+    try await withServer { _ in
+      arrived.open()
+      return .hold
+    } _: { origin in
+      try await withSession { session in
+        let request = origin.request()
+        let waiting = Task { await code { try await session.data(for: request) } }
+        await arrived.wait()
+        waiting.cancel()
+        #expect(await waiting.value == .cancelled)
+        let unsent = Task { () -> URLError.Code? in
+          withUnsafeCurrentTask { $0?.cancel() }
+          return await code { try await session.data(for: request) }
+        }
+        #expect(await unsent.value == .cancelled)
+        #expect(origin.requestCount == 1)
+        #expect(await settles { origin.openConnectionCount == 0 })
+      }
+    }
+  }
+
+  @Test("requests that are canceled while their responses arrive end, each once")
+  func cancellationRace() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let request = origin.request()
+        let tasks = (0..<200).map { _ in Task { await code { try await session.data(for: request) } } }
+        for task in tasks { task.cancel() }
+        for task in tasks {
+          let code = await task.value
+          #expect(code == nil || code == .cancelled)
+        }
+      }
+    }
+  }
+
+  @Test("an awaited request fails with the session's errors")
+  func errors() async throws {
+    try await withSession { session in
+      #expect(await code { try await session.data(from: URL(string: "http://127.0.0.1:1/")!) } == .cannotConnectToHost)
+      #expect(await code { try await session.download(resumeFrom: Data("?".utf8)) } != nil)
+      session.invalidateAndCancel()
+      #expect(await code { try await session.data(from: URL(string: "http://127.0.0.1:1/")!) } == .cancelled)
+    }
+  }
+
+  @Test("bytes returns the head before the body has ended, and gives all bytes")
+  func bytes() async throws {
+    let mayEnd = Gate()
+    let origin = try OriginServer { peer in
+      _ = try peer.readRequest()
+      try peer.beginChunked()
+      try peer.chunk(Array("first\n".utf8))
+      mayEnd.waitBlocking()
+      try peer.chunk(Array("second".utf8))
+      try peer.endChunked()
+    }
+    defer { origin.stop() }
+    try await withSession { session in
+      let (bytes, response) = try await session.bytes(for: origin.request())
+      #expect((response as? HTTPURLResponse)?.statusCode == 200)
+      mayEnd.open()
+      var all: [UInt8] = []
+      for try await byte in bytes { all.append(byte) }
+      #expect(all == Array("first\nsecond".utf8))
+      #expect(bytes.task.state == .completed)
+    }
+  }
+
+  @Test("a long body is read only as fast as the loop consumes it, and completely")
+  func longBody() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 3_000_000))
+    } _: { origin in
+      try await withSession { session in
+        let (bytes, _) = try await session.bytes(for: origin.request())
+        #expect(bytes.task.countOfBytesReceived <= 1_000_000)
+        var count: UInt64 = 0
+        var isRight = true
+        for try await byte in bytes {
+          isRight = isRight && byte == Pattern.byte(at: count)
+          count += 1
+        }
+        #expect(isRight && count == 3_000_000)
+      }
+    }
+  }
+
+  @Test("discarding the sequence cancels the request")
+  func discardedBytes() async throws {
+    try await withServer { _ in
+      Reply(.pattern(byteCount: 1 << 40))
+    } _: { origin in
+      try await withSession { session in
+        var task: URLSessionDataTask?
+        do {
+          let (bytes, _) = try await session.bytes(for: origin.request())
+          task = bytes.task
+          for try await _ in bytes { break }
+        }
+        #expect(await settles { task?.state == .completed && origin.openConnectionCount == 0 })
+        #expect((task?.error as? URLError)?.code == .cancelled)
+      }
+    }
+  }
+
+  @Test(
+    "a body is split into lines, without empty ones",
+    arguments: [
+      ("a\nb\r\nc\rd", ["a", "b", "c", "d"]), ("\n\na\n\n\nb\n", ["a", "b"]), ("", []), ("\r\n", []),
+      ("x\u{2028}y\u{2029}z\u{85}w", ["x", "y", "z", "w"]), ("ü\u{B}¨\u{C}†", ["ü", "¨", "†"]),
+    ])
+  func lines(text: String, expected: [String]) async throws {
+    try await withServer { _ in
+      .text(text)
+    } _: { origin in
+      try await withSession { session in
+        let (bytes, _) = try await session.bytes(for: origin.request())
+        var lines: [String] = []
+        for try await line in bytes.lines { lines.append(line) }
+        #expect(lines == expected)
+      }
+    }
+  }
+
+  @Test("a body is decoded to scalars and characters, and invalid bytes are replaced")
+  func text() async throws {
+    let invalid: [UInt8] = [0x61, 0xFF, 0xC3, 0x62, 0xE2, 0x82, 0xAC, 0xED, 0xA0, 0x80, 0xF0, 0x9F]
+    try await withServer { request in
+      request.path == "/valid" ? .text("e\u{301}🇩🇪ü") : Reply(.bytes(invalid))
+    } _: { origin in
+      try await withSession { session in
+        var characters: [Character] = []
+        for try await character in try await session.bytes(for: origin.request("/valid")).0.characters {
+          characters.append(character)
+        }
+        #expect(characters == ["e\u{301}", "🇩🇪", "ü"])
+        var scalars = String.UnicodeScalarView()
+        for try await scalar in try await session.bytes(for: origin.request()).0.unicodeScalars {
+          scalars.append(scalar)
+        }
+        #expect(String(scalars) == "a\u{FFFD}\u{FFFD}b€\u{FFFD}\u{FFFD}")
+      }
+    }
+  }
+}

@@ -1,0 +1,214 @@
+// Tasks with completion handlers, and the order of the delegates of a task.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import LupineURLSession
+
+@Suite(.timeLimit(.minutes(10))) struct CompletionHandlerTests {
+  @Test("a completion handler takes the body of a data task, on the delegate queue, after the task has completed")
+  func data() async throws {
+    try await withServer {
+      .text("\($0.method) \($0.path)")
+    } _: { origin in
+      try await withSession { session in
+        let states = Notes()
+        let queue = session.delegateQueue
+        let result = await outcome { handler in
+          let task = session.dataTask(with: origin.request("/a")) { data, response, error in
+            states.add("\(OperationQueue.current === queue)")
+            handler(data, response, error)
+          }
+          return task
+        }
+        #expect(result.text == "GET /a" && result.status == 200 && result.error == nil)
+        let byURL = await outcome { session.dataTask(with: URL(string: origin.url + "/b")!, completionHandler: $0) }
+        #expect(byURL.text == "GET /b")
+        #expect(states.all.count == 1)
+      }
+    }
+  }
+
+  @Test("a response without a body gives empty data, and a status of an error is none")
+  func emptyBody() async throws {
+    try await withServer { _ in
+      Reply(status: 404)
+    } _: { origin in
+      try await withSession { session in
+        let result = await outcome { session.dataTask(with: origin.request(), completionHandler: $0) }
+        #expect(result.data == Data() && result.status == 404 && result.error == nil)
+      }
+    }
+  }
+
+  @Test("a completion handler takes the error, and the response if there was one")
+  func failure() async throws {
+    try await withServer { _ in
+      Reply(fields: ["Connection": "close"], .bytes([]))
+    } _: { origin in
+      try await withSession { session in
+        origin.stop()
+        let result = await outcome { session.dataTask(with: origin.request(), completionHandler: $0) }
+        #expect(result.data == nil && result.response == nil && result.code == .cannotConnectToHost)
+      }
+    }
+  }
+
+  @Test("uploads with completion handlers send data or a file")
+  func uploads() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
+    try Data("from a file".utf8).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    try await withServer {
+      .text(String(decoding: $0.body, as: UTF8.self))
+    } _: { origin in
+      try await withSession { session in
+        let request = origin.request("/", "POST")
+        let data = await outcome {
+          session.uploadTask(with: request, from: Data("from memory".utf8), completionHandler: $0)
+        }
+        #expect(data.text == "from memory")
+        let sent = await outcome { session.uploadTask(with: request, fromFile: file, completionHandler: $0) }
+        #expect(sent.text == "from a file")
+        var own = request
+        own.httpBody = Data("its own".utf8)
+        let nothing = await outcome { session.uploadTask(with: own, from: nil, completionHandler: $0) }
+        #expect(nothing.text == "its own")
+      }
+    }
+  }
+
+  @Test("a download's file exists while its completion handler runs, and is removed afterward")
+  func download() async throws {
+    try await withServer {
+      .text($0.path)
+    } _: { origin in
+      try await withSession { session in
+        let read = Notes()
+        let file: URL? = await withCheckedContinuation { continuation in
+          session.downloadTask(with: URL(string: origin.url + "/file")!) { url, response, error in
+            read.add(url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? "no file")
+            continuation.resume(returning: url)
+          }.resume()
+        }
+        #expect(read.all == ["/file"])
+        let path = try #require(file).path
+        #expect(await settles { !FileManager.default.fileExists(atPath: path) })
+      }
+    }
+  }
+
+  @Test(
+    "a delegate is asked about redirects and challenges of a task with a handler, and told its metrics, but no more")
+  func delegate() async throws {
+    try await withServer { request in
+      switch (request.path, request.fields.first("Authorization")) {
+      case ("/moved", _): Reply(status: 302, fields: ["Location": "/guarded"])
+      case (_, nil): Reply(status: 401, fields: ["WWW-Authenticate": "Basic realm=\"r\""])
+      default: .text("in")
+      }
+    } _: { origin in
+      let delegate = NotingDelegate()
+      try await withSession(delegate: delegate) { session in
+        let result = await outcome { session.dataTask(with: origin.request("/moved"), completionHandler: $0) }
+        #expect(result.text == "in")
+        #expect(delegate.notes.all == ["redirect 302", "challenge", "metrics 3"])
+      }
+    }
+  }
+
+  @Test("a task's own delegate comes before the session's, which gets the calls that it doesn't implement")
+  func ownDelegate() async throws {
+    final class Metered: NSObject, URLSessionTaskDelegate, Sendable {
+      let notes = Notes()
+
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+      ) { notes.add("metrics") }
+    }
+    try await withServer { request in
+      request.path == "/moved" ? Reply(status: 302, fields: ["Location": "/there"]) : .text("there")
+    } _: { origin in
+      let (delegate, own) = (NotingDelegate(), Metered())
+      try await withSession(delegate: delegate) { session in
+        let task = session.dataTask(with: origin.request("/moved"))
+        #expect(task.delegate === delegate)
+        task.delegate = own
+        #expect(task.delegate === own)
+        task.resume()
+        #expect(await settles { task.state == .completed && delegate.notes.all.last == "end" })
+        #expect(delegate.notes.all == ["redirect 302", "response", "data there", "end"])
+        #expect(own.notes.all == ["metrics"])
+      }
+    }
+  }
+
+  @Test("a task releases its own delegate and its handler when it has completed")
+  func release() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        weak var held: NotingDelegate?
+        var task: URLSessionDataTask?
+        do {
+          let delegate = NotingDelegate()
+          held = delegate
+          let made = session.dataTask(with: origin.request())
+          made.delegate = delegate
+          task = made
+        }
+        task?.resume()
+        #expect(await settles { task?.state == .completed && held == nil })
+      }
+    }
+  }
+
+  @Test("the limit of bodies in memory fails a task whose body is longer, and not one of that length")
+  func bodyLimit() async throws {
+    try await withServer {
+      .text(String(repeating: "x", count: $0.path == "/long" ? 101 : 100))
+    } _: { origin in
+      try await withSession {
+        $0.bodyBytesMax = 100
+      } _: { session in
+        let fits = await outcome { session.dataTask(with: origin.request("/fits"), completionHandler: $0) }
+        #expect(fits.data?.count == 100)
+        let long = await outcome { session.dataTask(with: origin.request("/long"), completionHandler: $0) }
+        #expect(long.data == nil && long.code == .dataLengthExceedsMaximum && long.status == 200)
+        #expect(long.error?.localizedDescription.contains("limit of 100 bytes") == true)
+      }
+    }
+  }
+
+  @Test("a session that is invalidated with tasks in flight calls each handler once")
+  func invalidation() async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      let session = URLSession(configuration: .ephemeral)
+      let calls = Notes()
+      let tasks = (0..<20).map { index in
+        session.dataTask(with: origin.request()) { _, _, error in
+          calls.add("\(index) \((error as? URLError)?.code == .cancelled)")
+        }
+      }
+      for task in tasks { task.resume() }
+      session.invalidateAndCancel()
+      #expect(await settles { calls.all.count == 20 })
+      #expect(Set(calls.all) == Set((0..<20).map { "\($0) true" }))
+    }
+  }
+
+  @Test("the shared session sends requests with handlers")
+  func shared() async throws {
+    try await withServer { _ in
+      .text("shared")
+    } _: { origin in
+      let result = await outcome { URLSession.shared.dataTask(with: origin.request(), completionHandler: $0) }
+      #expect(result.text == "shared" && URLSession.shared.delegate == nil)
+    }
+  }
+}

@@ -1,0 +1,191 @@
+// LupineTesting: rules that answer requests, for URLSession and for Alamofire's API.
+
+import Foundation
+import Lupine
+import LupineTesting
+import LupineURLSession
+import Testing
+
+@Suite(.timeLimit(.minutes(10))) struct StubTests {
+  private static let base = "https://api.example.com"
+
+  private func request(_ path: String, _ method: String = "GET", _ body: String? = nil) throws -> URLRequest {
+    var request = URLRequest(url: try #require(URL(string: Self.base + path)))
+    request.httpMethod = method
+    request.httpBody = body.map { Data($0.utf8) }
+    return request
+  }
+
+  private func withStubs(_ body: (Stubs, URLSession) async throws -> Void) async throws {
+    let stubs = Stubs()
+    let session = URLSession(configuration: stubs.configuration())
+    defer { session.invalidateAndCancel() }
+    try await body(stubs, session)
+  }
+
+  @Test("the latest rule that matches answers, with its status, fields and body")
+  func rules() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .status(500))
+      stubs.reply(to: .get("/users/*"), with: .json(#"{"name": "Ada"}"#, status: 203))
+      let (data, response) = try await session.data(for: request("/users/7"))
+      let head = try #require(response as? HTTPURLResponse)
+      #expect(data == Data(#"{"name": "Ada"}"#.utf8) && head.statusCode == 203)
+      #expect(head.mimeType == "application/json" && head.expectedContentLength == 15)
+      let (_, other) = try await session.data(for: request("/users"))
+      #expect((other as? HTTPURLResponse)?.statusCode == 500)
+    }
+  }
+
+  @Test("replies of a rule are given in turn, and the last one is repeated")
+  func sequence() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .text("1"), .text("2"))
+      var texts: [String] = []
+      for _ in 0..<3 { texts.append(String(decoding: try await session.data(for: request("/")).0, as: UTF8.self)) }
+      #expect(texts == ["1", "2", "2"])
+    }
+  }
+
+  @Test(
+    "a pattern matches by method, host, path, query, field and body",
+    arguments: [
+      (RequestPattern.post("/a/b"), true), (.get("/a/b"), false), (.any.host("API.example.com"), true),
+      (.any.host("example.com"), false), (.any.path("/a/*"), true), (.any.path("/a"), false),
+      (.any.path("/**"), true), (.any.path("/a/b/**"), true), (.any.path("/b/**"), false),
+      (.any.query("q"), true), (.any.query("q", "x y"), true), (.any.query("q", "z"), false),
+      (.any.header("x-a", "1"), true), (.any.header("X-A", "2"), false), (.any.header("X-B"), false),
+      (.any.body(Data(#"{"b":1, "a":2}"#.utf8)), true), (.any.json(#"{"a": 2, "b": 1}"#), true),
+      (.any.json("{}"), false), (.any.matching("odd") { $0.url?.query?.count == 7 }, true),
+    ])
+  func patterns(pattern: RequestPattern, matches: Bool) async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: pattern, with: .status(200))
+      var sent = try request("/a/b?q=x%20y", "POST", #"{"b":1, "a":2}"#)
+      sent.setValue("1", forHTTPHeaderField: "X-A")
+      let final = sent
+      let isAnswered = (try? await session.data(for: final)) != nil
+      #expect(isAnswered == matches)
+    }
+  }
+
+  @Test("a request that no rule answers fails, and the error lists the nearest rules")
+  func unmatched() async throws {
+    try await withStubs { stubs, session in
+      let first = await error { try await session.data(for: request("/a?token=secret")) }
+      #expect(first?.description == "No stub answers GET https://api.example.com/a?token. There are no rules. Add one.")
+      stubs.reply(to: .post("/other").header("X"), with: .status(200))
+      stubs.reply(to: .get("/a").header("Accept", "text/html"), with: .status(200))
+      let second = await error { try await session.data(for: request("/a")) }
+      #expect(
+        second?.nearMatches == [
+          "method GET, path /a, header Accept: text/html, but not header Accept: text/html",
+          "method POST, path /other, header X, but not method POST, path /other, header X",
+        ])
+      #expect(second?.localizedDescription.contains("No stub answers GET https://api.example.com/a.") == true)
+    }
+  }
+
+  private func error<Value>(_ body: () async throws -> Value) async -> UnmatchedRequest? {
+    do {
+      _ = try await body()
+      return nil
+    } catch {
+      return error as? UnmatchedRequest
+    }
+  }
+
+  @Test("a reply can be delayed, delivered in pieces, cut, or an error")
+  func endings() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .get("/late"), with: .text("late").delayed(by: .milliseconds(50)))
+      let start = ContinuousClock.now
+      #expect(try await session.data(for: request("/late")).0 == Data("late".utf8))
+      #expect(ContinuousClock.now - start >= .milliseconds(50))
+      stubs.reply(to: .get("/pieces"), with: .text("abcdefg").inPieces(3))
+      #expect(try await session.data(for: request("/pieces")).0 == Data("abcdefg".utf8))
+      stubs.reply(to: .get("/cut"), with: .text("abcdefg").cut(afterByteCount: 3))
+      let (bytes, response) = try await session.bytes(for: request("/cut"))
+      #expect((response as? HTTPURLResponse)?.statusCode == 200)
+      var received: [UInt8] = []
+      let cut = await code { for try await byte in bytes { received.append(byte) } }
+      #expect(cut == .networkConnectionLost && received == Array("abc".utf8))
+      stubs.reply(to: .get("/reset"), with: .reset)
+      #expect(await code { try await session.data(for: request("/reset")) } == .networkConnectionLost)
+      stubs.reply(to: .get("/error"), with: .error(URLError(.timedOut)))
+      #expect(await code { try await session.data(for: request("/error")) } == .timedOut)
+    }
+  }
+
+  @Test("a delayed reply of a task that is canceled isn't delivered")
+  func cancellation() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any, with: .text("never").delayed(by: .seconds(1_000_000)))
+      let request = try request("/")
+      let waiting = Task { await code { try await session.data(for: request) } }
+      #expect(await settles { !stubs.requests.isEmpty })
+      waiting.cancel()
+      #expect(await waiting.value == .cancelled)
+    }
+  }
+
+  @Test("requests are recorded with their bodies, also those that were uploaded")
+  func recording() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .any) { .text("\($0.method) \($0.body.count)") }
+      let (data, _) = try await session.upload(for: request("/up", "PUT"), from: Data("memory".utf8))
+      #expect(data == Data("PUT 6".utf8))
+      var streamed = try request("/stream", "POST")
+      streamed.httpBodyStream = InputStream(data: Data("stream".utf8))
+      let final = streamed
+      _ = try await session.data(for: final)
+      #expect(stubs.requests.map(\.body) == [Data("memory".utf8), Data("stream".utf8)])
+      #expect(stubs.requests(matching: .put("/up")).count == 1)
+      stubs.removeAll()
+      #expect(stubs.requests.isEmpty)
+    }
+  }
+
+  @Test("a redirect is followed among the stubs, without credentials to another origin")
+  func redirect() async throws {
+    try await withStubs { stubs, session in
+      stubs.reply(to: .post("/old"), with: .redirect(to: "/new"))
+      stubs.reply(to: .get("/new"), with: .redirect(to: "https://other.example/", status: 307))
+      stubs.reply(to: .any.host("other.example"), with: .text("there"))
+      var sent = try request("/old", "POST", "body")
+      sent.setValue("Bearer t", forHTTPHeaderField: "Authorization")
+      let final = sent
+      #expect(try await session.data(for: final).0 == Data("there".utf8))
+      #expect(stubs.requests.map(\.method) == ["POST", "GET", "GET"])
+      #expect(stubs.requests.map { $0.value(forHTTPHeaderField: "authorization") } == ["Bearer t", "Bearer t", nil])
+      #expect(stubs.requests[1].body.isEmpty)
+    }
+  }
+
+  @Test("stubs answer requests, uploads, downloads and streams of Alamofire's API")
+  func alamofire() async throws {
+    let stubs = Stubs()
+    stubs.reply(to: .get("/json"), with: .json(#"{"a": "b"}"#))
+    stubs.reply(to: .post("/up")) { .text("\($0.body.count)") }
+    stubs.reply(to: .get("/file"), with: .text("file"))
+    stubs.reply(to: .get("/stream"), with: .text("stream").inPieces(2))
+    stubs.reply(to: .get("/missing"), with: .status(404))
+    let session = Session(configuration: stubs.configuration(from: .af.ephemeral))
+    let value = try await session.request(Self.base + "/json").validate().serializingDecodable([String: String].self)
+      .value
+    #expect(value == ["a": "b"])
+    let sent = try await session.upload(Data(count: 70_000), to: Self.base + "/up").serializingString().value
+    #expect(sent == "70000")
+    let file = try await session.download(Self.base + "/file").serializingString().value
+    #expect(file == "file")
+    var text = ""
+    for await stream in session.streamRequest(Self.base + "/stream").streamTask().streamingStrings() {
+      text += stream.value ?? ""
+    }
+    #expect(text == "stream")
+    let missing = await session.request(Self.base + "/missing").validate().serializingData().response
+    #expect(missing.error?.responseCode == 404)
+    #expect(stubs.requests.count == 5)
+    withExtendedLifetime(session) {}
+  }
+}

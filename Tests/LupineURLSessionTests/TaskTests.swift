@@ -1,0 +1,163 @@
+// Tasks: suspension, the session's list of tasks, delays, progress, and tasks without a session.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Testing
+
+@testable import LupineURLSession
+
+extension URLSession {
+  fileprivate var listed: [URLSessionTask] {
+    get async { await withCheckedContinuation { continuation in getAllTasks { continuation.resume(returning: $0) } } }
+  }
+}
+
+@Suite(.timeLimit(.minutes(10))) struct TaskTests {
+  @Test("a task that was suspended twice must be resumed twice, a new one once more")
+  func suspension() async throws {
+    try await withServer { _ in
+      .text("here")
+    } _: { origin in
+      try await withSession { session in
+        let task = session.dataTask(with: origin.request())
+        task.suspend()
+        task.resume()
+        #expect(task.state == .suspended && origin.requestCount == 0)
+        task.resume()
+        #expect(await settles { task.state == .completed })
+        let held = session.dataTask(with: origin.request())
+        held.resume()
+        held.suspend()
+        held.suspend()
+        held.resume()
+        let state = held.state
+        #expect(state == .suspended || state == .completed)
+        held.resume()
+        #expect(await settles { held.state == .completed })
+      }
+    }
+  }
+
+  @Test("a session lists the tasks that were resumed and haven't ended, by kind")
+  func list() async throws {
+    try await withServer { _ in
+      .hold
+    } _: { origin in
+      let session = URLSession(configuration: .ephemeral)
+      let request = origin.request()
+      let (fresh, running, suspended, cancelled) = (
+        session.dataTask(with: request), session.dataTask(with: request), session.downloadTask(with: request),
+        session.uploadTask(with: request, from: Data())
+      )
+      for task in [running, suspended, cancelled] { task.resume() }
+      suspended.suspend()
+      #expect(await session.listed == [running, suspended, cancelled])
+      cancelled.cancel()
+      #expect(await session.listed == [running, suspended])
+      let kinds = await withCheckedContinuation { continuation in
+        session.getTasksWithCompletionHandler { continuation.resume(returning: [$0.count, $1.count, $2.count]) }
+      }
+      #expect(kinds == [1, 0, 1])
+      #expect(fresh.state == .suspended)
+      session.finishTasksAndInvalidate()
+      #expect(await session.listed.isEmpty)
+      session.invalidateAndCancel()
+      for task in [fresh, running, suspended] { #expect(await settles { task.state == .completed }) }
+    }
+  }
+
+  @Test("a request isn't sent before the task's earliest date, and the delegate may replace it")
+  func delay() async throws {
+    final class Replacing: NSObject, URLSessionTaskDelegate, Sendable {
+      func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+      ) {
+        guard request.url?.path != "/cancel" else { return completionHandler(.cancel, nil) }
+        var other = request
+        other.url?.append(path: "replaced")
+        completionHandler(.useNewRequest, other)
+      }
+    }
+    try await withServer {
+      .text($0.path)
+    } _: { origin in
+      try await withSession { session in
+        let date = Date(timeIntervalSinceNow: 0.2)
+        let result = await outcome { handler in
+          let task = session.dataTask(with: origin.request("/a"), completionHandler: handler)
+          task.earliestBeginDate = date
+          return task
+        }
+        #expect(result.text == "/a" && Date() >= date)
+        for (path, expected) in [("/a", "/a/replaced"), ("/cancel", nil)] {
+          let replaced = await outcome { handler in
+            let task = session.dataTask(with: origin.request(path), completionHandler: handler)
+            task.earliestBeginDate = Date(timeIntervalSinceNow: 0.01)
+            task.delegate = Replacing()
+            return task
+          }
+          #expect(replaced.text == expected && (expected != nil || replaced.code == .cancelled))
+        }
+        let never = session.dataTask(with: origin.request())
+        never.earliestBeginDate = .distantFuture
+        never.resume()
+        #expect(await session.listed == [never])
+        never.cancel()
+        #expect(await settles { never.state == .completed })
+      }
+    }
+  }
+
+  @Test("a task's progress counts bytes, and controls the task")
+  func progress() async throws {
+    try await withServer { request in
+      request.path == "/hold" ? .hold : .text("0123456789")
+    } _: { origin in
+      try await withSession { session in
+        let task = session.uploadTask(with: origin.request("/", "POST"), from: Data(count: 90))
+        let progress = task.progress
+        #expect(progress === task.progress && progress.isIndeterminate)
+        task.resume()
+        #expect(await settles { progress.isFinished })
+        #expect(progress.totalUnitCount == 100 && progress.completedUnitCount == 100)
+        let held = session.dataTask(with: origin.request("/hold"))
+        held.progress.resume()
+        held.resume()
+        held.progress.pause()
+        #expect(held.state == .suspended)
+        held.progress.cancel()
+        #expect(await settles { held.state == .completed })
+        #expect((held.error as? URLError)?.code == .cancelled)
+      }
+    }
+  }
+
+  @Test("the caller's expected byte counts are kept")
+  func expectedByteCounts() throws {
+    let task = URLSession.shared.dataTask(with: try #require(URL(string: "http://127.0.0.1/")))
+    #expect(task.countOfBytesClientExpectsToSend == NSURLSessionTransferSizeUnknown)
+    #expect(task.countOfBytesClientExpectsToReceive == NSURLSessionTransferSizeUnknown)
+    task.countOfBytesClientExpectsToSend = 3
+    task.countOfBytesClientExpectsToReceive = 5
+    #expect(task.countOfBytesClientExpectsToSend == 3 && task.countOfBytesClientExpectsToReceive == 5)
+    task.cancel()
+  }
+
+  @Test("a subclass can stand in for a task, without a session")
+  func standIn() {
+    final class Mock: URLSessionDataTask, @unchecked Sendable {
+      let notes = Notes()
+
+      override func resume() { notes.add("resumed") }
+    }
+    let mock = Mock()
+    mock.resume()
+    #expect(mock.notes.all == ["resumed"] && mock.originalRequest == nil && mock.state == .suspended)
+    let plain = URLSessionDownloadTask()
+    plain.resume()
+    plain.cancel()
+    #expect(plain.taskIdentifier == 0 && URLSessionUploadTask().state == .suspended)
+  }
+}

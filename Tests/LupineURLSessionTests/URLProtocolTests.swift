@@ -1,0 +1,298 @@
+// Requests that a URLProtocol answers in place of the network.
+
+import Foundation
+import LupineEngine
+import LupineOrigin
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+/// A protocol that answers by the path of the request, for all hosts that end with ".stub".
+private class Stub: URLProtocol, @unchecked Sendable {
+  static let stopped = Mutex<[String: Int]>([:])
+
+  class override func canInit(with request: URLRequest) -> Bool { request.url?.host?.hasSuffix(".stub") == true }
+
+  func respond(_ status: Int = 200, _ fields: [String: String] = [:]) {
+    guard let url = request.url,
+      let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
+    else { return }
+    client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+  }
+
+  func load(_ text: String) { client?.urlProtocol(self, didLoad: Data(text.utf8)) }
+
+  func finish() { client?.urlProtocolDidFinishLoading(self) }
+
+  override func startLoading() {
+    switch request.url?.path {
+    case "/pieces":
+      respond()
+      for piece in ["a", "b", "c"] { load(piece) }
+      finish()
+    case "/thread":
+      Thread.detachNewThread {
+        self.respond()
+        self.load("from a thread")
+        self.finish()
+      }
+    case "/redirect":
+      guard let url = URL(string: request.url?.query ?? ""), let own = request.url,
+        let response = HTTPURLResponse(url: own, statusCode: 302, httpVersion: nil, headerFields: nil)
+      else { return }
+      client?.urlProtocol(self, wasRedirectedTo: URLRequest(url: url), redirectResponse: response)
+      load("ignored")
+    case "/fails":
+      respond()
+      client?.urlProtocol(self, didFailWithError: URLError(.networkConnectionLost))
+    case "/odd": client?.urlProtocol(self, didFailWithError: CocoaError(.fileNoSuchFile))
+    case "/headless": load("body")
+    case "/twice":
+      respond(201)
+      respond(500)
+      load("once")
+      finish()
+      load("late")
+      finish()
+      client?.urlProtocol(self, didFailWithError: URLError(.unknown))
+    case "/echo":
+      let body = request.httpBody ?? request.httpBodyStream.map(Self.read) ?? Data()
+      respond(200, ["X-Method": request.httpMethod ?? "", "X-Session": request.value(forHTTPHeaderField: "S") ?? ""])
+      client?.urlProtocol(self, didLoad: body)
+      finish()
+    default: break
+    }
+  }
+
+  override func stopLoading() {
+    Stub.stopped.withLock { $0[request.url?.absoluteString ?? "", default: 0] += 1 }
+  }
+
+  static func read(_ stream: InputStream) -> Data {
+    stream.open()
+    defer { stream.close() }
+    var data = Data()
+    while let bytes = try? stream.readBytes(upToCount: 1_000), !bytes.isEmpty { data.append(contentsOf: bytes) }
+    return data
+  }
+}
+
+/// A protocol that answers each request with its name.
+private class Named: URLProtocol, @unchecked Sendable {
+  class override func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "named" }
+
+  override func startLoading() {
+    guard let url = request.url else { return }
+    client?.urlProtocol(
+      self, didReceive: URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil),
+      cacheStoragePolicy: .notAllowed)
+    client?.urlProtocol(self, didLoad: Data("\(type(of: self))".utf8))
+    client?.urlProtocolDidFinishLoading(self)
+  }
+}
+
+private final class OtherNamed: Named, @unchecked Sendable {}
+
+private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+@Suite(.timeLimit(.minutes(10))) struct URLProtocolTests {
+  private func withStubs<Value>(
+    delegate: (any URLSessionDelegate)? = nil, _ body: (URLSession) async throws -> Value
+  ) async throws -> Value {
+    try await withSession(delegate: delegate) {
+      $0.protocolClasses = [Stub.self]
+    } _: {
+      try await body($0)
+    }
+  }
+
+  @Test("a protocol answers in pieces or from another thread")
+  func answers() async throws {
+    try await withStubs { session in
+      let (pieces, response) = try await session.data(from: url("http://a.stub/pieces"))
+      #expect(pieces == Data("abc".utf8) && (response as? HTTPURLResponse)?.statusCode == 200)
+      let (text, _) = try await session.data(from: url("https://b.stub/thread"))
+      #expect(text == Data("from a thread".utf8))
+    }
+  }
+
+  @Test("a protocol answers downloads, uploads, delegates and sequences of bytes too")
+  func kinds() async throws {
+    let delegate = NotingDelegate()
+    try await withStubs(delegate: delegate) { session in
+      let (file, _) = try await session.download(from: url("http://a.stub/pieces"))
+      #expect(try String(contentsOf: file, encoding: .utf8) == "abc")
+      var request = URLRequest(url: try url("http://a.stub/echo"))
+      request.httpMethod = "PUT"
+      let (data, response) = try await session.upload(for: request, from: Data("memory".utf8))
+      #expect(data == Data("memory".utf8))
+      #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Method") == "PUT")
+      let (sent, _) = try await session.upload(for: request, fromFile: file)
+      #expect(sent == Data("abc".utf8))
+      try FileManager.default.removeItem(at: file)
+      var text = ""
+      for try await line in try await session.bytes(from: url("http://a.stub/pieces")).0.lines { text += line }
+      #expect(text == "abc")
+      let before = delegate.notes.all.count
+      session.dataTask(with: try url("http://a.stub/pieces")).resume()
+      #expect(await settles { delegate.notes.all.last == "end" })
+      #expect(delegate.notes.all.dropFirst(before) == ["response", "data a", "data b", "data c", "metrics 1", "end"])
+    }
+  }
+
+  @Test("a protocol's redirect is followed by a protocol or over the network, and reported to the delegate")
+  func redirects() async throws {
+    let delegate = NotingDelegate()
+    try await withServer {
+      .text("real \($0.path)")
+    } _: { origin in
+      try await withStubs(delegate: delegate) { session in
+        let first = "http://a.stub/redirect?\(origin.url)/there"
+        let (data, response) = try await session.data(from: url(first))
+        #expect(data == Data("real /there".utf8) && response.url?.path == "/there")
+        #expect(delegate.notes.all == ["redirect 302", "metrics 2"])
+        let (again, _) = try await session.data(from: url("http://a.stub/redirect?http://c.stub/pieces"))
+        #expect(again == Data("abc".utf8))
+        #expect(await settles { Stub.stopped.withLock { $0[first] } == 1 })
+      }
+    }
+  }
+
+  @Test("a protocol that redirects without end fails the task")
+  func redirectLoop() async throws {
+    final class Loop: URLProtocol, @unchecked Sendable {
+      class override func canInit(with request: URLRequest) -> Bool { request.url?.host == "loop" }
+
+      override func startLoading() {
+        guard let url = request.url else { return }
+        client?.urlProtocol(
+          self, wasRedirectedTo: request,
+          redirectResponse: URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+      }
+    }
+    try await withSession {
+      $0.protocolClasses = [Loop.self]
+    } _: { session in
+      #expect(await code { try await session.data(from: url("http://loop/")) } == .httpTooManyRedirects)
+    }
+  }
+
+  @Test("a protocol's error becomes the task's, whatever its type")
+  func errors() async throws {
+    try await withStubs { session in
+      let lost = await outcome { session.dataTask(with: URL(string: "http://a.stub/fails")!, completionHandler: $0) }
+      #expect(lost.code == .networkConnectionLost && lost.status == 200)
+      let odd = await outcome { session.dataTask(with: URL(string: "http://a.stub/odd")!, completionHandler: $0) }
+      #expect((odd.error as? CocoaError)?.code == .fileNoSuchFile)
+      let headless = await outcome {
+        session.dataTask(with: URL(string: "http://a.stub/headless")!, completionHandler: $0)
+      }
+      #expect(headless.code == .badServerResponse)
+      #expect(headless.error?.localizedDescription.contains("Stub reported a part of the body before") == true)
+    }
+  }
+
+  @Test("only a protocol's first response and first end count")
+  func repetition() async throws {
+    let delegate = NotingDelegate()
+    try await withStubs(delegate: delegate) { session in
+      let task = session.dataTask(with: try url("http://a.stub/twice"))
+      task.resume()
+      #expect(await settles { delegate.notes.all.contains("end") })
+      session.finishTasksAndInvalidate()
+      await delegate.isInvalid.wait()
+      #expect(delegate.notes.all == ["response", "data once", "metrics 1", "end", "invalid"])
+      #expect((task.response as? HTTPURLResponse)?.statusCode == 201)
+    }
+  }
+
+  @Test("a task whose protocol never answers can be canceled; the protocol is stopped once")
+  func silence() async throws {
+    try await withStubs { session in
+      let silent = try url("http://a.stub/silent-\(UUID())")
+      let waiting = Task { await code { try await session.data(from: silent) } }
+      waiting.cancel()
+      #expect(await waiting.value == .cancelled)
+      let started = try url("http://a.stub/started-\(UUID())")
+      let task = session.dataTask(with: started)
+      task.resume()
+      #expect(await settles { task.currentRequest != nil && task.state == .running })
+      task.cancel()
+      #expect(await settles { task.state == .completed })
+      #expect(Stub.stopped.withLock { $0[started.absoluteString] ?? 0 } <= 1)
+    }
+  }
+
+  @Test("a suspended task's protocol delivers nothing until the task is resumed")
+  func suspension() async throws {
+    let delegate = NotingDelegate()
+    try await withStubs(delegate: delegate) { session in
+      let task = session.dataTask(with: try url("http://a.stub/pieces"))
+      task.suspend()
+      task.resume()
+      #expect(task.state == .suspended && delegate.notes.all.isEmpty)
+      task.resume()
+      #expect(await settles { delegate.notes.all.last == "end" })
+    }
+  }
+
+  @Test("a session's classes come in order, before the registered ones, of which the latest comes first")
+  func order() async throws {
+    final class First: Named, @unchecked Sendable {}
+    final class Second: Named, @unchecked Sendable {}
+    let address = try url("named:x")
+    #expect(URLProtocol.registerClass(Named.self) && URLProtocol.registerClass(OtherNamed.self))
+    #expect(!URLProtocol.registerClass(NSObject.self))
+    defer {
+      URLProtocol.unregisterClass(Named.self)
+      URLProtocol.unregisterClass(OtherNamed.self)
+    }
+    try await withSession { session in
+      let latest = try await session.data(from: address).0
+      #expect(latest == Data("OtherNamed".utf8))
+      URLProtocol.unregisterClass(OtherNamed.self)
+      let earlier = try await session.data(from: address).0
+      #expect(earlier == Data("Named".utf8))
+    }
+    try await withSession {
+      $0.protocolClasses?.insert(Second.self, at: 0)
+      $0.protocolClasses?.insert(First.self, at: 0)
+      #expect($0.protocolClasses?.count == 2)
+    } _: { session in
+      let own = try await session.data(from: address).0
+      #expect(own == Data("First".utf8))
+    }
+  }
+
+  @Test("a protocol gets the session's fields, and requests that no protocol takes are sent")
+  func requests() async throws {
+    try await withServer {
+      .text($0.fields.first("S") ?? "none")
+    } _: { origin in
+      try await withSession {
+        $0.protocolClasses = [Stub.self]
+        $0.httpAdditionalHeaders = ["S": "of the session"]
+      } _: { session in
+        let (_, response) = try await session.data(from: url("http://a.stub/echo"))
+        #expect((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "X-Session") == "of the session")
+        let (sent, _) = try await session.data(for: origin.request())
+        #expect(sent == Data("of the session".utf8))
+      }
+    }
+  }
+
+  @Test("values attached to a request are found in its copies, and don't make requests differ")
+  func properties() throws {
+    let plain = URLRequest(url: try url("http://a.stub/"))
+    let marked = NSMutableURLRequest(plain)
+    URLProtocol.setProperty(true, forKey: "seen", in: marked)
+    let value = URLRequest(marked)
+    #expect(URLProtocol.property(forKey: "seen", in: value) as? Bool == true)
+    #expect(URLProtocol.property(forKey: "seen", in: plain) == nil && value == plain)
+    URLProtocol.removeProperty(forKey: "seen", in: marked)
+    #expect(URLProtocol.property(forKey: "seen", in: URLRequest(marked)) == nil)
+    #expect(URLProtocol.requestIsCacheEquivalent(plain, to: value))
+    #expect(!URLProtocol.canInit(with: plain) && URLProtocol.canonicalRequest(for: plain) == plain)
+  }
+}
