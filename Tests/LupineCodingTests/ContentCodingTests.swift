@@ -60,7 +60,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "all known codings of a list are to be decoded, whether or not unknown ones are refused", arguments: [true, false])
+    "all known codings of a list are decoded, whether or not unknown ones are refused", arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
     #expect(try ContentCoding.decodable("x-gzip, identity,, br", limits: limits) == [.gzip, .brotli])

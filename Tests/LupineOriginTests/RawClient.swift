@@ -88,7 +88,7 @@ final class RawClient {
   /// Sends close_notify, if TLS is used, and shuts down the sending direction.
   func finishSending(notifying: Bool = true) throws {
     if notifying, sessionIsUp {
-      session?.close()
+      session?.queueCloseNotify()
       try flush()
     }
     socket.shutdownSending()

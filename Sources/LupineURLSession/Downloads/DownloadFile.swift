@@ -7,7 +7,7 @@ import Synchronization
 /// A file to which a body is written piece by piece. It ends with `finish`, `keep` or `abandon`; if none is called, the
 /// file is removed.
 ///
-/// The first failure removes the file. Later calls are ignored, because pieces may still be on their way. Calls may come
+/// The first failure removes the file. Later calls are ignored, because pieces may still be in flight. Calls may come
 /// from any thread, one at a time, and block the thread while the disk is busy.
 final class DownloadFile: Sendable {
   private struct State: ~Copyable {

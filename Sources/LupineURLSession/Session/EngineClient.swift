@@ -29,8 +29,8 @@ package final class EngineClient: Sendable {
   /// The rule that decides which redirects are followed.
   var redirectRule: RedirectRule { settings.redirectRule }
 
-  /// Converts a request, with `body` in place of its own body if that isn't nil. Throws a `URLError` if its URL can't
-  /// be requested.
+  /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
+  /// requested.
   func convert(_ request: URLRequest, body: RequestBody? = nil) throws(URLError) -> EngineRequest {
     let uri = try uri(of: request)
     var fields = request.fields

@@ -127,8 +127,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
 
   /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
   ///
-  /// Each request of a redirect chain gets the cookies of its own URL. If a request sets a Cookie field, it is kept,
-  /// and cookies with other names from the storage are appended to it. Set this to false to send that field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps
+  /// that field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
@@ -144,7 +144,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// The store of credentials for challenges; ``URLCredentialStorage/shared`` by default, a separate one in an
   /// ``ephemeral`` configuration.
   ///
-  /// It is used if a request has no credentials of its own. Nil for none. Copies of the configuration, and so sessions,
+  /// It is used for requests without credentials. Nil for none. Copies of the configuration, and so sessions,
   /// use the same storage object.
   open var urlCredentialStorage: URLCredentialStorage? {
     get { snapshot.credentialStorage }

@@ -77,7 +77,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
 }
 
 // Unchecked for the same reason as its superclass.
-/// A data task that sends a body of its own instead of its request's body.
+/// A data task that uploads data, a file or a stream instead of its request's body.
 ///
 /// Create one with ``URLSession/uploadTask(with:from:)``, ``URLSession/uploadTask(with:fromFile:)`` or
 /// ``URLSession/uploadTask(withStreamedRequest:)``. The body is sent again from its start after a redirect that keeps

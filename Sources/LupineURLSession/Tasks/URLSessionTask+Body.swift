@@ -6,8 +6,7 @@ import LupineEngine
 import Synchronization
 
 extension URLSessionTask {
-  /// Returns the body to send, or nil if the request's body is to be sent from memory. Throws a `URLError` if a file
-  /// can't be sent.
+  /// Returns the body to send, or nil to send the request's body from memory. Throws a `URLError` if a file can't be sent.
   func makeBody() throws -> RequestBody? {
     switch content {
     case .data(let data): return RequestBody(data)

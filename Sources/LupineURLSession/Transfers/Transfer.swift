@@ -69,8 +69,8 @@ final class Transfer: TaskTransfer, ResponseSink {
   /// Discards the rest of the body. The transfer ends as if all of it had been received.
   func discardBody() { apply { $0.discardBody() } }
 
-  /// Discards the rest of the body and sends another request, whose response counts. For an observer that is being asked
-  /// about a response.
+  /// Discards the rest of the body and sends another request, whose response counts. For an observer that decides about a
+  /// response.
   func sendInstead(_ urlRequest: URLRequest) throws(URLError) {
     let request = try client.convert(urlRequest)
     apply { $0.replace(with: request, from: urlRequest) }
@@ -148,14 +148,14 @@ final class Transfer: TaskTransfer, ResponseSink {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
       let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
-      apply(submission.exchange, handle)
+      keep(handle, of: submission.exchange)
     } catch {
       apply { $0.submissionFailed(error) }
     }
   }
 
   /// Keeps the handle of an exchange, unless that has already ended, and carries out the commands that waited for it.
-  private func apply(_ exchange: Int, _ handle: ExchangeHandle) {
+  private func keep(_ handle: ExchangeHandle, of exchange: Int) {
     let actions = guarded.withLock { guarded -> [TransferState.Action] in
       guard let actions = guarded.state.submitted(exchange) else { return [] }
       guarded.handle = handle

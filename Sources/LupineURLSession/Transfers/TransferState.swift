@@ -3,13 +3,12 @@
 import Foundation
 import LupineEngine
 
-/// Decides what happens in one task's transfer: which request is sent, what is delivered, what the observer is asked, and
-/// how the transfer ends.
+/// Decides about one task's transfer: the requests to send, the events to deliver, the questions to the observer, and the end.
 ///
 /// A transfer has one exchange at a time. Events come from the task, from the engine, and from the session's queue, which
-/// takes one step after another. A question to the observer stops the steps until it is answered; meanwhile, reading is
-/// paused. Three states answer three questions: is there an exchange (`Exchange`), does the task want the transfer
-/// (`Demand`), and what comes next on the session's queue (`Turn`).
+/// takes one step after another. A question to the observer stops the steps until the observer answers; meanwhile, reading
+/// is paused. There are three states: that of the exchange (`Exchange`), the one that the task has requested (`Demand`), and
+/// the next step on the session's queue (`Turn`).
 struct TransferState: Sendable {
   /// A command, to be carried out after the lock was released.
   enum Action: Equatable {
@@ -50,7 +49,7 @@ struct TransferState: Sendable {
     case reading, pausing, paused, resuming
   }
 
-  /// What the task wants.
+  /// The state that the task has requested.
   enum Demand {
     case running, suspended, canceled
   }
@@ -65,7 +64,7 @@ struct TransferState: Sendable {
     indirect case superseded(Successor)
   }
 
-  /// What follows the exchange in progress.
+  /// The step after the exchange in progress.
   enum Successor {
     /// The request to which the response redirects, if the observer agrees.
     case redirect(EngineRequest)
@@ -75,7 +74,7 @@ struct TransferState: Sendable {
     case replacement(EngineRequest, URLRequest)
   }
 
-  /// What the session's queue does next.
+  /// The next step on the session's queue.
   enum Turn {
     /// Processes what the engine has reported, in order.
     case received
@@ -224,7 +223,7 @@ struct TransferState: Sendable {
     return requestDelivery()
   }
 
-  /// The engine has been told to pause or to resume. Returns the next change, if that has become outdated meanwhile.
+  /// Called after `pause` or `resume` was carried out. Returns the next change if that one is outdated by now.
   mutating func flowChanged(exchange number: Int) -> Action? {
     guard number == exchangeCount, case .active(let flow) = exchange else { return nil }
     switch flow {
@@ -237,7 +236,7 @@ struct TransferState: Sendable {
 
   // MARK: Events from the engine
 
-  /// The final response's head has arrived. Returns whether its body is to be delivered.
+  /// Called when the final response's head has arrived. Returns whether to deliver its body.
   mutating func receive(_ head: ResponseHead) -> BodyDisposition {
     batch.head = head
     do throws(EngineError) {

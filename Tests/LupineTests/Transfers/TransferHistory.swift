@@ -39,7 +39,7 @@ struct TransferHistory: Sendable, CustomTestStringConvertible {
 private struct TransferRun {
   private var state: TransferState
   private let origin: Origin
-  /// The latest redirect that the observer was asked about.
+  /// The latest redirect in a question to the observer.
   private var redirect: TransferState.Redirect?
 
   init(_ url: String) throws {

@@ -3,7 +3,7 @@
 extension TransferHistory {
   private static let submitted = [("start", "submit 1: http://h/"), ("submitted 1", "")]
 
-  /// The observer has been asked about a redirect, and hasn't answered.
+  /// The observer has a pending question about a redirect.
   private static let redirected =
     submitted + [
       ("head 302 Location: /b", "unwanted"), ("body 5", ""), ("end", "deliver"),
@@ -131,7 +131,7 @@ extension TransferHistory {
         ("end cancelled", "deliver"), ("step", "end cancelled"),
       ]),
     TransferHistory(
-      "a canceled exchange ends the transfer once, and drops what has arrived",
+      "a canceled exchange ends the transfer once, and drops the received bytes",
       submitted + [
         ("head 200", "wanted"), ("turn 0", "deliver"), ("step", "present 200"), ("step", "none"), ("body 5", ""),
         ("cancel", "cancel; deliver"), ("step", "none"), ("cancel", ""), ("end cancelled", "deliver"),
@@ -176,7 +176,7 @@ extension TransferHistory {
         ("counts", "exchanges 1 performed 1 redirects 1 challenges 0 received 0 sent 0"),
       ]),
     TransferHistory(
-      "a cancellation before the observer is asked about a redirect drops the question",
+      "a cancellation before the question about a redirect reaches the observer drops it",
       submitted + [
         ("head 302 Location: /b", "unwanted"), ("end", "deliver"), ("step", "redirect 302 to http://h/b"),
         ("cancel", ""), ("ask", "none"), ("step", "end cancelled"),

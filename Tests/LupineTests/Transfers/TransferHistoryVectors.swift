@@ -32,7 +32,7 @@ extension TransferHistory {
       "bytes are granted once they amount to half a window",
       submitted + [("grant 49", ""), ("grant 1", "grant 50"), ("grant 49", ""), ("grant 60", "grant 109")]),
     TransferHistory(
-      "what arrived before a failure is delivered before the error",
+      "bytes received before a failure are delivered before the error",
       submitted + [
         ("head 200", "wanted"), ("body 5", ""), ("end connectionLost", "deliver"), ("step", "present 200"),
         ("step", "piece 5"), ("step", "end networkConnectionLost"), ("step", "none"),
