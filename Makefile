@@ -144,7 +144,9 @@ micro: deps ## measure the parts of a request without the network, and compare t
 namespaces: deps ## test on networks that lose, delay, reset and drop packets (as root or with sudo)
 	sh .ci/packages iproute2 python3 openssl
 	$(SWIFT) build $(STRICT) --product lupine
+	$(SWIFT) build $(STRICT) --product LupineReachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/run
+	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/reachability
 	$$([ "$$(id -u)" = 0 ] || echo sudo) Tests/Namespaces/trouble
 
 # Optimized, as in production, or with SANITIZE=thread or address. The picture shows whether a curve still rises at the

@@ -38,6 +38,11 @@ let package = Package(
     .target(name: "LupineTLS", dependencies: ["CLupineOpenSSL"], swiftSettings: strict),
     .target(name: "LupineReactor", dependencies: ["CLupineLinux"], swiftSettings: strict),
 
+    // The rules of HTTP caches, and the stores of responses in memory and in a folder.
+    .target(name: "LupineCache", dependencies: ["LupineWire"], swiftSettings: strict),
+    .target(
+      name: "LupineCacheStore", dependencies: ["LupineCache", "LupineWire", "LupineReactor"], swiftSettings: strict),
+
     // The engine, which combines the leaves.
     .target(
       name: "LupineEngine",
@@ -48,7 +53,9 @@ let package = Package(
     .target(name: "LupineFormats", swiftSettings: strict),
 
     // Foundation's networking types, implemented on the engine.
-    .target(name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies"], swiftSettings: strict),
+    .target(
+      name: "LupineURLSession", dependencies: ["LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore"],
+      swiftSettings: strict),
     // The same types under the module name that programs for Linux import.
     .target(name: "FoundationNetworking", dependencies: ["LupineURLSession"], swiftSettings: strict),
     // Stubs for tests, on URLProtocol.
@@ -78,6 +85,9 @@ let package = Package(
     // A program for the tests, whose main thread waits in several ways while requests run.
     .executableTarget(
       name: "LupineMainQueue", dependencies: ["Lupine"], path: "Tests/LupineMainQueue", swiftSettings: strict),
+    // A program for Tests/Namespaces/reachability, which prints the changes of a host's reachability.
+    .executableTarget(
+      name: "LupineReachability", dependencies: ["Lupine"], path: "Tests/LupineReachability", swiftSettings: strict),
     // A program for the tests, in which any system call can be made to fail.
     .target(
       name: "CLupineFaults", dependencies: ["CLupineOpenSSL", "CLupineZlib", "CLupineBrotli"],
@@ -97,6 +107,23 @@ let package = Package(
       name: "LupineTestSupport", dependencies: ["LupineRandom"], path: "Tests/LupineTestSupport", swiftSettings: strict),
 
     .testTarget(name: "LupineWireTests", dependencies: ["LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheTests", dependencies: ["LupineCache", "LupineWire", "LupineTestSupport"], swiftSettings: strict),
+    // Two programs: one that the tests kill while it stores responses, and one in which system calls fail meanwhile.
+    .executableTarget(
+      name: "LupineCacheWriter", dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineTestSupport"],
+      path: "Tests/LupineCacheWriter", swiftSettings: strict),
+    .executableTarget(
+      name: "LupineCacheFaults",
+      dependencies: ["LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "CLupineFaults"],
+      path: "Tests/LupineCacheFaults", swiftSettings: strict),
+    .testTarget(
+      name: "LupineCacheStoreTests",
+      dependencies: [
+        "LupineCacheStore", "LupineCache", "LupineWire", "LupineReactor", "LupineTestSupport", "LupineCacheWriter",
+        "LupineCacheFaults",
+      ],
+      swiftSettings: strict),
     .testTarget(
       name: "LupineCodingTests", dependencies: ["LupineCoding", "LupineTestSupport"], swiftSettings: strict),
     .testTarget(
@@ -152,6 +179,7 @@ if Context.environment["LUPINE_FUZZ"] == nil {
 } else {
   package.products.append(.library(name: "LupineSimulation", targets: ["LupineSimulation"]))
   package.products.append(.library(name: "LupineCookies", targets: ["LupineCookies"]))
+  package.products.append(.library(name: "LupineCacheStore", targets: ["LupineCache", "LupineCacheStore"]))
   package.targets.append(
     .target(name: "LupineSimulation", dependencies: simulation, path: "Tests/LupineSimulation", swiftSettings: strict))
 }

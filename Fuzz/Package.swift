@@ -23,6 +23,7 @@ let package = Package(
         .product(name: "LupineEngine", package: "Lupine"),
         // Only if the environment has LUPINE_FUZZ, as set by `run`.
         .product(name: "LupineCookies", package: "Lupine"),
+        .product(name: "LupineCacheStore", package: "Lupine"),
         .product(name: "LupineSimulation", package: "Lupine"),
       ],
       swiftSettings: strict),

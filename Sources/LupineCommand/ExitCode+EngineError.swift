@@ -9,7 +9,7 @@ extension ExitCode {
       switch error.code {
       case .invalidRequest: .usage
       case .hostNotFound, .resolveFailed: error.isProxysLookup ? .proxyNotResolved : .hostNotResolved
-      case .connectionRefused: .notConnected
+      case .addressRefused, .connectionRefused: .notConnected
       case .connectFailed: error.isSourcesFault ? .interfaceFailed : .notConnected
       case .proxyFailed: Self.forProxy(error)
       case .tlsFailed: Self.forTLS(error, options)

@@ -16,6 +16,9 @@ public struct EngineConfiguration: Sendable {
   public var proxy = ProxySettings.environment
   /// The resolver of host names and the cache times of its answers.
   public var resolver = ResolverConfiguration()
+  /// The addresses that may be connected to; all by default. The policy can't change while connections exist, so none
+  /// of them bypasses it.
+  public var addressPolicy = AddressPolicy.all
   /// The options of sockets: TCP options, and the local address or interface.
   public var socket = SocketOptions()
   /// The path of a Unix socket to which all requests are sent, regardless of their host, which still appears in the

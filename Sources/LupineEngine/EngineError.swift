@@ -14,6 +14,8 @@ public struct EngineError: Error, Sendable {
     case hostNotFound
     /// The lookup of the host failed.
     case resolveFailed
+    /// The engine's address policy permits no connection to the origin.
+    case addressRefused
     /// The origin or its proxy refused the connection, because no process listens on the port.
     case connectionRefused
     /// No connection could be opened, for another reason.
@@ -63,6 +65,8 @@ public struct EngineError: Error, Sendable {
     case system(SystemError)
     /// A failed lookup.
     case resolve(ResolveError)
+    /// The addresses that the policy refused, or that it permits no proxy.
+    case refusal(AddressRefusal)
     /// A body that can't be decoded or encoded.
     case coding(CodingError)
     /// A redirect target that isn't a valid URI.
@@ -148,6 +152,7 @@ extension EngineError: CustomStringConvertible {
     case (_, .tls(let error)): error.description
     case (_, .coding(let error)): error.description
     case (_, .proxy(let error)): error.description
+    case (_, .refusal(let refusal)): refusal.description
     case (_, .uri(let error)): "the redirect target isn't a valid URL: \(error)"
     case (.hostNotFound, _): "the host name doesn't exist, or has no address. Check its spelling."
     case (.resolveFailed, .resolve(let error)): "the host lookup failed (\(error)). Check the name servers."

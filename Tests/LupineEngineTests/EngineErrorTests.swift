@@ -21,6 +21,7 @@ struct EngineErrorTests {
       .resolve(ResolveError(.temporary, "Temporary failure in name resolution")),
       .uri(.missingScheme("x")), .uri(.forbiddenByte(9)), .uri(.malformedHost("a b")), .uri(.malformedPort("x")),
       .uri(.unsupportedScheme("ftp")), .limit(.milliseconds(250)), .maximum(20),
+      .refusal(.proxy),
     ]
     do throws(CodingError) {
       _ = try ContentCoding.list("unheard-of")
@@ -35,7 +36,7 @@ struct EngineErrorTests {
     arguments: EngineError.Code.allCases)
   func descriptions(code: EngineError.Code) {
     let causes = causes()
-    #expect(causes.count == 15)
+    #expect(causes.count == 16)
     for phase in Phase.allCases {
       for cause in causes {
         let text = EngineError(code, phase, origin, cause: cause).description

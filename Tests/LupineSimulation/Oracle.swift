@@ -93,8 +93,8 @@ struct Oracle {
         if case .produced(let production) = plan.content { production.failsAt != nil } else { false }
       case .shutDown: schedule.shutDownTime != nil
       case .timedOut: true
-      case .invalidRequest, .tlsFailed, .decodingFailed, .tooManyRedirects, .redirectRefused, .bodyNotReplayable,
-        .tooManyWaiting:
+      case .invalidRequest, .addressRefused, .tlsFailed, .decodingFailed, .tooManyRedirects, .redirectRefused,
+        .bodyNotReplayable, .tooManyWaiting:
         false
       }
     require(isLegal, "failed without a justification: \(error.code), \(error)")

@@ -66,7 +66,8 @@ import Testing
       try String(contentsOf: table, encoding: .utf8).split(separator: "\n")
         .filter { $0.hasPrefix("promise: ") }.map { String($0.dropFirst("promise: ".count)) }
     }
-    let promises = try Self.rows().filter { $0.heading != "Limits" }.map { $0.cells[0] }
+    // The rules of the table of advisories are promised by other tables.
+    let promises = try Self.rows().filter { !["Limits", "Advisories"].contains($0.heading) }.map { $0.cells[0] }
     let words = Set(mutated).union(Self.promisesWithoutMutation.keys)
     for promise in promises {
       #expect(words.contains { promise.contains($0) }, "no mutation in Tests/Mutants breaks the promise: \(promise)")

@@ -8,6 +8,8 @@ import Testing
   /// system's modules.
   private static let allowedImports: [String: Set<String>] = [
     "LupineWire": [],
+    "LupineCache": ["LupineWire"],
+    "LupineCacheStore": ["LupineCache", "LupineWire", "LupineReactor", "Synchronization"],
     "LupineRandom": [],
     "LupineCoding": ["CLupineZlib", "CLupineBrotli"],
     "LupineTLS": ["CLupineOpenSSL", "Glibc", "Synchronization"],
@@ -20,7 +22,10 @@ import Testing
     "LupineCommand": ["LupineEngine", "LupineRandom", "CLupineLinux", "Glibc", "Synchronization"],
     "LupineCookies": ["LupineWire", "Foundation", "Synchronization"],
     "LupineFormats": ["Foundation", "Synchronization"],
-    "LupineURLSession": ["LupineEngine", "LupineCookies", "Foundation", "Dispatch", "Synchronization", "Glibc"],
+    "LupineURLSession": [
+      "LupineEngine", "LupineCookies", "LupineCache", "LupineCacheStore", "Foundation", "Dispatch", "Synchronization",
+      "Glibc",
+    ],
     "Lupine": [
       "LupineURLSession", "LupineEngine", "LupineFormats", "Foundation", "Dispatch", "Synchronization", "Glibc",
     ],
@@ -102,6 +107,7 @@ import Testing
         "Sources/Lupine/Downloads/DownloadRequest.swift": 1,
         "Sources/Lupine/Parameters/ParameterEncoder.swift": 2,
         "Sources/Lupine/Parameters/PropertyListParameterEncoder.swift": 1,
+        "Sources/Lupine/Reachability/NetworkReachabilityManager.swift": 1,
         "Sources/Lupine/Requests/Request.swift": 1,
         "Sources/Lupine/Sessions/Session.swift": 1,
         "Sources/Lupine/Sessions/SessionDelegate.swift": 1,
@@ -115,6 +121,7 @@ import Testing
         "Sources/Lupine/Trust/ServerTrustEvaluation.swift": 1,
         "Sources/LupineTesting/StubProtocol.swift": 1,
         "Sources/LupineURLSession/Bodies/BodyStream.swift": 1,
+        "Sources/LupineURLSession/Caching/URLCache.swift": 1,
         "Sources/LupineURLSession/Messages/CachedURLResponse.swift": 1,
         "Sources/LupineURLSession/Messages/NSURLRequest.swift": 2,
         "Sources/LupineURLSession/Protocols/ProtocolProperties.swift": 1,

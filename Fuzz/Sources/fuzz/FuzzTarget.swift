@@ -16,6 +16,8 @@ struct FuzzTarget: Sendable {
     .uri, .redirect, .address, .dates, .cookies, .challenges, .contentFields, .dataURL,
     .decoder, .encoder, .text, .propertyList,
     .form, .multipart, .json, .curl,
+    .netlink, .network,
+    .caching, .cacheRecord,
     .pool, .exchange,
   ]
 

@@ -1,6 +1,8 @@
-// CLupineLinux: Linux APIs that `import Glibc` lacks: epoll, eventfd, getopt_long, thread names, exclusive renames.
+// CLupineLinux: Linux APIs that `import Glibc` lacks: epoll, eventfd, getopt_long, netlink, thread names, exclusive renames.
 #pragma once
 #include <getopt.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 

@@ -6,6 +6,7 @@ public import Foundation
 protocol RemedyStating: Error {}
 
 extension AFError: RemedyStating {}
+extension AFError.ForbiddenPartHeader: RemedyStating {}
 extension AFError.UnexpectedInputStreamLength: RemedyStating {}
 extension AuthenticationError: RemedyStating {}
 extension DeflateRequestCompressor.DuplicateHeaderError: RemedyStating {}

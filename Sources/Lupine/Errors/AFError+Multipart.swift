@@ -28,7 +28,8 @@ extension AFError {
     case outputStreamFileAlreadyExists(at: URL)
     /// The output URL isn't a file URL.
     case outputStreamURLInvalid(url: URL)
-    /// Writing the form failed; the system's error is attached.
+    /// Writing the form failed; the system's error is attached, or an ``AFError/ForbiddenPartHeader`` if a part's header
+    /// field can't be written.
     case outputStreamWriteFailed(error: any Error)
     /// Reading a part failed. If its length differed from the announced one, the error is an
     /// ``AFError/UnexpectedInputStreamLength``.
@@ -46,6 +47,24 @@ extension AFError {
     public var errorDescription: String? {
       "\(bytesExpected) bytes were announced, but \(bytesRead < bytesExpected ? "only" : "at least") \(bytesRead) were "
         + "read. Pass the stream's exact length, and don't change a file between appending and encoding it."
+    }
+  }
+}
+
+extension AFError {
+  /// Lupine's addition: the error for a part's header field or media type that contains CR or LF, which would end the
+  /// field's line and begin another field or the part's body.
+  public struct ForbiddenPartHeader: LocalizedError {
+    /// The field's name.
+    public var name: String
+    /// The field's value.
+    public var value: String
+
+    /// The field, and how to correct it.
+    public var errorDescription: String? {
+      // The name may contain the line break itself.
+      let name = String(String.UnicodeScalarView(name.unicodeScalars.map { $0.value < 0x20 ? "\u{FFFD}" : $0 }))
+      return "The part's header field \(name) contains a line break. Remove CR and LF from its name and value."
     }
   }
 }

@@ -97,6 +97,14 @@ struct MultipartBodyPart {
     headers.map { "\($0.name): \($0.value)\r\n" }.joined() + "\r\n"
   }
 
+  /// The error for the first field whose name or value contains a line break, or nil if there is none.
+  var headerError: AFError.ForbiddenPartHeader? {
+    let forbidden = headers.first { field in
+      [field.name, field.value].contains { $0.utf8.contains { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") } }
+    }
+    return forbidden.map { AFError.ForbiddenPartHeader(name: $0.name, value: $0.value) }
+  }
+
   /// Passes `length` bytes of the body to `output` in pieces, or throws. Further bytes are left unread, or an error if
   /// `refusingMore`.
   func copyBody(refusingMore: Bool, to output: (Data) throws(AFError) -> Void) throws(AFError) {

@@ -15,8 +15,8 @@ import LupineURLSession
 /// Appending doesn't throw; instead, encoding the form throws the error of the first failed append. A form of data and files may
 /// be encoded several times; a stream can be read only once. A form without parts encodes to no bytes.
 ///
-/// Names, file names, media types and headers are written unchanged, without escaping. Reject quotation marks and line breaks in
-/// untrusted values before you append them.
+/// In names and file names, `"`, CR and LF are written as `%22`, `%0D` and `%0A`, as browsers do (HTML standard,
+/// multipart/form-data encoding algorithm). A media type or header field with CR or LF is an error.
 open class MultipartFormData: CustomStringConvertible {
   /// The size in bytes from which an upload encodes a form to a file rather than in memory: 10 MB, as in Alamofire.
   public static let encodingMemoryThreshold: UInt64 = 10_000_000
@@ -64,8 +64,9 @@ open class MultipartFormData: CustomStringConvertible {
   ///   - name: The name of the form field.
   ///   - fileName: The file name of the part; nil for none.
   ///   - mimeType: The media type of the data; nil for none, which servers treat as text/plain (RFC 7578 §4.4).
+  ///     Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if it contains CR or LF.
   public func append(_ data: Data, withName name: String, fileName: String? = nil, mimeType: String? = nil) {
-    parts.append(
+    append(
       MultipartBodyPart(
         headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType), length: UInt64(data.count),
         body: .data(data)))
@@ -102,7 +103,7 @@ open class MultipartFormData: CustomStringConvertible {
   public func append(_ fileURL: URL, withName name: String, fileName: String, mimeType: String) {
     do {
       let length = try readableFileLength(fileURL)
-      parts.append(
+      append(
         MultipartBodyPart(
           headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType), length: length,
           body: .file(fileURL)))
@@ -126,14 +127,25 @@ open class MultipartFormData: CustomStringConvertible {
       stream, withLength: length, headers: Self.headers(name: name, fileName: fileName, mimeType: mimeType))
   }
 
-  /// Appends a stream with custom headers.
+  /// Appends a stream with custom headers, which are written unchanged.
+  ///
+  /// Encoding fails with `.outputStreamWriteFailed` and an ``AFError/ForbiddenPartHeader`` if a name or value contains CR
+  /// or LF.
   ///
   /// - Parameters:
   ///   - stream: The stream, which is read and closed when the form is encoded.
   ///   - length: The number of bytes in the stream.
   ///   - headers: All header fields of the part; RFC 7578 §4.2 requires a Content-Disposition.
   public func append(_ stream: InputStream, withLength length: UInt64, headers: HTTPHeaders) {
-    parts.append(MultipartBodyPart(headers: headers, length: length, body: .stream(stream)))
+    append(MultipartBodyPart(headers: headers, length: length, body: .stream(stream)))
+  }
+
+  private func append(_ part: MultipartBodyPart) {
+    if let error = part.headerError {
+      remember(.multipartEncodingFailed(reason: .outputStreamWriteFailed(error: error)))
+    } else {
+      parts.append(part)
+    }
   }
 
   private func remember(_ error: AFError) {
@@ -170,11 +182,26 @@ open class MultipartFormData: CustomStringConvertible {
 
   /// Returns Content-Disposition (RFC 7578 §4.2) and Content-Type (§4.4), in this order.
   private static func headers(name: String, fileName: String?, mimeType: String?) -> HTTPHeaders {
-    var disposition = "form-data; name=\"\(name)\""
-    if let fileName { disposition += "; filename=\"\(fileName)\"" }
+    var disposition = "form-data; name=\"\(escaped(name))\""
+    if let fileName { disposition += "; filename=\"\(escaped(fileName))\"" }
     var headers: HTTPHeaders = [.contentDisposition(disposition)]
     if let mimeType { headers.add(.contentType(mimeType)) }
     return headers
+  }
+
+  /// Escapes the characters that would end a quoted name or its line, as the HTML standard specifies.
+  private static func escaped(_ name: String) -> String {
+    var escaped = String.UnicodeScalarView()
+    // By scalars, because CR and LF together are a single Character.
+    for scalar in name.unicodeScalars {
+      switch scalar {
+      case "\"": escaped.append(contentsOf: "%22".unicodeScalars)
+      case "\r": escaped.append(contentsOf: "%0D".unicodeScalars)
+      case "\n": escaped.append(contentsOf: "%0A".unicodeScalars)
+      default: escaped.append(scalar)
+      }
+    }
+    return String(escaped)
   }
 
   private static func makeBoundary() -> String {

@@ -1,4 +1,4 @@
-// `ResponseSerializer`: the protocols of serializers, and their shared defaults.
+// `ResponseSerializer`: the protocols of serializers, of decoders and of empty values, and their shared defaults.
 
 public import Foundation
 public import LupineURLSession
@@ -138,4 +138,31 @@ extension ResponseSerializer {
       emptyResponseCodes: emptyResponseCodes,
       emptyRequestMethods: emptyRequestMethods)
   }
+}
+
+/// Decodes values from data.
+public protocol DataDecoder: Sendable {
+  /// Returns the value of type `D` in `data`.
+  ///
+  /// - Throws: Any error; the response has it as `.decodingFailed`.
+  func decode<D: Decodable>(_ type: D.Type, from data: Data) throws -> D
+}
+
+extension JSONDecoder: DataDecoder {}
+
+/// A type with a value for responses without a body.
+public protocol EmptyResponse: Sendable {
+  /// Returns the value for a response without a body.
+  static func emptyValue() -> Self
+}
+
+/// The value of a response whose body is empty or ignored.
+public struct Empty: Codable, Hashable, Sendable {
+  /// The only value.
+  public static let value = Empty()
+}
+
+extension Empty: EmptyResponse {
+  /// Returns ``value``.
+  public static func emptyValue() -> Empty { value }
 }

@@ -20,6 +20,8 @@ struct InterceptorChain<Member: Sendable, Value: Sendable, Answer: Sendable>: Se
     advance(to: 0, after: start, completion: completion)
   }
 
+  // Not inlined, because the optimizer would inline the recursion several times.
+  @inline(never)
   private func advance(to start: Int, after previous: Answer, completion: @escaping Completion) {
     var answer = previous
     var index = start

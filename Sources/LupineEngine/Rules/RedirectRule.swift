@@ -7,6 +7,11 @@ public struct RedirectRule: Sendable, Hashable {
   public var countMax = 20
   /// Whether redirects from https to http are followed; false by default.
   public var allowsDowngrade = false
+  /// Additional fields that another origin must not receive, such as `X-Api-Key`; none by default. Case doesn't matter.
+  ///
+  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization` and
+  /// `WWW-Authenticate` never need to be listed.
+  public var secretFields: Set<String> = []
 
   /// Creates the default rule.
   public init() {}
@@ -60,7 +65,7 @@ public struct RedirectRule: Sendable, Hashable {
     }
     if !staysAtOrigin {
       // Another origin must not receive these fields. Later redirects start from `next`, so the fields stay removed.
-      for name in Self.fieldsOfOrigin { next.fields.remove(name) }
+      for name in boundFields { next.fields.remove(name) }
     }
     return next
   }
@@ -74,11 +79,16 @@ public struct RedirectRule: Sendable, Hashable {
   }
 
   /// Whether a field is meant for one origin only. The name may be in any case.
-  public static func isBoundToOrigin(_ name: String) -> Bool {
-    fieldsOfOrigin.contains { $0.lowercased() == name.lowercased() }
+  public func isBoundToOrigin(_ name: String) -> Bool {
+    boundFields.contains { $0.lowercased() == name.lowercased() }
   }
 
-  private static let fieldsOfOrigin = ["Authorization", "Cookie", "Proxy-Authorization", "Host"]
+  private var boundFields: [String] { Self.fieldsOfOrigin + secretFields }
+
+  /// The fields that Go's net/http removes (shouldCopyHeaderOnRedirect, Go 1.24), and Host.
+  private static let fieldsOfOrigin = [
+    "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authenticate", "Proxy-Authorization", "WWW-Authenticate",
+  ]
 
   /// The fields that describe the removed body (RFC 9110 §15.4), and Expect (§10.1.1).
   private static let contentFields = [

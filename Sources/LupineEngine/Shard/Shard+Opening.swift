@@ -16,6 +16,9 @@ extension Shard {
     let origin = opening.key.origin
     trace(.connectionStarted(connection: UInt64(id.serial), origin: origin, exchange: exchange.id))
     if let path = origin.socketPath ?? configuration.socketPath { return connect(opening, socketPath: path) }
+    if opening.key.route.proxy != nil, !configuration.addressPolicy.allowsProxies {
+      return fail(opening, .addressRefused, cause: .refusal(.proxy))
+    }
     switch opening.key.route {
     case .tunnel(let proxy) where proxy.scheme == .socks5:
       resolve(opening, origin.host, port: origin.port, .resolvingDestination)
@@ -49,8 +52,15 @@ extension Shard {
   func resolved(_ opening: Opening, _ result: Result<[SocketAddress], ResolveError>) {
     if opening.times.resolveStart != nil { opening.times.resolveEnd = now }
     switch result {
-    case .success(let addresses):
-      trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: addresses))
+    case .success(let found):
+      trace(.hostResolved(connection: UInt64(opening.id.serial), host: opening.host, addresses: found))
+      // Judged here, where sockets get their addresses, so that no second lookup comes between.
+      let addresses: [SocketAddress]
+      do {
+        addresses = try configuration.addressPolicy.permitted(found)
+      } catch {
+        return fail(opening, .addressRefused, cause: .refusal(error))
+      }
       if case .resolvingDestination = opening.state, let proxy = opening.key.route.proxy {
         opening.destination = addresses[0]
         return resolve(opening, proxy.host, port: proxy.port, .resolving)

@@ -10,6 +10,8 @@ package struct WritableFile: ~Copyable, Sendable {
   /// The process's file size limit (RLIMIT_FSIZE). Beyond it, the kernel would raise SIGXFSZ, which ends the process.
   private let byteCountMax: UInt64
 
+  var number: CInt { descriptor.number }
+
   /// Takes ownership of an open descriptor. Writes beyond `byteCountMax` bytes fail with EFBIG.
   package init(owning descriptor: consuming FileDescriptor, path: String, byteCountMax: UInt64 = .max) {
     self.path = path

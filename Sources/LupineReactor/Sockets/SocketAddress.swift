@@ -41,6 +41,17 @@ public struct SocketAddress: Sendable, Hashable {
     }
   }
 
+  /// Creates the socket address of an IP address.
+  package init(_ ip: IPAddress, port: UInt16) {
+    switch ip {
+    case .ipv4(let bits): content = .ipv4(bits.bigEndian, port: port)
+    case .ipv6(let bits):
+      content = .ipv6(
+        UInt64(truncatingIfNeeded: bits >> 64).bigEndian, UInt64(truncatingIfNeeded: bits).bigEndian, scope: 0,
+        port: port)
+    }
+  }
+
   /// Creates the address of a Unix domain socket from a path, or from "@" and the name of an abstract socket.
   ///
   /// Returns nil if the path, or the name after "@", is empty, longer than `socketPathBytesMax` bytes or contains a
@@ -66,6 +77,15 @@ public struct SocketAddress: Sendable, Hashable {
 
   /// Whether the address is an IPv6 address.
   public var isIPv6: Bool { family == AF_INET6 }
+
+  /// The address's bits, or nil for a Unix socket.
+  package var ip: IPAddress? {
+    switch content {
+    case .ipv4(let bits, _): .ipv4(UInt32(bigEndian: bits))
+    case .ipv6(let high, let low, _, _): .ipv6(UInt128(UInt64(bigEndian: high)) << 64 | UInt128(UInt64(bigEndian: low)))
+    case .unix: nil
+    }
+  }
 
   /// The path of a Unix socket, or "@" and its abstract name, or nil for an IP address.
   public var socketPath: String? {

@@ -9,15 +9,26 @@ open class CachedURLResponse: NSObject, @unchecked Sendable {
   public let response: URLResponse
   /// The body, after decoding.
   public let data: Data
+  /// What the program adds to the response, or nil. A ``URLCache`` keeps it in memory only.
+  public let userInfo: [AnyHashable: Any]?
+  /// Where a ``URLCache`` may store the response.
+  public let storagePolicy: URLCache.StoragePolicy
 
   /// Creates a cached response.
   ///
   /// - Parameters:
   ///   - response: The response's head.
   ///   - data: The entire body, after decoding.
-  public init(response: URLResponse, data: Data) {
+  ///   - userInfo: What the program adds to the response.
+  ///   - storagePolicy: Where the response may be stored.
+  public init(
+    response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil,
+    storagePolicy: URLCache.StoragePolicy = .allowed
+  ) {
     self.response = response
     self.data = data
+    self.userInfo = userInfo
+    self.storagePolicy = storagePolicy
   }
 
   /// The size of the body in bytes, and the response.

@@ -41,7 +41,7 @@ package final class EngineClient: Sendable {
   package var windowBytes: Int { settings.engine.windowBytes }
 
   /// The rule that decides which redirects are followed.
-  let redirectRule = RedirectRule()
+  var redirectRule: RedirectRule { settings.redirectRule }
 
   /// Converts a request. If `body` isn't nil, it replaces the request's body. Throws a `URLError` if the URL can't be
   /// requested.
@@ -101,13 +101,13 @@ package final class EngineClient: Sendable {
     request.fields = Fields()
     let isElsewhere = request.uri.origin != next.uri.origin
     for field in chosen.fields {
-      if isElsewhere, RedirectRule.isBoundToOrigin(field.name), proposed.fields.first(field.name) == field.value {
+      if isElsewhere, redirectRule.isBoundToOrigin(field.name), proposed.fields.first(field.name) == field.value {
         continue
       }
       request.fields.append(name: field.name, value: field.value)
     }
     for field in sessionFields where !chosen.fields.contains(field.name) && next.fields.contains(field.name) {
-      if isElsewhere, RedirectRule.isBoundToOrigin(field.name) { continue }
+      if isElsewhere, redirectRule.isBoundToOrigin(field.name) { continue }
       request.fields.append(name: field.name, value: field.value)
     }
     // The proposed request doesn't show an Authorization field that a challenge or the URL's user information has

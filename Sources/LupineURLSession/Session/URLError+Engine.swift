@@ -40,6 +40,8 @@ extension URLError {
     switch error.code {
     case .invalidRequest: .badURL
     case .hostNotFound: .cannotFindHost
+    // Not .cannotConnectToHost, which a RetryPolicy would retry.
+    case .addressRefused: .resourceUnavailable
     case .resolveFailed: .dnsLookupFailed
     case .connectionRefused, .connectFailed, .proxyFailed: .cannotConnectToHost
     case .tlsFailed: tlsCode(error.cause)

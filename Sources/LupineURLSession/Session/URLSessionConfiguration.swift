@@ -41,6 +41,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var credentialStorage: URLCredentialStorage? = .shared
     /// The dictionary from which the engine's proxy settings were made; nil if they weren't made from one.
     var proxyDictionary: ProxyDictionary?
+    /// The rule that decides which redirects are followed, and with which fields.
+    var redirectRule = RedirectRule()
     /// The classes that are asked before the network.
     var protocolClasses: [URLProtocol.Type] = []
     /// The object that the session's protocols share; nil for none.
@@ -219,6 +221,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   open var engine: EngineConfiguration {
     get { snapshot.engine }
     set { state.withLock { $0.engine = newValue } }
+  }
+
+  /// Lupine's addition: the rule by which redirects are followed.
+  ///
+  /// It limits their number, refuses those from https to http, and names the fields that no other origin receives. For
+  /// example, `configuration.redirectRule.secretFields = ["X-Api-Key"]` sends that field to the first origin only,
+  /// whether a request or ``httpAdditionalHeaders`` sets it.
+  open var redirectRule: RedirectRule {
+    get { snapshot.redirectRule }
+    set { state.withLock { $0.redirectRule = newValue } }
   }
 
   /// The fields that each request gets unless it sets them; nil by default.

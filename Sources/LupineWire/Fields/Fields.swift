@@ -130,6 +130,11 @@ public struct Fields: Sendable {
     lines.first { matches($0.name, name) }.map { Array(content($0.value)) }
   }
 
+  /// Returns the positions of all field lines with this name, in order.
+  package func positions(of name: String) -> [Int] {
+    lines.indices.filter { matches(lines[$0].name, name) }
+  }
+
   /// Returns whether there is a field line with this name.
   public func contains(_ name: String) -> Bool {
     lines.contains { matches($0.name, name) }

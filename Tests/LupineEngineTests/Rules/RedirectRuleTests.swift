@@ -157,7 +157,9 @@ struct RedirectRuleTests {
 
   // MARK: Origins
 
-  private let secrets = ["Authorization", "cookie", "Proxy-Authorization", "HOST"]
+  private let secrets = [
+    "Authorization", "cookie", "Cookie2", "HOST", "proxy-authenticate", "Proxy-Authorization", "Www-Authenticate",
+  ]
 
   @Test(
     "fields meant for one origin aren't sent to another",
@@ -176,12 +178,28 @@ struct RedirectRuleTests {
 
   @Test("a field is bound to its origin in whatever case its name is written")
   func boundToOrigin() {
-    for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+    var rule = RedirectRule()
+    for name in secrets {
       for spelling in [name, name.lowercased(), name.uppercased()] {
-        #expect(RedirectRule.isBoundToOrigin(spelling), "\(spelling)")
+        #expect(rule.isBoundToOrigin(spelling), "\(spelling)")
       }
     }
-    for name in ["Accept", "Cookie2", "X-Authorization", ""] { #expect(!RedirectRule.isBoundToOrigin(name), "\(name)") }
+    for name in ["Accept", "X-Authorization", "X-Api-Key", ""] { #expect(!rule.isBoundToOrigin(name), "\(name)") }
+    rule.secretFields = ["X-Api-Key"]
+    for name in ["x-api-key", "X-API-KEY", "Cookie"] { #expect(rule.isBoundToOrigin(name), "\(name)") }
+    #expect(!rule.isBoundToOrigin("Accept"))
+  }
+
+  @Test("fields that the caller declares secret aren't sent to another origin, nor again after returning to the first")
+  func secretFields() throws {
+    var rule = RedirectRule()
+    rule.secretFields = ["x-api-KEY", "X-Absent"]
+    var next = try request("http://a/", fields: [("X-Api-Key", "1"), ("Accept", "x"), ("X-API-Key", "2")])
+    let expected = [["X-Api-Key", "Accept", "X-API-Key"], ["Accept"], ["Accept"]]
+    for (count, location) in ["/1", "http://b/2", "http://a/3"].enumerated() {
+      next = try #require(try rule.next(after: try head(307, location: location), to: next, count: count))
+      #expect(next.fields.map(\.name) == expected[count], "\(location)")
+    }
   }
 
   @Test("credentials from a URI are never sent to another origin, nor again after returning to the first")

@@ -65,6 +65,8 @@ final class ScriptedSocket: StreamSocket {
 final class ScriptedNetwork: Network {
   var now = Instant(nanoseconds: 0)
   private(set) var sockets: [ScriptedSocket] = []
+  /// The address of each socket.
+  private(set) var addresses: [SocketAddress] = []
   private(set) var isStopped = false
   /// The error that connecting throws, or nil.
   var connectFailure: SystemError?
@@ -76,6 +78,7 @@ final class ScriptedNetwork: Network {
     if let connectFailure { throw connectFailure }
     let socket = ScriptedSocket(number: CInt(100 + sockets.count))
     sockets.append(socket)
+    addresses.append(address)
     return socket
   }
 
@@ -104,12 +107,17 @@ final class ShardStage {
   let inbox = Inbox {}
   let shard: Shard
 
-  init(proxy: ProxySettings = .none, _ change: (inout EngineConfiguration) -> Void = { _ in }) {
+  /// Creates a shard that looks up hosts by `resolver`, or by the configuration's if it is nil.
+  init(
+    proxy: ProxySettings = .none, resolver: NameService? = nil,
+    _ change: (inout EngineConfiguration) -> Void = { _ in }
+  ) {
     var configuration = EngineConfiguration()
     change(&configuration)
     shard = Shard(
       configuration, proxyRules: proxy.rules(environment: [:]), network: network,
-      resolver: NameService(configuration.resolver), tlsContexts: TLSContexts(), inbox: inbox)
+      resolver: resolver ?? NameService(configuration.resolver),
+      tlsContexts: TLSContexts(), inbox: inbox)
   }
 
   /// Ends exchanges in flight; otherwise they would retain the shard and each other.

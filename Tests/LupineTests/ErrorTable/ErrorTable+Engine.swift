@@ -31,6 +31,12 @@ extension ErrorTable {
     case .invalidRequest: one(.setup, .wire(.invalidMethod("G T")))
     case .hostNotFound: one(.resolve)
     case .resolveFailed: one(.resolve, .resolve(ResolveError(.temporary, "Temporary failure in name resolution")))
+    case .addressRefused:
+      [
+        ("host", SocketAddress(numeric: "169.254.169.254", port: 443)),
+        ("socket", SocketAddress(socketPath: "/run/docker.sock")),
+      ].map { ($0, EngineError(code, .resolve, origin, cause: .refusal(.addresses([$1].compactMap(\.self))))) }
+        + [("proxy", EngineError(code, .resolve, origin, cause: .refusal(.proxy)))]
     case .connectionRefused: one(.connect)
     case .connectFailed: one(.connect, system("connect", ENETUNREACH))
     case .proxyFailed: one(.proxy, .proxy(ProxyError(.refused(status: 403), "http://proxy.example:1080")))

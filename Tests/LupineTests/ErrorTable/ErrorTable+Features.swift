@@ -58,7 +58,11 @@ extension ErrorTable {
     }
     let duplicate = DeflateRequestCompressor.DuplicateHeaderError()
     let length = AFError.UnexpectedInputStreamLength(bytesExpected: 100, bytesRead: 90)
-    return [ErrorRow(name: "AFError.UnexpectedInputStreamLength", message: length.localizedDescription)]
+    let header = AFError.ForbiddenPartHeader(name: "Content-Type", value: "text/plain\r\nX: y")
+    return [
+      ErrorRow(name: "AFError.UnexpectedInputStreamLength", message: length.localizedDescription),
+      ErrorRow(name: "AFError.ForbiddenPartHeader", message: header.localizedDescription),
+    ]
       + lists.map { ErrorRow(name: "PropertyListError.\($0.name)", message: $0.example.localizedDescription) }
       + authentication.map {
         ErrorRow(name: "AuthenticationError.\($0.name)", message: $0.example.localizedDescription)

@@ -61,6 +61,7 @@ struct ErrorRow {
     .noPermissionsToReadFile: "noPermissionsToReadFile",
     .redirectToNonExistentLocation: "redirectToNonExistentLocation",
     .requestBodyStreamExhausted: "requestBodyStreamExhausted",
+    .resourceUnavailable: "resourceUnavailable",
     .secureConnectionFailed: "secureConnectionFailed",
     .serverCertificateHasBadDate: "serverCertificateHasBadDate",
     .serverCertificateHasUnknownRoot: "serverCertificateHasUnknownRoot",

@@ -57,6 +57,7 @@ import Testing
       AFError.explicitlyCancelled, AuthenticationError.missingCredential, PropertyListError.unknownFormat,
       JSONEncoding.Error.invalidJSONObject, DeflateRequestCompressor.DuplicateHeaderError(),
       AFError.UnexpectedInputStreamLength(bytesExpected: 1, bytesRead: 2),
+      AFError.ForbiddenPartHeader(name: "Content-Type", value: "a\nb"),
       URLEncodedFormEncoder.Error.invalidRootObject("Encode an object."),
     ]
     for wrap in Self.wrappers {

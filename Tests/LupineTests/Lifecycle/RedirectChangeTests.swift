@@ -64,6 +64,55 @@ import Testing
     }
   }
 
+  @Test(
+    "a field that the session declares secret isn't sent to another origin, whether a handler changes the request or not",
+    arguments: [true, false], [true, false])
+  func declaredSecret(isSessions: Bool, isMarked: Bool) async throws {
+    let secret: HTTPHeaders = ["X-Api-Key": "secret", "X-Own": "kept"]
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.path == "/" ? redirect(to: "/same") : redirect(to: other.url)
+      } _: { first in
+        try await withSession {
+          $0.redirectRule.secretFields = ["x-api-key"]
+          if isSessions { $0.headers = secret }
+        } _: { session in
+          let request = session.request(first.url, headers: isSessions ? nil : secret)
+          if isMarked { request.redirect(using: Self.marking) }
+          let head = try await request.serializingString().value
+          #expect(head.contains("X-Own: kept") && head.contains("X-Handler: set") == isMarked)
+          #expect(!head.contains("X-Api-Key") && !head.contains("secret"))
+        }
+      }
+    }
+  }
+
+  @Test("a field that the session declares secret isn't sent to another origin that a handler chooses")
+  func chosenElsewhere() async throws {
+    try await withServer {
+      .text(String(decoding: $0.rawHead, as: UTF8.self))
+    } _: { other in
+      try await withServer { request in
+        request.fields.first("X-Api-Key") == "secret" ? redirect(to: "/there") : Reply(status: 400)
+      } _: { first in
+        try await withSession {
+          $0.redirectRule.secretFields = ["X-Api-Key"]
+        } _: { session in
+          let request = session.request(first.url, headers: ["X-Api-Key": "secret", "X-Own": "kept"]).redirect(
+            using: .modify { _, request, _ in
+              var request = request
+              request.url = URL(string: other.url)
+              return request
+            })
+          let head = try await request.serializingString().value
+          #expect(head.contains("X-Own: kept") && !head.contains("X-Api-Key"))
+        }
+      }
+    }
+  }
+
   @Test("a handler that changes a field brings no content field back after the body was dropped")
   func contentFields() async throws {
     try await withServer { request in

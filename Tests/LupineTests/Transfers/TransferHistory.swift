@@ -87,7 +87,7 @@ private struct TransferRun {
     case "answer": return text(state.answered(try number(), try answer(Array(words.dropFirst(2)))))
     case "request": return "\(state.urlRequest.url?.absoluteString ?? "-") \(state.request.uri.description)"
     case "counts":
-      return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirectCount) "
+      return "exchanges \(state.exchangeCount) performed \(state.performed.count) redirects \(state.redirects.count) "
         + "challenges \(state.challengeCount) received \(state.receivedByteCount) sent \(state.sentByteCount)"
     case "time": return "\(state.request.timeouts.total?.components.seconds ?? -1)"
     default: throw UnknownEvent(event: event)

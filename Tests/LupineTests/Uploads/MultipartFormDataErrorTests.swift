@@ -39,6 +39,33 @@ import Testing
 
   // MARK: Appending
 
+  @Test("a media type or a part's own field with CR or LF is refused, and the form isn't written")
+  func lineBreaks() throws {
+    let text = Data("1".utf8)
+    for lineBreak in ["\r", "\n", "\r\n"] {
+      let broken = "text/plain\(lineBreak)X-Injected: 1"
+      let builds: [(field: String, build: (MultipartFormData) throws -> Void)] = [
+        ("Content-Type", { $0.append(text, withName: "n", mimeType: broken) }),
+        ("Content-Type", { $0.append(URL(filePath: "/etc/passwd"), withName: "n", fileName: "f", mimeType: broken) }),
+        (
+          "Content-Type",
+          { $0.append(InputStream(data: text), withLength: 1, name: "n", fileName: "f", mimeType: broken) }
+        ),
+        ("X-A", { $0.append(InputStream(data: text), withLength: 1, headers: ["X-A": broken]) }),
+        (broken, { $0.append(InputStream(data: text), withLength: 1, headers: [broken: "1"]) }),
+      ]
+      for (field, build) in builds {
+        guard case .outputStreamWriteFailed(let error as AFError.ForbiddenPartHeader) = try appendReason(build) else {
+          Issue.record("\(field) was accepted")
+          continue
+        }
+        #expect(error.name == field)
+        #expect([error.name, error.value].contains(broken))
+        #expect(!error.localizedDescription.contains { $0.isNewline })
+      }
+    }
+  }
+
   @Test("a URL that isn't a file URL is refused")
   func remoteURL() throws {
     let url = try #require(URL(string: "https://example.org/image.jpeg"))

@@ -45,6 +45,23 @@ import Testing
         + "\r\n--B--\r\n")
   }
 
+  @Test(
+    "in names and file names, quotation marks and line breaks are escaped as the HTML standard specifies, and nothing else",
+    arguments: [
+      ("\"", "%22"), ("\r", "%0D"), ("\n", "%0A"), ("\r\n", "%0D%0A"), ("a\"; filename=\"x", "a%22; filename=%22x"),
+      ("a\r\n\r\nb", "a%0D%0A%0D%0Ab"), ("\n\r\"", "%0A%0D%22"), ("e\u{301}\"\u{301}", "e\u{301}%22\u{301}"),
+      ("%22 \\ ü", "%22 \\ ü"),
+    ])
+  func escaping(name: String, expected: String) throws {
+    let disposition = "Content-Disposition: form-data; name=\"\(expected)\"; filename=\"\(expected)\"\r\n"
+    let text = try Self.encoded { $0.append(Data("1".utf8), withName: name, fileName: name, mimeType: "a/b") }
+    #expect(text == "--B\r\n\(disposition)Content-Type: a/b\r\n\r\n1\r\n--B--\r\n")
+    let streamed = try Self.encoded {
+      $0.append(InputStream(data: Data("1".utf8)), withLength: 1, name: name, fileName: name, mimeType: "a/b")
+    }
+    #expect(streamed == text)
+  }
+
   @Test("a file part has the file's name and its extension's type, or the given ones")
   func files() throws {
     try withFolder { folder in

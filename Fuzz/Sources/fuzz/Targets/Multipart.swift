@@ -31,24 +31,30 @@ extension FuzzTarget {
 
   private static func append(_ input: inout Input, to form: MultipartFormData, _ expected: inout [Part]) {
     let choices = input.byte()
-    // Callers must not pass quotation marks or line breaks, as the documentation of the type says.
-    let name = plain(input.text())
-    let fileName = choices & 1 != 0 ? plain(input.text()) : nil
+    let name = input.text()
+    let fileName = choices & 1 != 0 ? input.text() : nil
+    // A line break in a media type is an error.
     let type = choices & 2 != 0 ? plain(input.text()) : nil
     let body = input.bytes()
-    var fields = ["Content-Disposition: form-data; name=\"\(name)\""]
+    var fields = ["Content-Disposition: form-data; name=\"\(escaped(name))\""]
     if choices & 4 != 0 {
       let stream = InputStream(data: Data(body))
       form.append(
         stream, withLength: UInt64(body.count), name: name, fileName: fileName ?? "f", mimeType: type ?? "t/u")
-      fields[0] += "; filename=\"\(fileName ?? "f")\""
+      fields[0] += "; filename=\"\(escaped(fileName ?? "f"))\""
       fields.append("Content-Type: \(type ?? "t/u")")
     } else {
       form.append(Data(body), withName: name, fileName: fileName, mimeType: type)
-      if let fileName { fields[0] += "; filename=\"\(fileName)\"" }
+      if let fileName { fields[0] += "; filename=\"\(escaped(fileName))\"" }
       if let type { fields.append("Content-Type: \(type)") }
     }
     expected.append(Part(fields: fields, body: body))
+  }
+
+  private static func escaped(_ text: String) -> String {
+    let escapes: [UInt8: String] = [10: "%0A", 13: "%0D", 34: "%22"]
+    let bytes = text.utf8.flatMap { escapes[$0].map { Array($0.utf8) } ?? [$0] }
+    return String(decoding: bytes, as: UTF8.self)
   }
 
   private static func plain(_ text: String) -> String {

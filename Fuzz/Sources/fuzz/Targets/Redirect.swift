@@ -20,13 +20,14 @@ extension FuzzTarget {
     guard case .head(let head, _, _)? = try? connection.receive(wire.span, at: &cursor) else { return }
     let method = ["GET", "POST", "PUT", "HEAD"][Int(choices >> 3 & 3)]
     let fields: Fields = [
-      "Authorization": "Bearer s", "Cookie": "a=b", "Proxy-Authorization": "Basic s", "Host": "h", "X-Own": "kept",
-      "Content-Type": "text/plain",
+      "Authorization": "Bearer s", "Cookie": "a=b", "Cookie2": "a=b", "Proxy-Authorization": "Basic s", "Host": "h",
+      "X-Api-Key": "s", "X-Own": "kept", "Content-Type": "text/plain",
     ]
     let request = EngineRequest(
       method: method, uri: uri, fields: fields, body: method == "POST" ? RequestBody([1, 2]) : RequestBody())
     var rule = RedirectRule()
     rule.allowsDowngrade = choices & 0x20 != 0
+    rule.secretFields = ["x-api-key"]
     guard let next = try? rule.next(after: head, to: request, count: 0) else { return }
     check(next, request, status, rule)
     hold((try? rule.next(after: head, to: request, count: rule.countMax)) == nil, "followed beyond the limit")
@@ -37,7 +38,7 @@ extension FuzzTarget {
     let isSame = next.uri.origin == request.uri.origin
     let isDowngrade = request.uri.origin.scheme == .https && next.uri.origin.scheme == .http
     hold(rule.allowsDowngrade || !isDowngrade, "\(request.uri) was downgraded to \(next.uri)")
-    for name in ["Authorization", "Cookie", "Proxy-Authorization", "Host"] {
+    for name in ["Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Host", "X-Api-Key"] {
       hold(next.fields.contains(name) == isSame, "\(name) from \(request.uri) to \(next.uri)")
     }
     hold(next.fields.first("X-Own") == "kept", "a field was lost")

@@ -1,8 +1,17 @@
-// `Left`: the process's open descriptors, remaining files and peak memory. For tests that run in a dedicated process.
+// Programs that are built together with the tests, and `Left`: the descriptors, files and memory of a dedicated process.
 
 import Foundation
 import Glibc
+import LupineTestSupport
 import Testing
+
+/// Runs a program from the folder of the test bundle. Returns its exit status and its output.
+func runProgram(_ command: [String]) async throws -> (status: Int32, output: String) {
+  let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+  let program = URL(filePath: bundle).deletingLastPathComponent().appending(path: command[0])
+  let (status, output) = try await ChildProcess.run([program.path] + command.dropFirst())
+  return (status, String(decoding: output, as: UTF8.self))
+}
 
 /// The resources that this process has left.
 enum Left {

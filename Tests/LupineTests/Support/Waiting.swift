@@ -1,5 +1,6 @@
-// Waits for response handlers, and checks that each is called only once.
+// Waits for response handlers, which may be called only once, and for conditions that no event announces.
 
+import Dispatch
 import Foundation
 import Lupine
 import Synchronization
@@ -36,4 +37,17 @@ extension DownloadRequest {
   func outcome(sourceLocation: SourceLocation = #_sourceLocation) async -> AFDownloadResponse<URL?> {
     await onlyCall(sourceLocation: sourceLocation) { response(queue: underlyingQueue, completionHandler: $0) }
   }
+}
+
+/// Returns whether the condition becomes true within 60 s, for example after a session's end. Checks it every 3 ms, and
+/// leaves the thread free in between.
+func settles(_ condition: () -> Bool) async -> Bool {
+  let deadline = ContinuousClock.now + .seconds(60)
+  while ContinuousClock.now < deadline {
+    if condition() { return true }
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(3)) { continuation.resume() }
+    }
+  }
+  return condition()
 }

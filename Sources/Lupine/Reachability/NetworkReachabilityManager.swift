@@ -1,0 +1,147 @@
+// NetworkReachabilityManager: whether a host is reachable, and notifications of changes.
+
+public import Dispatch
+import LupineURLSession
+import Synchronization
+
+// Unchecked because the class is open. All state is in the Mutex.
+/// Reports whether a host, or the internet, is reachable, and notifies a listener of changes.
+///
+/// A host is reachable if the kernel has a usable route to one of its addresses. That doesn't mean that the host responds: use
+/// reachability to explain failures or to choose a time for a retry, but not to prevent a request.
+///
+/// ```swift
+/// let manager = NetworkReachabilityManager(host: "example.org")
+/// manager?.startListening { status in print("The network is \(status)") }
+/// ```
+///
+/// The state comes from the kernel's netlink interface, which reports changes of links, addresses and routes without polling.
+/// In a sandbox that doesn't permit netlink, ``status`` is ``NetworkReachabilityStatus/unknown``, and
+/// ``startListening(onQueue:onUpdatePerforming:)`` returns false.
+open class NetworkReachabilityManager: @unchecked Sendable {
+  /// The reachability of a host.
+  public enum NetworkReachabilityStatus: Equatable, Sendable {
+    /// The network's state can't be read.
+    case unknown
+    /// There is no route to the host, or its name can't be resolved.
+    case notReachable
+    /// There is a route to the host.
+    case reachable(ConnectionType)
+
+    /// The kind of network that leads to the host.
+    public enum ConnectionType: Equatable, Hashable, Sendable {
+      /// Any network that isn't known to be a mobile network.
+      case ethernetOrWiFi
+      /// A mobile network (WWAN).
+      case cellular
+    }
+
+    init(_ flags: SCNetworkReachabilityFlags?) {
+      guard let flags else {
+        self = .unknown
+        return
+      }
+      self =
+        !flags.contains(.reachable) ? .notReachable : .reachable(flags.contains(.isWWAN) ? .cellular : .ethernetOrWiFi)
+    }
+  }
+
+  /// Called with the new status.
+  public typealias Listener = @Sendable (NetworkReachabilityStatus) -> Void
+
+  /// A manager for the internet: the default route of IPv4 or IPv6.
+  public static let `default` = NetworkReachabilityManager()
+
+  /// Whether the host is reachable. Like ``flags``, it reads the present state.
+  open var isReachable: Bool { if case .reachable = status { true } else { false } }
+
+  /// Whether the host is reachable through a mobile network.
+  open var isReachableOnCellular: Bool { status == .reachable(.cellular) }
+
+  /// Whether the host is reachable through a network that isn't known to be a mobile network.
+  open var isReachableOnEthernetOrWiFi: Bool { status == .reachable(.ethernetOrWiFi) }
+
+  /// The queue on which changes are processed before the listener is called on its own queue.
+  public let reachabilityQueue = DispatchQueue(label: "org.alamofire.reachabilityQueue")
+
+  /// The present state as flags, or nil if it can't be read.
+  ///
+  /// Blocks for the lookup of a host's name unless the manager is listening, so don't use it on a queue that must not block.
+  open var flags: SCNetworkReachabilityFlags? { SCNetworkReachabilityFlags(reachability.current()) }
+
+  /// The present status.
+  ///
+  /// Blocks for the lookup of a host's name unless the manager is listening, so don't use it on a queue that must not block.
+  open var status: NetworkReachabilityStatus { NetworkReachabilityStatus(flags) }
+
+  private struct State {
+    var listener: Listener?
+    var queue: DispatchQueue?
+    var previousStatus: NetworkReachabilityStatus?
+    /// The number of calls of `startListening`, to recognize late reports for an earlier listener.
+    var generation = 0
+  }
+
+  private let reachability: HostReachability
+  private let state = Mutex(State())
+
+  /// Creates a manager for a host's name or numeric address. Returns nil if it is empty.
+  public convenience init?(host: String) {
+    guard let reachability = HostReachability(host: host) else { return nil }
+    self.init(reachability)
+  }
+
+  /// Creates a manager for the internet: the default route of IPv4 or IPv6. Never returns nil.
+  public convenience init?() {
+    guard let reachability = HostReachability(host: nil) else { return nil }
+    self.init(reachability)
+  }
+
+  private init(_ reachability: HostReachability) {
+    self.reachability = reachability
+  }
+
+  deinit {
+    stopListening()
+  }
+
+  /// Calls the listener with the present status and after each change, and replaces an earlier listener.
+  ///
+  /// - Parameters:
+  ///   - queue: The queue on which the listener is called; the main queue by default.
+  ///   - listener: Called when the status differs from the one that it was called with before.
+  /// - Returns: False if changes can't be observed, because the system permits no netlink or has no descriptors or threads
+  ///   left. The listener isn't called then.
+  @discardableResult
+  open func startListening(onQueue queue: DispatchQueue = .main, onUpdatePerforming listener: @escaping Listener)
+    -> Bool
+  {
+    stopListening()
+    let generation = state.withLock { state in
+      (state.listener, state.queue) = (listener, queue)
+      return state.generation
+    }
+    let isWatched = reachability.watch { [weak self, reachabilityQueue] path in
+      let status = NetworkReachabilityStatus(SCNetworkReachabilityFlags(path))
+      reachabilityQueue.async { [weak self] in self?.notify(status, generation) }
+    }
+    if !isWatched { stopListening() }
+    return isWatched
+  }
+
+  /// Stops calling the listener.
+  open func stopListening() {
+    reachability.stop()
+    state.withLock { $0 = State(generation: $0.generation + 1) }
+  }
+
+  private func notify(_ status: NetworkReachabilityStatus, _ generation: Int) {
+    let call: (listener: Listener, queue: DispatchQueue)? = state.withLock { state in
+      guard state.generation == generation, state.previousStatus != status else { return nil }
+      state.previousStatus = status
+      guard let listener = state.listener, let queue = state.queue else { return nil }
+      return (listener, queue)
+    }
+    if let call { call.queue.async { call.listener(status) } }
+  }
+}

@@ -1,0 +1,35 @@
+// SCNetworkReachabilityFlags: the flags of `NetworkReachabilityManager`, named as in Apple's SystemConfiguration.
+
+import LupineURLSession
+
+/// The properties of the path to a host.
+///
+/// Flags of SystemConfiguration about connections that are made on demand don't exist, because Linux makes none.
+public struct SCNetworkReachabilityFlags: OptionSet, Sendable {
+  /// The flags' bits, those of SystemConfiguration.
+  public let rawValue: UInt32
+
+  /// Creates flags from their bits.
+  public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+  /// There is a route to the host.
+  public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
+  /// The host's address belongs to this machine.
+  public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)
+  /// The route needs no gateway.
+  public static let isDirect = SCNetworkReachabilityFlags(rawValue: 1 << 17)
+  /// The route leads through a mobile network.
+  public static let isWWAN = SCNetworkReachabilityFlags(rawValue: 1 << 18)
+
+  init?(_ path: HostPath) {
+    switch path {
+    case .unknown: return nil
+    case .missing: self = []
+    case .route(let isCellular, let isLocal, let isDirect):
+      self = .reachable
+      if isLocal { insert(.isLocalAddress) }
+      if isDirect { insert(.isDirect) }
+      if isCellular { insert(.isWWAN) }
+    }
+  }
+}

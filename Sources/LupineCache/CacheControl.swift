@@ -1,0 +1,166 @@
+// CacheControl: the directives of Cache-Control in requests and responses (RFC 9111 §5.2, RFC 5861, RFC 8246).
+
+package import LupineWire
+
+/// The directives of all Cache-Control field lines of a message. Unknown directives are ignored (RFC 9111 §5.2.3).
+///
+/// A directive that restricts the cache takes effect even if its argument is invalid. One that permits something needs a
+/// valid argument. Of repeated directives with numbers, the first one counts (RFC 9111 §4.2.1).
+package struct CacheControl: Sendable, Hashable {
+  /// The argument of a directive that requires delta-seconds.
+  package enum Seconds: Sendable, Hashable {
+    case absent
+    /// 0...`CacheLimits.deltaSecondsMax`
+    case valid(Int64)
+    /// The argument is missing or isn't a number.
+    case invalid
+  }
+
+  /// The request directive max-stale.
+  package enum MaxStale: Sendable, Hashable {
+    case absent, invalid
+    /// Without an argument: any staleness is accepted.
+    case unlimited
+    case seconds(Int64)
+  }
+
+  /// The directive no-cache.
+  package enum NoCache: Sendable, Hashable {
+    case absent
+    /// The qualified form: only these fields, in lowercase, can't be used without validation (RFC 9111 §5.2.2.4).
+    case fields([String])
+    case everything
+  }
+
+  /// The directives without arguments.
+  package struct Flags: OptionSet, Sendable, Hashable {
+    package let rawValue: UInt16
+    package init(rawValue: UInt16) { self.rawValue = rawValue }
+
+    package static let noStore = Flags(rawValue: 1 << 0)
+    package static let mustRevalidate = Flags(rawValue: 1 << 1)
+    package static let mustUnderstand = Flags(rawValue: 1 << 2)
+    package static let isPublic = Flags(rawValue: 1 << 3)
+    package static let isPrivate = Flags(rawValue: 1 << 4)
+    package static let immutable = Flags(rawValue: 1 << 5)
+    package static let onlyIfCached = Flags(rawValue: 1 << 6)
+  }
+
+  package private(set) var flags: Flags = []
+  package private(set) var noCache = NoCache.absent
+  package private(set) var maxAge = Seconds.absent
+  package private(set) var minFresh = Seconds.absent
+  package private(set) var maxStale = MaxStale.absent
+  package private(set) var staleWhileRevalidate = Seconds.absent
+  package private(set) var staleIfError = Seconds.absent
+
+  /// Parses the directives of a message.
+  package init(_ fields: Fields) {
+    // Each line is parsed separately, so that a malformed line doesn't hide the directives of another.
+    for position in fields.indices where fields.isNamed("cache-control", at: position) {
+      for member in FieldList.members(of: fields.valueBytes(at: position)[...]) { add(member) }
+    }
+  }
+
+  /// Parses the directives of a request. If it has no Cache-Control, `Pragma: no-cache` means `no-cache` (RFC 7234 §5.4;
+  /// RFC 9111 §5.4 deprecates Pragma without forbidding this).
+  package init(request fields: Fields) {
+    self.init(fields)
+    guard !fields.contains("Cache-Control") else { return }
+    for position in fields.indices where fields.isNamed("pragma", at: position) {
+      for member in FieldList.members(of: fields.valueBytes(at: position)[...])
+      where FieldList.lowercased(member) == "no-cache" {
+        noCache = .everything
+      }
+    }
+  }
+
+  // cache-directive = token [ "=" ( token / quoted-string ) ]
+  private mutating func add(_ member: ArraySlice<UInt8>) {
+    let name = member.prefix { FieldList.isToken([$0]) }
+    let argument = Argument(member[name.endIndex...])
+    switch FieldList.lowercased(name) {
+    case "max-age": Self.set(&maxAge, argument)
+    case "min-fresh": Self.set(&minFresh, argument)
+    case "stale-while-revalidate": Self.set(&staleWhileRevalidate, argument)
+    case "stale-if-error": Self.set(&staleIfError, argument)
+    case "max-stale": if maxStale == .absent { maxStale = argument.maxStale }
+    case "no-cache": addNoCache(argument)
+    case "no-store": flags.insert(.noStore)
+    case "must-revalidate": flags.insert(.mustRevalidate)
+    case "must-understand" where argument == .none: flags.insert(.mustUnderstand)
+    case "only-if-cached": flags.insert(.onlyIfCached)
+    case "public" where argument == .none: flags.insert(.isPublic)
+    // The qualified form only limits shared caches (RFC 9111 §5.2.2.7).
+    case "private": flags.insert(.isPrivate)
+    case "immutable" where argument == .none: flags.insert(.immutable)
+    default: break
+    }
+  }
+
+  private static func set(_ directive: inout Seconds, _ argument: Argument) {
+    if directive == .absent { directive = argument.seconds.map(Seconds.valid) ?? .invalid }
+  }
+
+  private mutating func addNoCache(_ argument: Argument) {
+    guard case .text(let text) = argument, let names = FieldNames(text), noCache != .everything else {
+      return noCache = .everything
+    }
+    if case .fields(let more) = noCache {
+      noCache = .fields(more + names.names)
+    } else {
+      noCache = .fields(names.names)
+    }
+  }
+}
+
+/// What follows a directive's name.
+private enum Argument: Equatable {
+  case none, malformed
+  /// The token, or the quoted string without its quotes.
+  case text([UInt8])
+
+  init(_ rest: ArraySlice<UInt8>) {
+    if rest.isEmpty {
+      self = .none
+    } else if rest.first != UInt8(ascii: "=") {
+      // White space around "=" isn't allowed.
+      self = .malformed
+    } else if FieldList.isToken(rest.dropFirst()) {
+      self = .text(Array(rest.dropFirst()))
+    } else {
+      self = FieldList.unquoted(rest.dropFirst()).map(Argument.text) ?? .malformed
+    }
+  }
+
+  var seconds: Int64? {
+    if case .text(let text) = self { DeltaSeconds.value(of: text[...]) } else { nil }
+  }
+
+  var maxStale: CacheControl.MaxStale {
+    if self == .none { return .unlimited }
+    return seconds.map(CacheControl.MaxStale.seconds) ?? .invalid
+  }
+}
+
+/// A list of field names: the argument of no-cache.
+private struct FieldNames {
+  var names: [String]
+
+  /// Returns nil if there is no name or a member isn't a token.
+  init?(_ text: [UInt8]) {
+    let members = FieldList.members(of: text[...])
+    guard !members.isEmpty, members.allSatisfy(FieldList.isToken) else { return nil }
+    names = members.map(FieldList.lowercased)
+  }
+}
+
+/// Parses a number of seconds.
+enum DeltaSeconds {
+  /// Returns the number, at most `CacheLimits.deltaSecondsMax`, or nil if the text isn't one (RFC 9111 §1.2.2).
+  static func value(of text: ArraySlice<UInt8>) -> Int64? {
+    // delta-seconds = 1*DIGIT
+    guard !text.isEmpty, text.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+    return text.reduce(0) { min($0 * 10 + Int64($1 &- 0x30), CacheLimits.deltaSecondsMax) }
+  }
+}

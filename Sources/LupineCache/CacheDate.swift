@@ -1,0 +1,64 @@
+// CacheDate: dates of stored responses, which are parsed without regard to case (RFC 9111 §4.2), and times in seconds.
+
+internal import LupineWire
+
+/// Parses dates for the calculation of ages and lifetimes.
+enum CacheDate {
+  /// Parses the first field line with this name. Returns nil if it is missing or isn't a date of one of the three forms
+  /// in GMT; no other zone is accepted.
+  static func value(of name: String, in fields: Fields, now: Int64) -> Int64? {
+    fields.first(name).flatMap { value(of: $0, now: now) }
+  }
+
+  /// Parses a date without regard to case, as a cache should (RFC 9111 §4.2).
+  static func value(of text: String, now: Int64) -> Int64? {
+    HTTPDate(text, now: now)?.secondsSince1970 ?? HTTPDate(usualCase(text), now: now)?.secondsSince1970
+  }
+
+  /// Returns the text with the case of an HTTP-date: names capitalized, and GMT in uppercase.
+  private static func usualCase(_ text: String) -> String {
+    var isFirst = true
+    let words = text.unicodeScalars.map { scalar -> Character in
+      let isLetter = scalar.isASCII && scalar.properties.isAlphabetic
+      defer { isFirst = !isLetter }
+      return Character(isFirst ? scalar.uppercased : scalar.lowercased)
+    }
+    return String(words).replacingSuffix("Gmt", with: "GMT")
+  }
+}
+
+extension Unicode.Scalar {
+  fileprivate var lowercased: Unicode.Scalar {
+    (0x41...0x5A).contains(value) ? Unicode.Scalar(UInt8(value) | 0x20) : self
+  }
+
+  fileprivate var uppercased: Unicode.Scalar {
+    (0x61...0x7A).contains(value) ? Unicode.Scalar(UInt8(value) & ~0x20) : self
+  }
+}
+
+extension String {
+  fileprivate func replacingSuffix(_ suffix: String, with other: String) -> String {
+    hasSuffix(suffix) ? dropLast(suffix.count) + other : self
+  }
+}
+
+/// When a response's exchange began and when its head had arrived, in whole seconds since 1970, in UTC.
+package struct ExchangeTimes: Sendable, Hashable {
+  /// When the request was sent.
+  package let request: Int64
+  /// When the response's head had arrived.
+  package let response: Int64
+
+  /// Creates times from a clock, which may have been set back between them. Times outside the years 1 to 9999 are moved
+  /// to their limits, so that differences can't overflow.
+  package init(request: Int64, response: Int64) {
+    self.response = Self.clamped(response)
+    self.request = min(Self.clamped(request), self.response)
+  }
+
+  /// The seconds since 1970 of the years 1 to 9999, which HTTP-date can represent.
+  private static let range: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
+  static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, range.lowerBound), range.upperBound) }
+}

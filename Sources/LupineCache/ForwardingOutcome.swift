@@ -1,0 +1,178 @@
+// ForwardingOutcome: what the origin's answer to a forwarded request means for the caller and for the stored responses
+// (RFC 9111 §4.3.3 to §4.3.5, §4.2.4, RFC 5861 §4).
+
+package import LupineWire
+
+/// A change of a stored response's metadata.
+package struct StoredUpdate: Sendable, Equatable {
+  package enum Change: Sendable, Equatable {
+    case replace(StoredResponse)
+    /// The response can't be kept, for example because the new metadata has no-store.
+    case remove
+    /// The response must be validated before any further use.
+    case invalidate
+  }
+
+  /// The position among the stored responses.
+  package let index: Int
+  package let change: Change
+}
+
+/// What the origin's answer means.
+package struct ForwardingOutcome: Sendable, Equatable {
+  package enum Answer: Sendable, Equatable {
+    /// The origin's response goes to the caller, and `StoreDecision` decides whether it is stored.
+    case passOn
+    /// The stored response at this position is served: the origin has confirmed it.
+    case serveValidated(index: Int, ServedResponse)
+    /// The stored response at this position is served stale, because the origin failed (RFC 5861 §4).
+    case serveStale(index: Int, ServedResponse)
+    /// The 304 selects none of the stored responses, so the request is sent again without the cache's conditions.
+    case sendWithoutConditions
+  }
+
+  package let answer: Answer
+  package let updates: [StoredUpdate]
+
+  /// Determines the outcome of a final response.
+  package init(
+    of forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], status: Int, fields: Fields,
+    times: ExchangeTimes
+  ) {
+    let now = times.response
+    switch status {
+    case 304:
+      self.init(notModified: fields, forwarding, request, stored, times)
+    case 500, 502, 503, 504:
+      self.init(fallback: forwarding, request, stored, now)
+    case 200 where request.method == "HEAD":
+      let comparison = HeadComparison(fields: fields, request: request, times: times)
+      self.init(answer: .passOn, updates: comparison.updates(of: stored), for: request)
+    default:
+      self.init(answer: .passOn, updates: [])
+    }
+  }
+
+  /// Determines the outcome of a failure: no response arrived.
+  package init(ofFailure forwarding: Forwarding, for request: CacheRequest, stored: [StoredResponse], now: Int64) {
+    self.init(fallback: forwarding, request, stored, now)
+  }
+
+  private init(answer: Answer, updates: [StoredUpdate]) {
+    self.answer = answer
+    self.updates = updates
+  }
+
+  /// `updates`, or nothing if the request has no-store: no part of its response may be stored (RFC 9111 §5.2.1.5).
+  private init(answer: Answer, updates: [StoredUpdate], for request: CacheRequest) {
+    let mayStore = !CacheControl(request: request.fields).flags.contains(.noStore)
+    self.init(answer: answer, updates: mayStore ? updates : [])
+  }
+
+  /// The selected response, if it may be served instead of an error, or else the error.
+  private init(
+    fallback forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse], _ now: Int64
+  ) {
+    guard let index = forwarding.selected, stored[index].allowsUse(afterErrorFor: request, now: now),
+      let response = ServedResponse(stored[index], to: request, now: now)
+    else {
+      self.init(answer: .passOn, updates: [])
+      return
+    }
+    self.init(answer: .serveStale(index: index, response), updates: [])
+  }
+
+  private init(
+    notModified fields: Fields, _ forwarding: Forwarding, _ request: CacheRequest, _ stored: [StoredResponse],
+    _ times: ExchangeTimes
+  ) {
+    // Without the cache's conditions, the caller's are in effect, and the caller gets the 304.
+    let isCallers = forwarding.nominated.isEmpty
+    let candidates =
+      isCallers ? stored.indices.filter { stored[$0].isSelectable(for: request) } : forwarding.nominated
+    let identified = Self.identified(by: fields, to: request, among: candidates, of: stored)
+    let updates = identified.map { index in
+      StoredUpdate(index: index, change: stored[index].freshened(by: fields, to: request, times: times))
+    }
+    guard !isCallers else {
+      self.init(answer: .passOn, updates: updates, for: request)
+      return
+    }
+    // A 304 without a validator can only mean the nominated response if there is just one.
+    let isAnonymous = !fields.contains("ETag") && !fields.contains("Last-Modified")
+    let best = identified.max { stored[$0].isPreceded(by: stored[$1]) }
+    guard let index = best ?? (isAnonymous && candidates.count == 1 ? candidates[0] : nil) else {
+      self.init(answer: .sendWithoutConditions, updates: updates, for: request)
+      return
+    }
+    let confirmed = updates.first { $0.index == index }?.change.response ?? stored[index]
+    let response = ServedResponse(validated: confirmed, to: request, now: times.response)
+    self.init(answer: .serveValidated(index: index, response), updates: updates, for: request)
+  }
+
+  /// Returns the responses that a 304 updates (RFC 9111 §4.3.4).
+  private static func identified(
+    by fields: Fields, to request: CacheRequest, among candidates: [Int], of stored: [StoredResponse]
+  ) -> [Int] {
+    let tag = EntityTag(fields)
+    if let tag, tag.strength == .strong {
+      return candidates.filter { stored[$0].entityTag?.matchesStrongly(tag) ?? false }
+    }
+    // A weak tag or a date may be shared by variants, so only the responses that this request selects count.
+    let selectable = candidates.filter { stored[$0].isSelectable(for: request) }
+    let matching: [Int]
+    if let tag {
+      matching = selectable.filter { stored[$0].entityTag?.matchesWeakly(tag) ?? false }
+    } else if let modified = fields.first("Last-Modified") {
+      matching = selectable.filter { index in
+        stored[index].lastModified.map { $0 == CacheDate.value(of: modified, now: $0) } ?? false
+      }
+    } else {
+      return selectable.count == 1 && !stored[selectable[0]].hasValidator ? selectable : []
+    }
+    return matching.max { stored[$0].isPreceded(by: stored[$1]) }.map { [$0] } ?? []
+  }
+}
+
+extension StoredUpdate.Change {
+  /// The response with the new metadata.
+  fileprivate var response: StoredResponse? { if case .replace(let response) = self { response } else { nil } }
+}
+
+extension StoredResponse {
+  /// Returns whether the response may be served instead of an error (RFC 5861 §4): the request or the response has
+  /// stale-if-error with at least the response's staleness, and nothing prohibits it.
+  fileprivate func allowsUse(afterErrorFor request: CacheRequest, now: Int64) -> Bool {
+    let directives = CacheControl(request: request.fields)
+    guard request.isServable, state == .valid, cacheControl.noCache != .everything, directives.noCache == .absent,
+      request.policy == .automatic
+    else { return false }
+    let staleness = staleness(now: now)
+    guard staleness < 0 || !cacheControl.flags.contains(.mustRevalidate) else { return false }
+    return [directives.staleIfError, cacheControl.staleIfError].contains { limit in
+      if case .valid(let seconds) = limit { staleness <= seconds } else { false }
+    }
+  }
+}
+
+/// Compares the response to a HEAD request with the stored responses to GET (RFC 9111 §4.3.5).
+private struct HeadComparison {
+  let fields: Fields
+  let request: CacheRequest
+  let times: ExchangeTimes
+
+  func updates(of stored: [StoredResponse]) -> [StoredUpdate] {
+    stored.indices.filter { stored[$0].isSelectable(for: request) && stored[$0].status == 200 }.map { index in
+      let change =
+        matches(stored[index]) ? stored[index].freshened(by: fields, to: request, times: times) : .invalidate
+      return StoredUpdate(index: index, change: change)
+    }
+  }
+
+  /// Whether the received validators and the length are those of the stored response.
+  private func matches(_ stored: StoredResponse) -> Bool {
+    ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
+      !fields.contains(name) || fields.valueBytes(name) == stored.fields.valueBytes(name)
+    }
+  }
+}

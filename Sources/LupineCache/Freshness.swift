@@ -1,0 +1,79 @@
+// Freshness: lifetimes and ages of stored responses (RFC 9111 §4.2).
+
+internal import LupineWire
+
+/// How long a response is fresh, in seconds after it was generated, and where that comes from.
+package enum FreshnessLifetime: Sendable, Hashable {
+  case maxAge(Int64)
+  case expires(Int64)
+  /// A tenth of the time since the last modification.
+  case heuristic(Int64)
+  /// max-age or Expires is invalid: the response is stale from the start.
+  case invalid
+  /// Nothing determines a lifetime: the response is stale from the start.
+  case unknown
+
+  package var seconds: Int64 {
+    switch self {
+    case .maxAge(let seconds), .expires(let seconds), .heuristic(let seconds): seconds
+    case .invalid, .unknown: 0
+    }
+  }
+
+  /// Determines the lifetime (RFC 9111 §4.2.1). s-maxage is for shared caches and is ignored.
+  init(
+    status: Int, fields: Fields, cacheControl: CacheControl, date: Int64, lastModified: Int64?, now: Int64
+  ) {
+    switch cacheControl.maxAge {
+    case .valid(let seconds): self = .maxAge(seconds)
+    case .invalid: self = .invalid
+    case .absent:
+      if let expires = fields.first("Expires") {
+        // An invalid date, such as "0", is in the past (RFC 9111 §5.3).
+        self =
+          CacheDate.value(of: expires, now: now).map { .expires(Self.clamped($0 - date)) } ?? .invalid
+      } else if let lastModified, Self.allowsHeuristic(status) || cacheControl.flags.contains(.isPublic) {
+        let estimate = Self.clamped(date - lastModified) / CacheLimits.heuristicDivisor
+        self = .heuristic(min(estimate, CacheLimits.heuristicLifetimeMax))
+      } else {
+        self = .unknown
+      }
+    }
+  }
+
+  private static func clamped(_ seconds: Int64) -> Int64 { min(max(seconds, 0), CacheLimits.deltaSecondsMax) }
+
+  /// Whether responses with the status code are heuristically cacheable (RFC 9110 §15.1).
+  static func allowsHeuristic(_ status: Int) -> Bool {
+    [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+  }
+}
+
+extension StoredResponse {
+  /// Returns the response's current age in seconds (RFC 9111 §4.2.3), 0...`CacheLimits.deltaSecondsMax`.
+  ///
+  /// If the clock has been set back to a time before the response arrived, the age is unknown and counts as the maximum.
+  package func currentAge(now: Int64) -> Int64 {
+    let now = ExchangeTimes.clamped(now)
+    guard now >= times.response else { return CacheLimits.deltaSecondsMax }
+    let apparentAge = max(0, times.response - date)
+    let responseDelay = times.response - times.request
+    let correctedAgeValue = Self.ageValue(fields) + responseDelay
+    let correctedInitialAge = max(apparentAge, correctedAgeValue)
+    let residentTime = now - times.response
+    return min(correctedInitialAge + residentTime, CacheLimits.deltaSecondsMax)
+  }
+
+  /// The age that the response had when it was sent: the first member of Age, or 0 if that is missing or invalid (RFC 9111
+  /// §5.1).
+  private static func ageValue(_ fields: Fields) -> Int64 {
+    fields.valueBytes("Age").flatMap { FieldList.members(of: $0[...]).first }.flatMap(DeltaSeconds.value) ?? 0
+  }
+
+  /// Returns for how many seconds the response has been stale: negative if it is fresh, and 0 in the first second after
+  /// its lifetime.
+  package func staleness(now: Int64) -> Int64 { currentAge(now: now) - lifetime.seconds }
+
+  // response_is_fresh = (freshness_lifetime > current_age)
+  package func isFresh(now: Int64) -> Bool { staleness(now: now) < 0 }
+}

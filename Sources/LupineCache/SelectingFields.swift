@@ -1,0 +1,104 @@
+// SelectingFields: the request's fields that Vary names, normalized, and their comparison (RFC 9111 §4.1).
+
+internal import LupineWire
+
+/// The fields of a request on which a stored response depends, in the form in which they are compared.
+package struct SelectingFields: Sendable, Hashable {
+  package struct Selector: Sendable, Hashable {
+    /// The name in lowercase.
+    package let name: String
+    /// The normalized value, or nil if the request doesn't have the field.
+    package let value: [UInt8]?
+
+    package init(name: String, value: [UInt8]?) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// Why a response can't be selected by its request's fields.
+  package enum Failure: Error, Sendable, Hashable {
+    /// Vary contains "*" or something that isn't a field name.
+    case unselectable
+    /// There are more than `CacheLimits.varyNamesMax` names or `CacheLimits.selectingBytesMax` bytes.
+    case tooLarge
+  }
+
+  /// Ordered by name, each name once.
+  package let selectors: [Selector]
+
+  package init(_ selectors: [Selector]) { self.selectors = selectors }
+
+  /// Takes the fields that the response's Vary names from the request.
+  init(vary response: Fields, of request: Fields) throws(Failure) {
+    var names: Set<String> = []
+    for position in response.indices where response.isNamed("vary", at: position) {
+      for member in FieldList.members(of: response.valueBytes(at: position)[...]) {
+        // Vary = #( "*" / field-name ). "*" is also a token.
+        guard FieldList.isToken(member), !member.elementsEqual("*".utf8) else { throw .unselectable }
+        names.insert(FieldList.lowercased(member))
+      }
+    }
+    guard names.count <= CacheLimits.varyNamesMax else { throw .tooLarge }
+    let selectors = names.sorted().map { Selector(name: $0, value: Self.normalized($0, in: request)) }
+    guard selectors.reduce(0, { $0 + ($1.value?.count ?? 0) }) <= CacheLimits.selectingBytesMax else {
+      throw .tooLarge
+    }
+    self.selectors = selectors
+  }
+
+  /// Returns whether the request has the same values. A field that is absent matches only its absence.
+  func match(_ request: Fields) -> Bool {
+    selectors.allSatisfy { $0.value == Self.normalized($0.name, in: request) }
+  }
+
+  /// Returns a request field's value in a form that is equal for values with the same meaning, or nil if the field is
+  /// absent.
+  ///
+  /// All lines are combined. Nothing else changes unless the field's grammar is known: white space around commas means
+  /// nothing only in lists.
+  static func normalized(_ name: String, in request: Fields) -> [UInt8]? {
+    let values = request.positions(of: name).map(request.valueBytes(at:))
+    guard !values.isEmpty else { return nil }
+    switch name {
+    case "accept-charset", "accept-encoding", "accept-language":
+      return Preferences(values.flatMap { FieldList.members(of: $0[...]) }).normalized
+    case "accept", "cache-control", "forwarded", "prefer", "te", "x-forwarded-for":
+      return Array(values.flatMap { FieldList.members(of: $0[...]) }.joined(separator: ",".utf8))
+    default:
+      return Array(values.joined(separator: ", ".utf8))
+    }
+  }
+}
+
+/// The members of a field that consists of case-insensitive names with weights (RFC 9110 §12.4.2).
+private struct Preferences {
+  private var members: [(text: [UInt8], weight: Int)] = []
+
+  init(_ list: [ArraySlice<UInt8>]) {
+    for member in list {
+      // Neither names nor weights contain quoted strings, so each ";" separates.
+      let parts = FieldList.lowercased(member).utf8.split(
+        separator: UInt8(ascii: ";"), omittingEmptySubsequences: false)
+      let text = Array(parts.map { FieldList.trimmed(Array($0)[...]) }.joined(separator: ";".utf8))
+      members.append((text, Self.weight(text)))
+    }
+  }
+
+  /// The members in lowercase, the preferred ones first. Members with equal weights keep their order, which some servers
+  /// take as a preference.
+  var normalized: [UInt8] {
+    let sorted = members.enumerated().sorted { ($1.element.weight, $0.offset) < ($0.element.weight, $1.offset) }
+    return Array(sorted.map(\.element.text).joined(separator: ",".utf8))
+  }
+
+  // weight = OWS ";" OWS "q=" qvalue; qvalue = ( "0" [ "." 0*3DIGIT ] ) / ( "1" [ "." 0*3("0") ] )
+  private static func weight(_ member: [UInt8]) -> Int {
+    guard let start = member.firstIndex(of: UInt8(ascii: ";")), member[start...].starts(with: ";q=".utf8) else {
+      return 1000
+    }
+    let digits = member[(start + 3)...].filter { $0 != UInt8(ascii: ".") }.prefix(4)
+    let padded = digits + Array(repeating: UInt8(ascii: "0"), count: 4 - digits.count)
+    return padded.allSatisfy { $0 &- 0x30 < 10 } ? padded.reduce(0) { $0 * 10 + Int($1 &- 0x30) } : 1000
+  }
+}

@@ -1,0 +1,167 @@
+// ServedResponse: the response that a caller gets from a stored one (RFC 9111 §4, §4.3.2; RFC 9110 §13, §14).
+
+package import LupineWire
+
+/// The head of a response that is served from the cache, and the part of the stored body that belongs to it.
+package struct ServedResponse: Sendable, Equatable {
+  package enum Body: Sendable, Hashable {
+    case none
+    case complete
+    /// The stored bytes in this range.
+    case part(Range<UInt64>)
+  }
+
+  package let status: Int
+  package let fields: Fields
+  package let body: Body
+
+  /// Determines the response without validation. Returns nil if only the origin can answer: several ranges, or a range of
+  /// a body that is stored in another form than that of the origin.
+  init?(_ stored: StoredResponse, to request: CacheRequest, now: Int64) {
+    var fields = stored.fields
+    // These fields can't be used without validation (RFC 9111 §5.2.2.4).
+    if case .fields(let names) = stored.cacheControl.noCache { names.forEach { fields.remove($0) } }
+    fields.setAge(stored.currentAge(now: now))
+
+    if stored.status == 200, stored.satisfies(ownConditionsOf: request, now: now) {
+      self.init(notModified: fields)
+      return
+    }
+    guard request.method == "GET" else {
+      self.init(status: stored.status, fields: fields, body: .none)
+      return
+    }
+    guard stored.status == 200, request.fields.contains("Range"), stored.matchesIfRange(of: request, now: now) else {
+      self.init(status: stored.status, fields: fields, body: .complete)
+      return
+    }
+    guard stored.bodyForm == .received || !fields.contains("Content-Encoding") else { return nil }
+    self.init(ByteRange(request.fields, byteCount: stored.bodyByteCount), of: stored, fields)
+  }
+
+  /// The response after the origin has confirmed it.
+  init(validated stored: StoredResponse, to request: CacheRequest, now: Int64) {
+    var fields = stored.fields
+    fields.setAge(stored.currentAge(now: now))
+    self.init(status: stored.status, fields: fields, body: request.method == "HEAD" ? .none : .complete)
+  }
+
+  private init(status: Int, fields: Fields, body: Body) {
+    self.status = status
+    self.fields = fields
+    self.body = body
+  }
+
+  /// A 304 with the fields that RFC 9110 §15.4.5 wants: no metadata of the representation that the caller already has.
+  private init(notModified fields: Fields) {
+    var fields = fields
+    for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Range"] {
+      fields.remove(name)
+    }
+    self.init(status: 304, fields: fields, body: .none)
+  }
+
+  private init?(_ range: ByteRange, of stored: StoredResponse, _ fields: Fields) {
+    let length = stored.bodyByteCount
+    var fields = fields
+    switch range {
+    case .ignored: self.init(status: stored.status, fields: fields, body: .complete)
+    case .several: return nil
+    case .unsatisfiable:
+      fields.set(name: "Content-Range", value: "bytes */\(length)")
+      for name in ["Content-Length", "Content-Type", "Content-Encoding"] { fields.remove(name) }
+      fields.append(name: "Content-Length", value: "0")
+      self.init(status: 416, fields: fields, body: .none)
+    case .bytes(let part):
+      fields.set(name: "Content-Range", value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(length)")
+      fields.remove("Content-Length")
+      fields.append(name: "Content-Length", value: "\(part.upperBound - part.lowerBound)")
+      self.init(status: 206, fields: fields, body: .part(part))
+    }
+  }
+}
+
+extension Fields {
+  /// Replaces Age (RFC 9111 §5.1).
+  fileprivate mutating func setAge(_ seconds: Int64) {
+    remove("Age")
+    append(name: "Age", value: "\(seconds)")
+  }
+}
+
+extension StoredResponse {
+  /// Returns whether the request's If-None-Match or If-Modified-Since says that the caller already has this response (RFC
+  /// 9111 §4.3.2).
+  fileprivate func satisfies(ownConditionsOf request: CacheRequest, now: Int64) -> Bool {
+    // If-Modified-Since is ignored beside If-None-Match (RFC 9110 §13.1.3).
+    if let list = EntityTagList(ifNoneMatch: request.fields) { return list.contains(entityTag) }
+    guard let since = CacheDate.value(of: "If-Modified-Since", in: request.fields, now: now) else { return false }
+    return (lastModified ?? date) <= since
+  }
+
+  /// Returns whether Range applies: there is no If-Range, or its validator is strong and equal (RFC 9110 §13.1.5).
+  fileprivate func matchesIfRange(of request: CacheRequest, now: Int64) -> Bool {
+    guard let value = request.fields.valueBytes("If-Range") else { return true }
+    if let tag = EntityTag(value) { return entityTag?.matchesStrongly(tag) ?? false }
+    // A date is strong if the representation can't have changed twice in its second: Date is later by a second or more
+    // (RFC 9110 §8.8.2.2).
+    guard let lastModified, date > lastModified else { return false }
+    return CacheDate.value(of: "If-Range", in: request.fields, now: now) == lastModified
+  }
+}
+
+/// The request's Range, applied to a body (RFC 9110 §14.1.2, §14.2).
+enum ByteRange: Equatable {
+  /// There is no valid Range in bytes; the whole body is served.
+  case ignored
+  case several
+  case unsatisfiable
+  /// At least one byte, within the body.
+  case bytes(Range<UInt64>)
+
+  init(_ fields: Fields, byteCount: UInt64) {
+    let positions = fields.positions(of: "Range")
+    guard positions.count == 1 else {
+      self = positions.isEmpty ? .ignored : .several
+      return
+    }
+    // ranges-specifier = range-unit "=" range-set; range-set = 1#range-spec
+    let value = fields.valueBytes(at: positions[0])
+    let unit = value.prefix { $0 != UInt8(ascii: "=") }
+    let members = FieldList.members(of: value[unit.endIndex...].dropFirst())
+    guard FieldList.lowercased(unit) == "bytes", let member = members.first else {
+      self = .ignored
+      return
+    }
+    guard members.count == 1 else {
+      self = .several
+      return
+    }
+    self = Self.range(member, byteCount) ?? .ignored
+  }
+
+  // range-spec = int-range / suffix-range; int-range = first-pos "-" [ last-pos ]; suffix-range = "-" suffix-length
+  private static func range(_ member: ArraySlice<UInt8>, _ byteCount: UInt64) -> ByteRange? {
+    guard let dash = member.firstIndex(of: UInt8(ascii: "-")) else { return nil }
+    let (first, last) = (member[..<dash], member[dash...].dropFirst())
+    if first.isEmpty {
+      guard let suffix = number(last) else { return nil }
+      let count = min(suffix, byteCount)
+      return count == 0 ? .unsatisfiable : .bytes(byteCount - count..<byteCount)
+    }
+    guard let start = number(first) else { return nil }
+    guard !last.isEmpty else { return start < byteCount ? .bytes(start..<byteCount) : .unsatisfiable }
+    guard let end = number(last), start <= end else { return nil }
+    guard start < byteCount else { return .unsatisfiable }
+    return .bytes(start..<min(end, byteCount - 1) + 1)
+  }
+
+  /// Returns a number, or nil for anything else. Numbers that don't fit into 63 bits count as the largest.
+  private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    guard !digits.isEmpty, digits.allSatisfy({ $0 &- 0x30 < 10 }) else { return nil }
+    return digits.reduce(0) { number, digit in
+      let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+      return overflow || product > UInt64(Int64.max) - 9 ? UInt64(Int64.max) : product + UInt64(digit &- 0x30)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+// CacheIndex: the records of a store by URI, within a capacity. Pure: it returns the records to delete.
+
+/// The records of a store, each with an identifier, found by the key of their URI and evicted by their last use.
+package struct CacheIndex<Key: Hashable & Sendable, Record: Sendable>: Sendable {
+  /// The maximum number of responses per URI: 32. The least recently stored one makes room for another.
+  ///
+  /// RFC 9111 sets no limit. A lookup examines all responses of the URI, so this limits its time.
+  package static var responsesPerURIMax: Int { 32 }
+
+  /// A record that the index has dropped, to delete.
+  package typealias Dropped = (id: UInt64, record: Record)
+
+  private struct Entry: Sendable {
+    let key: Key
+    let record: Record
+  }
+
+  private var entries = RecencyList<UInt64, Entry>()
+  /// The identifiers by key, in the order of insertion.
+  private var identifiers: [Key: [UInt64]] = [:]
+  /// The maximum sum of the records' sizes in bytes.
+  package private(set) var capacity: Int
+
+  package init(capacity: Int) { self.capacity = max(0, capacity) }
+
+  package var byteCount: Int { entries.byteCount }
+  package var count: Int { entries.count }
+  package var ids: [UInt64] { Array(entries.keys) }
+
+  /// Returns a record without using it.
+  package subscript(id: UInt64) -> Record? { entries[id]?.record }
+
+  /// Returns the records of a key, in the order of insertion, without using them.
+  package func records(for key: Key) -> [(id: UInt64, record: Record)] {
+    (identifiers[key] ?? []).compactMap { id in entries[id].map { (id, $0.record) } }
+  }
+
+  /// Returns a record, which becomes the most recently used one.
+  package mutating func use(_ id: UInt64) -> Record? { entries.use(id)?.record }
+
+  /// Inserts a record as the most recently used one, in place of an earlier one with the identifier. Returns the records
+  /// that have to make room, or the record itself if it is larger than the capacity.
+  package mutating func insert(_ record: Record, id: UInt64, for key: Key, byteCount: Int) -> [Dropped] {
+    guard byteCount <= capacity else { return [(id, record)] }
+    remove(id)
+    var dropped: [Dropped] = []
+    if let oldest = identifiers[key], oldest.count >= Self.responsesPerURIMax, let more = remove(oldest[0]) {
+      dropped.append(more)
+    }
+    entries.insert(Entry(key: key, record: record), for: id, byteCount: byteCount)
+    identifiers[key, default: []].append(id)
+    return dropped + evict()
+  }
+
+  /// Sets the capacity, and returns the records that no longer fit.
+  package mutating func setCapacity(_ capacity: Int) -> [Dropped] {
+    self.capacity = max(0, capacity)
+    return evict()
+  }
+
+  @discardableResult
+  package mutating func remove(_ id: UInt64) -> Dropped? {
+    guard let entry = entries.remove(id) else { return nil }
+    identifiers[entry.key]?.removeAll { $0 == id }
+    if identifiers[entry.key]?.isEmpty == true { identifiers[entry.key] = nil }
+    return (id, entry.record)
+  }
+
+  package mutating func removeAll(for key: Key) -> [Dropped] {
+    (identifiers[key] ?? []).compactMap { remove($0) }
+  }
+
+  /// Removes the records that fulfil the condition.
+  package mutating func removeAll(where isRemoved: (Record) -> Bool) -> [Dropped] {
+    ids.filter { id in entries[id].map { isRemoved($0.record) } ?? false }.compactMap { remove($0) }
+  }
+
+  private mutating func evict() -> [Dropped] {
+    var dropped: [Dropped] = []
+    while entries.byteCount > capacity, let oldest = entries.oldestKey, let evicted = remove(oldest) {
+      dropped.append(evicted)
+    }
+    return dropped
+  }
+}

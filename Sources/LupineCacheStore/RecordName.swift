@@ -1,0 +1,50 @@
+// RecordName: the names of the files with records, which tell all that the index needs.
+
+/// The name of a record's file: the key of its URI, its identifier and its size, such as
+/// `0123456789abcdef-0123456789abcdef-1f3a.lupine`.
+package struct RecordName: Sendable, Hashable {
+  package let key: UInt64
+  package let id: UInt64
+  package let byteCount: UInt64
+
+  private static let suffix = ".lupine"
+  private static let temporaryPrefix = "new-"
+
+  package init(key: UInt64, id: UInt64, byteCount: UInt64) {
+    self.key = key
+    self.id = id
+    self.byteCount = byteCount
+  }
+
+  /// Parses a file's name. Returns nil for the names of other files.
+  package init?(_ text: String) {
+    guard text.hasSuffix(Self.suffix) else { return nil }
+    let parts = text.dropLast(Self.suffix.count).split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0].utf8.count == 16, parts[1].utf8.count == 16, let key = UInt64(parts[0], radix: 16),
+      let id = UInt64(parts[1], radix: 16), let byteCount = UInt64(parts[2], radix: 16), byteCount <= UInt64(Int64.max)
+    else { return nil }
+    self.init(key: key, id: id, byteCount: byteCount)
+    // Only one name per record: neither uppercase letters, signs nor leading zeros.
+    guard self.text == text else { return nil }
+  }
+
+  package var text: String {
+    "\(Self.padded(key))-\(Self.padded(id))-\(String(byteCount, radix: 16))\(Self.suffix)"
+  }
+
+  /// The key of a URI. Different URIs may share one, so readers compare the URI in the record.
+  package static func key(of uri: String) -> UInt64 { Checksum.of(Array(uri.utf8).span) }
+
+  /// Returns the name of a file that is being written.
+  static func temporary(_ id: UInt64) -> String { temporaryPrefix + padded(id) + suffix }
+
+  static func isTemporary(_ name: String) -> Bool {
+    name.hasPrefix(temporaryPrefix) && name.hasSuffix(suffix)
+      && name.utf8.count == temporaryPrefix.utf8.count + 16 + suffix.utf8.count
+  }
+
+  private static func padded(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+  }
+}

@@ -1,0 +1,70 @@
+// RecordReader: reads a record from its file and checks all that it returns.
+
+package import LupineCache
+internal import LupineReactor
+
+/// An open record. It stays readable if its file is removed.
+package struct RecordReader: ~Copyable, Sendable {
+  package let id: UInt64
+  package let uri: String
+  package let response: StoredResponse
+  private let file: File
+  private let bodyOffset: UInt64
+
+  /// Opens a record and reads its head. Throws `.damaged` if the file isn't a record of this format, has another size, or
+  /// isn't the one that its name announces.
+  init(_ path: String, expecting name: RecordName) throws(DiskStoreError) {
+    let file = try DiskStoreError.wrapping { () throws(SystemError) in try File(reading: path) }
+    let byteCount = try DiskStoreError.wrapping { () throws(SystemError) in try file.byteCount() }
+    let start = try Self.read(file, RecordFormat.preambleByteCount, at: 0)
+    guard let preamble = RecordPreamble(start), preamble.fileByteCount == byteCount, byteCount == name.byteCount,
+      preamble.id == name.id
+    else {
+      throw .damaged
+    }
+    let bytes = try Self.read(file, preamble.headByteCount, at: UInt64(RecordFormat.preambleByteCount))
+    guard preamble.matches(bytes), let head = RecordHead(bytes, bodyByteCount: preamble.bodyByteCount),
+      RecordName.key(of: head.uri) == name.key
+    else { throw .damaged }
+    id = preamble.id
+    uri = head.uri
+    response = head.response
+    bodyOffset = UInt64(RecordFormat.preambleByteCount + preamble.headByteCount)
+    self.file = file
+  }
+
+  /// The number of blocks of the body.
+  package var blockCount: UInt64 {
+    let size = UInt64(RecordFormat.blockByteCount)
+    return response.bodyByteCount / size + (response.bodyByteCount % size == 0 ? 0 : 1)
+  }
+
+  /// Returns a block of the body, in 0..<`blockCount`. Throws `.damaged` if its checksum is wrong.
+  package func block(_ number: UInt64) throws(DiskStoreError) -> [UInt8] {
+    precondition(number < blockCount, "the body has no such block")
+    let start = number * UInt64(RecordFormat.blockByteCount)
+    let count = Int(min(UInt64(RecordFormat.blockByteCount), response.bodyByteCount - start))
+    let offset = bodyOffset + start + number * UInt64(RecordFormat.checksumByteCount)
+    var bytes = try Self.read(file, count + RecordFormat.checksumByteCount, at: offset)
+    guard bytes.count == count + RecordFormat.checksumByteCount else { throw .damaged }
+    let stored = bytes[count...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    bytes.removeLast(RecordFormat.checksumByteCount)
+    guard stored == RecordFormat.checksum(bytes.span, number: number, id: id) else { throw .damaged }
+    return bytes
+  }
+
+  /// Reads up to `count` bytes, fewer only at the end of the file.
+  private static func read(_ file: borrowing File, _ count: Int, at offset: UInt64) throws(DiskStoreError) -> [UInt8] {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count)
+    do throws(SystemError) {
+      while bytes.count < count {
+        let more = try file.read(count - bytes.count, at: offset + UInt64(bytes.count), into: &bytes)
+        if more == 0 { break }
+      }
+    } catch {
+      throw .system(error)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,111 @@
+// RecordWriter: writes a record to a temporary file, block by block, and gives it its name at the end.
+
+package import LupineCache
+internal import LupineReactor
+
+/// Writes one record. Until it is committed, no reader sees it; if it isn't, its file is removed.
+///
+/// The process may end at any time: the file then has no lock, and the next scan of the folder removes it.
+package final class RecordWriter {
+  private let store: DiskStore
+  private let uri: String
+  private let response: StoredResponse
+  private let head: [UInt8]
+  private let id: UInt64
+  private let temporaryPath: String
+  /// Nil after the file has been closed.
+  private var file: WritableFile?
+  private var block: [UInt8] = []
+  private var blockCount: UInt64 = 0
+  private var bodyByteCount: UInt64 = 0
+
+  /// Creates the temporary file. `id` must be random, so that it is unique in the folder.
+  init(_ store: DiskStore, uri: String, response: StoredResponse, id: UInt64) throws(DiskStoreError) {
+    self.store = store
+    self.uri = uri
+    self.response = response
+    self.id = id
+    head = RecordHead(uri: uri, response: response).bytes
+    guard head.count <= RecordFormat.headBytesMax else { throw .headTooLarge }
+    let file = try Self.create(store, id)
+    temporaryPath = file.path
+    self.file = consume file
+  }
+
+  /// The maximum number of names to try: 4. Each is lost only if another process scans the folder between two calls.
+  private static let attemptsMax: UInt64 = 4
+
+  /// Creates and locks a temporary file. Before the lock is taken, a scan of another process can remove the file.
+  private static func create(_ store: DiskStore, _ id: UInt64) throws(DiskStoreError) -> WritableFile {
+    var failure = SystemError(call: "open", code: 0)
+    for attempt in 0..<attemptsMax {
+      let path = store.path(of: RecordName.temporary(id &+ attempt))
+      do throws(SystemError) {
+        let file = try WritableFile(creating: path)
+        try file.lock()
+        if File.exists(path) { return file }
+      } catch {
+        failure = error
+      }
+    }
+    throw .system(failure)
+  }
+
+  deinit {
+    // A committed record has another name by now.
+    if file != nil { try? File.remove(temporaryPath) }
+  }
+
+  /// Appends a part of the body. Throws `.bodyTooLarge` as soon as the record exceeds the store's capacity.
+  package func append(_ bytes: borrowing Span<UInt8>) throws(DiskStoreError) {
+    bodyByteCount += UInt64(bytes.count)
+    guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }
+    var offset = 0
+    while offset < bytes.count {
+      let count = min(bytes.count - offset, RecordFormat.blockByteCount - block.count)
+      for index in offset..<offset + count { block.append(bytes[index]) }
+      offset += count
+      if block.count == RecordFormat.blockByteCount { try writeBlock() }
+    }
+  }
+
+  /// Completes the record and makes it visible. It replaces the stored responses of its URI that are superseded.
+  package func commit(superseding isSuperseded: (StoredResponse) -> Bool) throws(DiskStoreError) {
+    if !block.isEmpty { try writeBlock() }
+    guard let size = fileByteCount, size <= UInt64(max(0, store.capacity)) else { throw .bodyTooLarge }
+    let preamble = RecordPreamble(head: head, bodyByteCount: bodyByteCount, id: id)
+    try write(preamble.bytes + head, at: 0)
+    let name = RecordName(key: RecordName.key(of: uri), id: id, byteCount: size)
+    do throws(SystemError) {
+      // Closing reports errors of writing that the kernel has deferred.
+      if let file = file.take() { try file.close() }
+      try File.move(temporaryPath, to: store.path(of: name.text), replaces: true)
+    } catch {
+      try? File.remove(temporaryPath)
+      throw .system(error)
+    }
+    store.add(name, uri: uri, superseding: isSuperseded)
+  }
+
+  private var fileByteCount: UInt64? {
+    RecordFormat.fileByteCount(headByteCount: head.count, bodyByteCount: bodyByteCount)
+  }
+
+  private func writeBlock() throws(DiskStoreError) {
+    let stride = UInt64(RecordFormat.blockByteCount + RecordFormat.checksumByteCount)
+    let offset = UInt64(RecordFormat.preambleByteCount + head.count) + blockCount * stride
+    let checksum = RecordFormat.checksum(block.span, number: blockCount, id: id)
+    for index in 0..<RecordFormat.checksumByteCount { block.append(UInt8(truncatingIfNeeded: checksum >> (8 * index))) }
+    try write(block, at: offset)
+    block.removeAll(keepingCapacity: true)
+    blockCount += 1
+  }
+
+  private func write(_ bytes: [UInt8], at offset: UInt64) throws(DiskStoreError) {
+    do throws(SystemError) {
+      try file?.write(bytes.span, at: offset)
+    } catch {
+      throw .system(error)
+    }
+  }
+}

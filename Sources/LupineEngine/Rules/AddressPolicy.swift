@@ -1,0 +1,127 @@
+// AddressPolicy: which addresses may be connected to, against server-side request forgery. A pure rule.
+
+public import LupineReactor
+
+/// The addresses that an engine may connect to.
+///
+/// An engine checks each address to which it is about to open a connection, after the lookup of the host, so a name whose
+/// address changes can't bypass the policy. An address is judged in this order:
+///
+/// 1. `refused` contains it, or an IPv4 address embedded in it: it is refused.
+/// 2. `allowed` contains it: it is permitted.
+/// 3. Otherwise, `others` decides.
+///
+/// Embedded addresses are those of the IPv6 forms ::/96, ::ffff:0:0:0/96, 64:ff9b::/96, 64:ff9b:1::/48, 2002::/16 (6to4) and
+/// 2001::/32 (Teredo). The form ::ffff:0:0/96 is the IPv4 address itself. The unspecified address, by which Linux connects to
+/// the same machine, also counts as the loopback address.
+public struct AddressPolicy: Sendable, Hashable {
+  /// The addresses permitted among those in neither list.
+  public enum Others: String, Sendable, Hashable, CaseIterable {
+    /// All addresses.
+    case all
+    /// Only addresses that are globally reachable according to IANA's registries of special-purpose addresses, and whose
+    /// embedded addresses are as well. Loopback, private, link-local (which includes the metadata services of clouds),
+    /// shared, multicast and reserved addresses are refused.
+    case publicOnly
+    /// No addresses.
+    case none
+  }
+
+  /// The addresses permitted among those in neither list.
+  public var others: Others
+  /// Networks whose addresses are permitted unless `refused` contains them.
+  public var allowed: [AddressNetwork]
+  /// Networks whose addresses are never connected to.
+  public var refused: [AddressNetwork]
+  /// Whether Unix sockets may be connected to, including the engine's own `socketPath`.
+  public var allowsUnixSockets: Bool
+  /// Whether requests may use proxies.
+  ///
+  /// The engine connects to the proxy only, so it judges the proxy's address. It can't judge the origin's address, to which
+  /// the proxy connects, unless it has to look it up for the proxy (`socks5`). Allow only proxies that check it themselves.
+  public var allowsProxies: Bool
+
+  /// Permits all addresses, Unix sockets and proxies. This is the default.
+  public static let all = AddressPolicy(others: .all, allowsUnixSockets: true, allowsProxies: true)
+
+  /// Permits public addresses, and neither Unix sockets nor proxies.
+  public static let publicOnly = AddressPolicy(others: .publicOnly)
+
+  /// Permits the networks' addresses, and neither Unix sockets nor proxies.
+  public static func only(_ networks: [AddressNetwork]) -> AddressPolicy {
+    AddressPolicy(others: .none, allowed: networks)
+  }
+
+  /// Creates a policy.
+  public init(
+    others: Others, allowed: [AddressNetwork] = [], refused: [AddressNetwork] = [], allowsUnixSockets: Bool = false,
+    allowsProxies: Bool = false
+  ) {
+    self.others = others
+    self.allowed = allowed
+    self.refused = refused
+    self.allowsUnixSockets = allowsUnixSockets
+    self.allowsProxies = allowsProxies
+  }
+
+  /// Whether the policy permits connections to an address. The port doesn't matter.
+  public func permits(_ address: SocketAddress) -> Bool {
+    guard let ip = address.ip?.unmapped else { return allowsUnixSockets }
+    let reached = ip.reachedAddresses
+    if ([ip] + reached).contains(where: refused.contains) { return false }
+    if allowed.contains(ip) { return true }
+    return switch others {
+    case .all: true
+    case .publicOnly: ip.isPublic && reached.allSatisfy(\.isPublic)
+    case .none: false
+    }
+  }
+
+  /// Returns the permitted addresses, in their order. Throws if there are none.
+  func permitted(_ addresses: [SocketAddress]) throws(AddressRefusal) -> [SocketAddress] {
+    // The default costs nothing.
+    if others == .all, refused.isEmpty, allowsUnixSockets { return addresses }
+    let permitted = addresses.filter(permits)
+    guard !permitted.isEmpty else { throw .addresses(addresses) }
+    return permitted
+  }
+}
+
+/// The reason that an address policy permits no connection.
+public enum AddressRefusal: Error, Sendable, Hashable {
+  /// The policy permits none of these addresses: those of the host, of the proxy, or of a Unix socket.
+  case addresses([SocketAddress])
+  /// The policy permits no proxies.
+  case proxy
+}
+
+extension AddressRefusal: CustomStringConvertible {
+  /// What is refused, and the remedy.
+  public var description: String {
+    switch self {
+    case .proxy:
+      "the address policy permits no proxy. Remove the proxy, or set AddressPolicy.allowsProxies if the proxy checks "
+        + "addresses itself."
+    case .addresses(let addresses):
+      if let path = addresses.first?.socketPath {
+        "the address policy permits no Unix socket (\(path)). Set AddressPolicy.allowsUnixSockets to allow it."
+      } else {
+        "the address policy refuses \(list(addresses)). Request another host, or add the network to "
+          + "AddressPolicy.allowed."
+      }
+    }
+  }
+
+  private func list(_ addresses: [SocketAddress]) -> String {
+    let shown = addresses.prefix(Self.addressesShown).map(\.host).joined(separator: ", ")
+    let rest = addresses.count - Self.addressesShown
+    return rest > 0 ? "\(shown) and \(rest) more" : shown
+  }
+
+  /// The number of addresses in a message: 4, because a host may have 64.
+  private static let addressesShown = 4
+}
+
+extension [AddressNetwork] {
+  fileprivate func contains(_ address: IPAddress) -> Bool { contains { $0.contains(address) } }
+}

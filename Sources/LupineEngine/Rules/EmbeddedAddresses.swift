@@ -1,0 +1,48 @@
+// EmbeddedAddresses: the other addresses to which a packet to an address may go.
+
+internal import LupineReactor
+
+extension IPAddress {
+  /// An IPv6 network whose addresses embed IPv4 addresses, and the positions of their first bits.
+  private struct Translation {
+    let network: AddressNetwork
+    /// Returns the IPv4 addresses in the address.
+    let embedded: @Sendable (UInt128) -> [UInt32]
+  }
+
+  private static let translations: [Translation] = [
+    // IPv4-compatible (RFC 4291 §2.5.5.1, deprecated).
+    Translation(network: "::/96") { [UInt32(truncatingIfNeeded: $0)] },
+    // IPv4-translated (RFC 2765 §2.1, obsolete).
+    Translation(network: "::ffff:0:0:0/96") { [UInt32(truncatingIfNeeded: $0)] },
+    // The well-known prefix of NAT64 (RFC 6052 §2.1).
+    Translation(network: "64:ff9b::/96") { [UInt32(truncatingIfNeeded: $0)] },
+    // The prefix for local NAT64 (RFC 8215). The operator chooses a prefix of 48, 56, 64 or 96 bits in it. The address
+    // follows the prefix, but bits 64 to 71 are skipped (RFC 6052 §2.2).
+    Translation(network: "64:ff9b:1::/48") { bits in
+      let skipped = ((bits >> 64) << 56) | (bits & ((UInt128(1) << 56) - 1))
+      return [UInt32(truncatingIfNeeded: bits)]
+        + [48, 56, 64].map { UInt32(truncatingIfNeeded: skipped >> (120 - $0 - 32)) }
+    },
+    // 6to4: bits 16 to 47 are the router's address (RFC 3056 §2).
+    Translation(network: "2002::/16") { [UInt32(truncatingIfNeeded: $0 >> 80)] },
+    // Teredo: the server's address after the prefix, and the client's with all bits inverted at the end (RFC 4380 §4).
+    Translation(network: "2001::/32") { [UInt32(truncatingIfNeeded: $0 >> 64), ~UInt32(truncatingIfNeeded: $0)] },
+  ]
+
+  /// The other addresses that a connection to this address may reach: embedded IPv4 addresses, and the loopback address
+  /// for the unspecified one, by which Linux connects to the same machine.
+  ///
+  /// The address isn't an IPv4-mapped one.
+  var reachedAddresses: [IPAddress] {
+    switch self {
+    case .ipv4(0): [.ipv4(0x7F00_0001)]
+    case .ipv4: []
+    case .ipv6(0): [.ipv6(1), .ipv4(0x7F00_0001)]
+    case .ipv6(let bits):
+      Self.translations.first { $0.network.contains(self) }?.embedded(bits)
+        // A translator that reaches 0.0.0.0 reaches its own machine.
+        .map { .ipv4($0) }.flatMap { [$0] + $0.reachedAddresses } ?? []
+    }
+  }
+}

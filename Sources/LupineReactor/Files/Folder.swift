@@ -1,0 +1,72 @@
+// Folder: creates and lists a folder, and the times and locks of the files in it.
+
+internal import CLupineLinux
+internal import Glibc
+
+/// Calls on folders.
+package enum Folder {
+  /// Creates a folder that only its owner can use, and its missing parents. An existing folder is left as it is.
+  package static func create(_ path: String) throws(SystemError) {
+    do {
+      _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
+    } catch  where error.code == ENOENT {
+      guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash != path.startIndex else { throw error }
+      try create(String(path[..<slash]))
+      _ = try SystemCall.run("mkdir") { mkdir(path, 0o700) }
+    } catch  where error.code == EEXIST {
+      var status = stat()
+      _ = try SystemCall.run("stat") { stat(path, &status) }
+      guard status.st_mode & S_IFMT == S_IFDIR else { throw SystemError(call: "mkdir", code: ENOTDIR) }
+    }
+  }
+
+  /// Returns the names in a folder, without "." and "..", in any order. Names that aren't UTF-8 are left out.
+  package static func names(in path: String) throws(SystemError) -> [String] {
+    guard let stream = opendir(path) else { throw SystemError(call: "opendir", code: errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw SystemError(call: "readdir", code: errno) }
+        return names
+      }
+      // SAFETY: d_name is a string with a final NUL, which is valid until the next readdir of this stream.
+      let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+        pointer.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: pointer.pointee)) {
+          String(validatingCString: $0)
+        }
+      }
+      if let name, name != ".", name != ".." { names.append(name) }
+    }
+  }
+}
+
+extension File {
+  /// Returns when the file was last modified, in nanoseconds since 1970.
+  package static func modificationTime(_ path: String) throws(SystemError) -> Int64 {
+    var status = stat()
+    _ = try SystemCall.run("lstat") { lstat(path, &status) }
+    return Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
+  }
+
+  /// Sets the time of the last modification to now.
+  package static func touch(_ path: String) throws(SystemError) {
+    _ = try SystemCall.run("utimensat") { utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
+  }
+
+  /// Takes the lock that a writer holds while its file is open (flock(2)). Fails with EWOULDBLOCK if a writer has it.
+  package func lock() throws(SystemError) {
+    let number = number
+    _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
+  }
+}
+
+extension WritableFile {
+  /// Takes the file's lock until it is closed, also by the end of the process (flock(2)). Fails with EWOULDBLOCK if it is
+  /// taken.
+  package func lock() throws(SystemError) {
+    let number = number
+    _ = try SystemCall.run("flock") { flock(number, LOCK_EX | LOCK_NB) }
+  }
+}

@@ -1,0 +1,114 @@
+// NetlinkSocket: a socket to the kernel's routing subsystem: dumps of its state, and notifications of changes.
+
+internal import CLupineLinux
+internal import Glibc
+
+/// A netlink socket of the routing family.
+package struct NetlinkSocket: ~Copyable, Sendable {
+  /// The time to wait for a part of a dump: 2 s. The kernel answers at once; a sandbox that emulates it may not.
+  private static let replySecondsMax = 2
+  /// The size of the largest datagram: the kernel's dumps have up to 32 KiB (netlink_recvmsg), doubled.
+  private static let datagramBytesMax = 65_536
+  /// The number of dumps until one isn't interrupted by a change: 16, far more than even a flapping link needs.
+  private static let dumpsMax = 16
+  /// The groups of changes to links, addresses and routes (RTMGRP_… of rtnetlink(7)).
+  private static let groups =
+    RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE
+
+  private let descriptor: FileDescriptor
+
+  /// The descriptor's number, which is readable when something has changed.
+  package var number: CInt { descriptor.number }
+
+  /// Opens a socket, which is notified of changes if `isNotified`. Throws if the process may not use netlink.
+  package init(isNotified: Bool) throws(SystemError) {
+    let type = CInt(SOCK_RAW.rawValue) | CInt(SOCK_CLOEXEC.rawValue)
+    let descriptor = FileDescriptor(
+      owning: try SystemCall.run("socket (netlink)") { socket(AF_NETLINK, type, CInt(NETLINK_ROUTE)) })
+    var address = sockaddr_nl()
+    address.nl_family = sa_family_t(AF_NETLINK)
+    address.nl_groups = isNotified ? UInt32(Self.groups) : 0
+    let number = descriptor.number
+    _ = try SystemCall.run("bind (netlink)") {
+      // SAFETY: every address structure may be read as a sockaddr, and the pointer doesn't leave the scope.
+      withUnsafePointer(to: address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          bind(number, $0, socklen_t(MemoryLayout<sockaddr_nl>.size))
+        }
+      }
+    }
+    var limit = timeval(tv_sec: Self.replySecondsMax, tv_usec: 0)
+    _ = try SystemCall.run("setsockopt (netlink)") {
+      setsockopt(number, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+    self.descriptor = descriptor
+  }
+
+  /// Discards the notifications that have arrived. They only say that the state must be read again.
+  package func discardNotifications() throws(SystemError) {
+    var byte: UInt8 = 0
+    while true {
+      do throws(SystemError) {
+        guard try SystemCall.transfer("recv (netlink)", { recv(number, &byte, 1, CInt(MSG_DONTWAIT)) }) != nil
+        else { return }
+      } catch {
+        // The kernel has dropped notifications because they arrived too fast, which is a notification too.
+        guard error.code == ENOBUFS else { throw error }
+      }
+    }
+  }
+
+  /// Reads all links, addresses and routes. The socket isn't notified of changes.
+  fileprivate func state() throws(SystemError) -> NetworkState {
+    for _ in 0..<Self.dumpsMax {
+      var state = NetworkState()
+      var isComplete = true
+      for kind in [RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE] {
+        try request(UInt16(kind))
+        isComplete = try receiveDump(into: &state) && isComplete
+      }
+      if isComplete { return state }
+    }
+    throw SystemError(call: "recv (netlink)", code: EAGAIN)
+  }
+
+  private func request(_ kind: UInt16) throws(SystemError) {
+    // The longest header of a request is that of links, with 16 bytes. Zeros ask for all families.
+    var request: [UInt8] = []
+    func append(_ value: some FixedWidthInteger) { withUnsafeBytes(of: value) { request += $0 } }
+    append(UInt32(32))
+    append(kind)
+    append(UInt16(NLM_F_REQUEST) | UInt16(NLM_F_DUMP))
+    append(UInt64(0))
+    request += [UInt8](repeating: 0, count: 16)
+    _ = try SystemCall.transfer("send (netlink)") { send(number, request, request.count, 0) }
+  }
+
+  /// Adds a dump's messages to the state. Returns false if a change interrupted the dump.
+  private func receiveDump(into state: inout NetworkState) throws(SystemError) -> Bool {
+    var buffer = [UInt8](repeating: 0, count: Self.datagramBytesMax)
+    var isComplete = true
+    while true {
+      let count = try SystemCall.transfer("recv (netlink)") {
+        recv(number, &buffer, buffer.count, CInt(MSG_TRUNC))
+      }
+      guard let count, count > 0 else { throw SystemError(call: "recv (netlink)", code: ETIMEDOUT) }
+      guard count <= buffer.count else { throw SystemError(call: "recv (netlink)", code: EMSGSIZE) }
+      for message in try NetlinkMessage.messages(in: Array(buffer[..<count])) {
+        switch message {
+        case .done: return isComplete
+        case .failed(let code): throw SystemError(call: "netlink", code: code)
+        case .interrupted: isComplete = false
+        case .link, .address, .route: state.add(message)
+        }
+      }
+    }
+  }
+}
+
+extension NetworkState {
+  /// Reads the present state from the kernel. Throws if the process may not use netlink.
+  package static func current() throws(SystemError) -> NetworkState {
+    try NetlinkSocket(isNotified: false).state()
+  }
+}

@@ -1,0 +1,118 @@
+// NetworkState: the machine's links, addresses and routes at one time, and whether they lead to an address. Pure.
+
+internal import Glibc
+
+/// The links, addresses and routes of a network namespace.
+package struct NetworkState: Sendable, Hashable {
+  private var links: [Int32: NetworkLink] = [:]
+  private var addresses: [NetworkAddress] = []
+  private var routes: [NetworkRoute] = []
+
+  /// Creates a state without links.
+  package init() {}
+
+  /// Adds what a message of a dump reports.
+  package mutating func add(_ message: NetlinkMessage) {
+    switch message {
+    case .link(let link): links[link.index] = link
+    case .address(let address): addresses.append(address)
+    case .route(let route): routes.append(route)
+    case .done, .failed, .interrupted: break
+    }
+  }
+
+  /// Returns the path to an address, or nil if there is none. A nil address stands for any other host: its path is the
+  /// default route, that of IPv4 before that of IPv6.
+  ///
+  /// There is a path if the most specific usable route to the address doesn't refuse it. A route is usable if one of its
+  /// links is up and has a carrier, and the machine has an address of the family that can be a packet's source. Routes of all
+  /// tables count, because the rules that choose a table may depend on more than the address.
+  package func path(to address: IPAddress?) -> NetworkPath? {
+    guard let address else { return path(in: .ipv4(0), isDefault: true) ?? path(in: .ipv6(0), isDefault: true) }
+    return path(in: address.unmapped, isDefault: false)
+  }
+
+  private func path(in address: IPAddress, isDefault: Bool) -> NetworkPath? {
+    var best: (route: NetworkRoute, path: NetworkPath?)?
+    for route in routes where isDefault ? route.prefixLength == 0 : true {
+      guard address.bitCount == route.destination.bitCount,
+        address.masked(route.prefixLength) == route.destination.masked(route.prefixLength),
+        let path = usable(route, for: address, isDefault: isDefault)
+      else { continue }
+      if let best, !route.isPreferred(to: best.route) { continue }
+      best = (route, path)
+    }
+    return best?.path
+  }
+
+  /// Returns nil if the route can't be used, and otherwise its path, which is nil if the route refuses packets.
+  private func usable(_ route: NetworkRoute, for address: IPAddress, isDefault: Bool) -> NetworkPath?? {
+    switch route.outcome {
+    case .refused: return .some(nil)
+    case .local: return .some(NetworkPath(medium: .wired, isLocal: true, isDirect: true))
+    case .sent(let indices, let isDirect):
+      guard let link = indices.lazy.compactMap({ links[$0] }).first(where: \.isUsable),
+        hasSource(for: address, isDefault: isDefault)
+      else { return nil }
+      return .some(NetworkPath(medium: link.medium, isLocal: false, isDirect: isDirect))
+    }
+  }
+
+  /// Whether the machine has an address from which packets to `address` can be answered.
+  private func hasSource(for address: IPAddress, isDefault: Bool) -> Bool {
+    addresses.contains { own in
+      guard let link = links[own.link], link.isUsable, !link.isLoopback, own.ip.bitCount == address.bitCount else {
+        return false
+      }
+      // A link-local IPv6 address can only be answered on its link.
+      return !own.ip.isLinkLocalIPv6 || (!isDefault && address.isLinkLocalIPv6)
+    }
+  }
+}
+
+/// The path to a host.
+package struct NetworkPath: Sendable, Hashable {
+  package enum Medium: Sendable, Hashable {
+    /// Ethernet, Wi-Fi, and all links that aren't known to be cellular.
+    case wired
+    /// A modem of a mobile network (WWAN).
+    case cellular
+  }
+
+  package var medium: Medium
+  /// Whether the address belongs to this machine.
+  package var isLocal: Bool
+  /// Whether packets need no gateway.
+  package var isDirect: Bool
+}
+
+extension NetworkRoute {
+  fileprivate func isPreferred(to other: NetworkRoute) -> Bool {
+    prefixLength != other.prefixLength ? prefixLength > other.prefixLength : priority < other.priority
+  }
+}
+
+extension NetworkLink {
+  /// Whether the link is up and has a carrier.
+  package var isUsable: Bool { flags & UInt32(IFF_UP) != 0 && flags & UInt32(IFF_RUNNING) != 0 }
+
+  fileprivate var isLoopback: Bool { flags & UInt32(IFF_LOOPBACK) != 0 }
+
+  /// Cellular for a modem: a link of the kernel's WWAN subsystem or of rmnet, a link that carries raw IP, or one with
+  /// systemd's and the drivers' prefix of names.
+  package var medium: NetworkPath.Medium {
+    let isModem =
+      ["wwan", "rmnet"].contains(kind) || hardwareType == Self.rawIP || name.hasPrefix("ww") || name.hasPrefix("rmnet")
+    return isModem ? .cellular : .wired
+  }
+
+  /// ARPHRD_RAWIP of linux/if_arp.h.
+  private static let rawIP: UInt16 = 519
+}
+
+extension IPAddress {
+  /// fe80::/10 (RFC 4291 §2.5.6).
+  fileprivate var isLinkLocalIPv6: Bool {
+    if case .ipv6(let bits) = self { bits >> 118 == 0x3FA } else { false }
+  }
+}

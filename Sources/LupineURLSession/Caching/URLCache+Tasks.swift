@@ -1,0 +1,27 @@
+// URLCache+Tasks: the calls for data tasks, and the one with a completion handler.
+
+import Dispatch
+
+extension URLCache {
+  /// Stores a response to the task's current request, like ``storeCachedResponse(_:for:)``.
+  public func storeCachedResponse(_ cachedResponse: CachedURLResponse, for dataTask: URLSessionDataTask) {
+    if let request = dataTask.currentRequest { storeCachedResponse(cachedResponse, for: request) }
+  }
+
+  /// Looks up the stored response to the task's current request on a global queue, because reading files takes time.
+  ///
+  /// - Parameters:
+  ///   - dataTask: The task with the request.
+  ///   - completionHandler: Called on a global queue with the response, or nil if there is none.
+  public func getCachedResponse(
+    for dataTask: URLSessionDataTask, completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+  ) {
+    let request = dataTask.currentRequest
+    DispatchQueue.global().async { completionHandler(request.flatMap { self.cachedResponse(for: $0) }) }
+  }
+
+  /// Removes all stored responses for the URL of the task's current request.
+  public func removeCachedResponse(for dataTask: URLSessionDataTask) {
+    if let request = dataTask.currentRequest { removeCachedResponse(for: request) }
+  }
+}

@@ -1,0 +1,156 @@
+// HostReachability: the path to a host, now and after each change of the network.
+
+import Dispatch
+import LupineEngine
+import Synchronization
+
+/// The present path to a host.
+package enum HostPath: Sendable, Hashable {
+  /// The state of the network can't be read.
+  case unknown
+  /// The host has no address, or there is no route to any of them.
+  case missing
+  case route(isCellular: Bool, isLocal: Bool, isDirect: Bool)
+
+  fileprivate init(_ path: NetworkPath?) {
+    guard let path else {
+      self = .missing
+      return
+    }
+    self = .route(isCellular: path.medium == .cellular, isLocal: path.isLocal, isDirect: path.isDirect)
+  }
+}
+
+/// The path to one host, or to any host.
+package final class HostReachability: Sendable {
+  private enum Target: Sendable {
+    /// Any other machine: the default route.
+    case anyHost
+    case address(IPAddress)
+    case name(String)
+  }
+
+  /// The progress of looking up the name.
+  private enum Lookup {
+    case idle
+    case running
+    /// The network has changed since the lookup started, so another one follows.
+    case outdated
+  }
+
+  private struct State {
+    var watch: NetworkWatch?
+    /// Called with each path, on any thread; nil unless the network is watched.
+    var handler: (@Sendable (HostPath) -> Void)?
+    /// The latest state of the network, nil if it couldn't be read.
+    var network: NetworkState?
+    var addresses: [IPAddress] = []
+    var lookup = Lookup.idle
+  }
+
+  private let target: Target
+  private let resolver = SystemResolver()
+  private let state = Mutex(State())
+
+  /// Creates the reachability of a host's name or numeric address, or of any host. Returns nil for an empty host.
+  package init?(host: String?) {
+    guard let host else {
+      target = .anyHost
+      return
+    }
+    guard !host.isEmpty else { return nil }
+    target = IPAddress(host).map { .address($0) } ?? .name(host)
+  }
+
+  /// Reads the state of the network and returns the path. Blocks while a name is looked up, unless it is being watched.
+  package func current() -> HostPath {
+    guard let network = try? NetworkState.current() else { return .unknown }
+    return path(in: network, knownAddresses())
+  }
+
+  private func knownAddresses() -> [IPAddress] {
+    guard case .name(let name) = target else { return [] }
+    let known = state.withLock { $0.addresses }
+    guard known.isEmpty else { return known }
+    let answer = Mutex<[IPAddress]>([])
+    let done = DispatchSemaphore(value: 0)
+    _ = resolver.start(name) { result in
+      let addresses = (try? result.get())?.compactMap(\.ip) ?? []
+      answer.withLock { $0 = addresses }
+      done.signal()
+    }
+    done.wait()
+    return answer.withLock { $0 }
+  }
+
+  private func path(in network: NetworkState, _ addresses: [IPAddress]) -> HostPath {
+    switch target {
+    case .anyHost: HostPath(network.path(to: nil))
+    case .address(let address): HostPath(network.path(to: address))
+    case .name: HostPath(addresses.lazy.compactMap { network.path(to: $0) }.first)
+    }
+  }
+
+  /// Calls `handler` after each change of the network, and once soon. Replaces an earlier handler.
+  ///
+  /// Returns false if the process may not use netlink, or has no descriptors or threads left.
+  package func watch(_ handler: @escaping @Sendable (HostPath) -> Void) -> Bool {
+    stop()
+    state.withLock { $0.handler = handler }
+    guard let watch = try? NetworkWatch({ [weak self] in self?.networkChanged($0) }) else {
+      stop()
+      return false
+    }
+    state.withLock { $0.watch = watch }
+    return true
+  }
+
+  /// Stops calling the handler.
+  package func stop() {
+    // Released outside the lock.
+    let earlier = state.withLock { state in
+      defer { state = State() }
+      return state.watch
+    }
+    _ = consume earlier
+  }
+
+  private func networkChanged(_ network: Result<NetworkState, SystemError>) {
+    let needsLookup = state.withLock { state in
+      state.network = try? network.get()
+      guard case .name = target, state.handler != nil else { return false }
+      defer { state.lookup = state.lookup == .idle ? .running : .outdated }
+      return state.lookup == .idle
+    }
+    // The addresses of the last lookup tell about a lost network at once; another lookup may take long.
+    if needsLookup { lookUp(isFirst: state.withLock { $0.addresses.isEmpty }) } else { report() }
+  }
+
+  private func lookUp(isFirst: Bool) {
+    guard case .name(let name) = target else { return }
+    if !isFirst { report() }
+    _ = resolver.start(name) { [weak self] result in self?.finishLookup(result) }
+  }
+
+  private func finishLookup(_ result: Result<[SocketAddress], ResolveError>) {
+    let isOutdated = state.withLock { state in
+      switch result {
+      case .success(let addresses): state.addresses = addresses.compactMap(\.ip)
+      case .failure(let error):
+        // Without name servers, the host is as reachable as its earlier addresses are.
+        if error.kind == .unknownName { state.addresses = [] }
+      }
+      defer { state.lookup = state.lookup == .outdated ? .running : .idle }
+      return state.lookup == .outdated
+    }
+    report()
+    if isOutdated { lookUp(isFirst: false) }
+  }
+
+  private func report() {
+    let (handler, present) = state.withLock { state in
+      (state.handler, state.network.map { path(in: $0, state.addresses) } ?? HostPath.unknown)
+    }
+    handler?(present)
+  }
+}

@@ -1,0 +1,80 @@
+// FieldList: splits list-based field values into their members (RFC 9110 §5.6.1).
+
+/// The members of list-based field values, and the characters of which they consist.
+package enum FieldList {
+  /// Returns the members of one field line, without surrounding white space and without empty members. A comma within a
+  /// quoted string doesn't separate members.
+  ///
+  /// A double quote that starts no complete quoted string is an ordinary character, so that it hides no member.
+  package static func members(of value: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    // #element => [ element ] *( OWS "," OWS [ element ] )
+    var members: [ArraySlice<UInt8>] = []
+    var start = value.startIndex
+    var index = start
+    // After one quoted string without an end, no later one has an end, so the line is searched only once.
+    var hasClosingQuote = true
+    while index < value.endIndex {
+      switch value[index] {
+      case Byte.comma:
+        append(trimmed(value[start..<index]), to: &members)
+        start = index + 1
+      case Byte.doubleQuote where hasClosingQuote:
+        if let end = endOfQuotedString(value[index...]) { index = end - 1 } else { hasClosingQuote = false }
+      default: break
+      }
+      index += 1
+    }
+    append(trimmed(value[start...]), to: &members)
+    return members
+  }
+
+  private static func append(_ member: ArraySlice<UInt8>, to members: inout [ArraySlice<UInt8>]) {
+    if !member.isEmpty { members.append(member) }
+  }
+
+  /// Returns the index after the closing quote of the quoted string at the start of `text`, or nil if it has no end.
+  private static func endOfQuotedString(_ text: ArraySlice<UInt8>) -> Int? {
+    // quoted-string = DQUOTE *( qdtext / quoted-pair ) DQUOTE
+    var index = text.startIndex + 1
+    while index < text.endIndex {
+      switch text[index] {
+      case Byte.doubleQuote: return index + 1
+      case Byte.backslash: index += 2
+      default: index += 1
+      }
+    }
+    return nil
+  }
+
+  /// Returns the content of a quoted string without its quotes and backslashes, or nil if `text` isn't one quoted string.
+  package static func unquoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    guard text.first == Byte.doubleQuote, endOfQuotedString(text) == text.endIndex else { return nil }
+    var content: [UInt8] = []
+    var rest = text.dropFirst().dropLast()
+    while let byte = rest.popFirst() {
+      content.append(byte == Byte.backslash ? rest.popFirst() ?? byte : byte)
+    }
+    return content
+  }
+
+  /// Returns the bytes without the spaces and tabs at both ends.
+  package static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    var text = text
+    while let byte = text.first, isBlank(byte) { text.removeFirst() }
+    while let byte = text.last, isBlank(byte) { text.removeLast() }
+    return text
+  }
+
+  /// Returns whether the byte is optional white space: SP or HTAB (RFC 9110 §5.6.3).
+  package static func isBlank(_ byte: UInt8) -> Bool { byte == Byte.space || byte == Byte.tab }
+
+  /// Returns whether the bytes are a token (RFC 9110 §5.6.2).
+  package static func isToken(_ text: ArraySlice<UInt8>) -> Bool {
+    !text.isEmpty && text.allSatisfy(CharacterClass.token.contains)
+  }
+
+  /// Returns the text with ASCII letters in lowercase.
+  package static func lowercased(_ text: ArraySlice<UInt8>) -> String {
+    String(decoding: text.map(Byte.lowercased), as: UTF8.self)
+  }
+}

@@ -1,0 +1,120 @@
+// LupineCacheFaults: stores and reads responses in a folder while the n-th system call fails, for every n and in each
+// way, and checks that each record is complete or absent.
+
+import CLupineFaults
+import Glibc
+import LupineCache
+import LupineCacheStore
+import LupineReactor
+import LupineWire
+
+guard CommandLine.arguments.count == 2 else { fatalError("usage: LupineCacheFaults FOLDER") }
+let folder = CommandLine.arguments[1]
+guard lupine_faults_begin(folder) else { fatalError("OpenSSL has already allocated memory") }
+
+/// Reports a broken rule.
+struct Problem: Error { let text: String }
+
+/// Several blocks, which depend on the version.
+func body(_ version: Int) -> [UInt8] { (0..<150_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ version) } }
+
+func response(_ version: Int) -> StoredResponse {
+  StoredResponse(
+    status: 200, fields: ["Version": "\(version)", "Body": "\(version)"], times: ExchangeTimes(request: 0, response: 0),
+    partition: .anonymous, selectingFields: SelectingFields([]))
+}
+
+func store(_ version: Int, in store: DiskStore) throws(DiskStoreError) {
+  let writer = try store.writer(uri: "u", response: response(version), id: .random(in: .min ... .max))
+  let bytes = body(version)
+  try writer.append(bytes.span)
+  try writer.commit { _ in true }
+}
+
+/// Reads all records. A block may be unreadable while calls fail, but never wrong. Returns the versions that were read
+/// completely.
+func read(_ store: DiskStore) throws -> [Int] {
+  var ids: [UInt64] = []
+  store.forEachRecord(of: "u") { ids.append($0.id) }
+  var versions: [Int] = []
+  for id in ids {
+    guard let reader = store.open(id), let version = reader.response.fields.first("Body").flatMap({ Int($0) }) else {
+      continue
+    }
+    let expected = body(version)
+    var isComplete = true
+    for number in 0..<reader.blockCount {
+      guard let block = try? reader.block(number) else {
+        isComplete = false
+        continue
+      }
+      let start = Int(number) * RecordFormat.blockByteCount
+      guard block.elementsEqual(expected[start..<start + block.count]) else { throw Problem(text: "a wrong block") }
+    }
+    if isComplete { versions.append(version) }
+  }
+  return versions
+}
+
+/// What a process does with a cache; each step may fail.
+func use() throws {
+  guard let store = try? DiskStore(folder: folder, capacity: 1_000_000) else { return }
+  _ = try read(store)
+  try? LupineCacheFaults.store(2, in: store)
+  // Only the metadata of the second version may be replaced.
+  var seconds: [UInt64] = []
+  store.forEachRecord(of: "u") { if $0.response.fields.first("Body") == "2" { seconds.append($0.id) } }
+  if let id = seconds.last {
+    let new = StoredResponse(
+      status: 200, fields: ["Version": "3", "Body": "2"], times: ExchangeTimes(request: 1, response: 1),
+      partition: .anonymous, selectingFields: SelectingFields([]))
+    try? store.replace(id, with: new, newID: .random(in: .min ... .max))
+  }
+  _ = try read(store)
+}
+
+/// Fails the n-th call in one of its ways. Returns whether a call failed.
+func run(_ call: String, _ n: Int, _ variant: Int) throws -> Bool {
+  let clean = try DiskStore(folder: folder, capacity: 1_000_000)
+  try clean.removeAll()
+  try store(1, in: clean)
+  lupine_faults_arm(call, n, CInt(variant))
+  defer { lupine_faults_disarm() }
+  try use()
+  lupine_faults_disarm()
+  let struck = lupine_faults_struck()
+  let after = try DiskStore(folder: folder, capacity: 1_000_000)
+  let versions = try read(after)
+  let names = try Folder.names(in: folder)
+  guard versions.count == after.count, names.count == after.count else {
+    throw Problem(text: "\(names.count) files, \(after.count) records, \(versions.count) complete")
+  }
+  return struck
+}
+
+var failed = 0
+var struckCount = 0
+var next = lupine_faults_calls(LUPINE_FAULT_CALLS)
+while let name = next?.pointee {
+  let call = String(cString: name)
+  var n = 1
+  var isStruck = true
+  while isStruck {
+    var variant = 0
+    repeat {
+      do {
+        isStruck = try run(call, n, variant)
+      } catch {
+        print("\(call) \(n), way \(variant): \(error)")
+        failed += 1
+      }
+      struckCount += isStruck ? 1 : 0
+      variant += 1
+    } while isStruck && variant < lupine_faults_struck_variants()
+    n += 1
+  }
+  next = next?.advanced(by: 1)
+}
+print("\(struckCount) failed calls, \(failed) problems")
+// A run in which no call failed has tested nothing.
+exit(failed == 0 && struckCount >= 50 ? 0 : 1)

@@ -1,0 +1,104 @@
+// CacheIndexTests: the index's order, capacity and limits, and the store in memory.
+
+import LupineCache
+import LupineTestSupport
+import LupineWire
+import Testing
+
+@testable import LupineCacheStore
+
+@Suite struct CacheIndexTests {
+  @Test("the least recently used records are evicted until the rest fits into the capacity")
+  func eviction() {
+    var index = CacheIndex<String, String>(capacity: 100)
+    for (id, name) in ["a", "b", "c"].enumerated() {
+      #expect(index.insert(name, id: UInt64(id), for: name, byteCount: 30).isEmpty)
+    }
+    #expect(index.use(0) == "a")
+    let dropped = index.insert("d", id: 3, for: "d", byteCount: 70)
+    #expect(dropped.map(\.record) == ["b", "c"])
+    #expect(index.byteCount == 100)
+    #expect(index.insert("e", id: 4, for: "e", byteCount: 101).map(\.record) == ["e"])
+    #expect(index.setCapacity(99).map(\.record) == ["a"])
+    #expect(index.records(for: "d").map(\.record) == ["d"])
+    #expect(index.records(for: "a").isEmpty)
+  }
+
+  @Test("a URI has at most as many records as the limit, and the one stored first makes room")
+  func recordsPerURI() {
+    var index = CacheIndex<String, Int>(capacity: 1_000_000)
+    let max = CacheIndex<String, Int>.responsesPerURIMax
+    for number in 0..<max { #expect(index.insert(number, id: UInt64(number), for: "a", byteCount: 1).isEmpty) }
+    #expect(index.insert(max, id: UInt64(max), for: "a", byteCount: 1).map(\.record) == [0])
+    #expect(index.records(for: "a").count == max)
+  }
+
+  @Test("over random operations, the index agrees with a list", arguments: 0..<repetitions(of: 50))
+  func model(_ seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    var index = CacheIndex<Int, Int>(capacity: 60)
+    /// The least recently used one first.
+    var list: [(id: UInt64, key: Int, size: Int)] = []
+    for step in 0..<300 {
+      let id = UInt64(random.number(0...20))
+      switch random.number(0...3) {
+      case 0, 1:
+        let (key, size) = (random.number(0...3), random.number(0...30))
+        var expected: Set<UInt64> = []
+        list.removeAll { $0.id == id }
+        list.append((id, key, size))
+        while list.reduce(0, { $0 + $1.size }) > 60 { expected.insert(list.removeFirst().id) }
+        #expect(Set(index.insert(step, id: id, for: key, byteCount: size).map(\.id)) == expected)
+      case 2:
+        let found = list.firstIndex { $0.id == id }
+        #expect((index.use(id) != nil) == (found != nil))
+        if let found { list.append(list.remove(at: found)) }
+      default:
+        #expect((index.remove(id) != nil) == list.contains { $0.id == id })
+        list.removeAll { $0.id == id }
+      }
+      #expect(index.byteCount == list.reduce(0) { $0 + $1.size })
+      #expect(Set(index.ids) == Set(list.map(\.id)))
+      for key in 0...3 {
+        #expect(Set(index.records(for: key).map(\.id)) == Set(list.filter { $0.key == key }.map(\.id)))
+      }
+    }
+  }
+
+  @Test("the store in memory replaces superseded responses and keeps the others")
+  func memory() {
+    let store = MemoryStore<Int>(capacity: 1_000_000)
+    func insert(_ foo: String, _ content: Int) {
+      let record = MemoryStore<Int>.Record(
+        uri: "u", response: .sample(foo).withBody(byteCount: 10), content: content)
+      store.insert(record) { $0.selectingFields == record.response.selectingFields }
+    }
+    insert("1", 1)
+    insert("2", 2)
+    insert("1", 3)
+    #expect(store.records(for: "u").map(\.record.content) == [2, 3])
+    #expect(store.byteCount > 20)
+    store.removeAll { $0.selectingFields == StoredResponse.sample("2").selectingFields }
+    #expect(store.records(for: "u").map(\.record.content) == [3])
+    store.removeAll(for: "u")
+    #expect(store.byteCount == 0)
+  }
+
+  @Test("the store in memory counts bodies and fields, and stays within its capacity")
+  func memoryCapacity() {
+    let store = MemoryStore<Int>(capacity: 10_000)
+    for number in 0..<20 {
+      let record = MemoryStore<Int>.Record(
+        uri: "\(number)", response: .sample().withBody(byteCount: 2000), content: number)
+      store.insert(record) { _ in false }
+      #expect(store.byteCount <= 10_000)
+      #expect(store.records(for: "\(number)").count == 1)
+      if number == 1 { #expect(store.byteCount > 4000) }
+      for (id, _) in store.records(for: "0") { store.use(id) }
+    }
+    #expect(store.records(for: "0").count == 1)
+    #expect(store.records(for: "1").isEmpty)
+    store.capacity = 3000
+    #expect(store.byteCount <= 3000 && store.byteCount > 2000)
+  }
+}

@@ -1,0 +1,16 @@
+// FailedCallTests: the store while system calls fail, in a program in which they can be made to.
+
+import Foundation
+import LupineTestSupport
+import Testing
+
+@Suite struct FailedCallTests {
+  @Test("each record is complete or absent after the n-th system call has failed, in each way, for every n")
+  func failedCalls() async throws {
+    let folder = try StoreFolder()
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheFaults").path
+    let (status, output) = try await ChildProcess.run([program, folder.path])
+    #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+  }
+}

@@ -1,0 +1,63 @@
+// KilledWriterTests: processes that write to one folder are killed at any time, and leave only complete records.
+
+import Foundation
+import LupineCache
+import LupineTestSupport
+import LupineWire
+import Testing
+
+@testable import LupineCacheStore
+
+@Suite struct KilledWriterTests {
+  /// The program, which is built into the folder of the tests' program.
+  private static func program() throws -> String {
+    let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheWriter").path
+  }
+
+  @Test("writers that are killed at any time leave complete records and no others, and keep to the capacity")
+  func killing() throws {
+    let program = try Self.program()
+    let folder = try StoreFolder()
+    let capacity = 1_000_000
+    var random = SplitMix64(seed: 7)
+    for _ in 0..<repetitions(of: 8) {
+      var writers: [(process: ChildProcess, output: Int32)] = []
+      for _ in 0..<3 {
+        var pipes: [Int32] = [0, 0]
+        try #require(pipe(&pipes) == 0)
+        for end in pipes { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let process = try ChildProcess(
+          [program, folder.path, "\(capacity)", "\(random.next())"], output: .descriptor(pipes[1]))
+        close(pipes[1])
+        writers.append((process, pipes[0]))
+      }
+      for writer in writers {
+        var byte: UInt8 = 0
+        for _ in 0..<random.number(1...40) { #expect(read(writer.output, &byte, 1) == 1) }
+        kill(writer.process.processIdentifier, SIGKILL)
+        close(writer.output)
+      }
+      for writer in writers { #expect(writer.process.awaitEnd() == 128 + SIGKILL) }
+      try check(folder, capacity)
+    }
+  }
+
+  private func check(_ folder: StoreFolder, _ capacity: Int) throws {
+    let store = try DiskStore(folder: folder.path, capacity: capacity)
+    #expect(store.byteCount <= capacity)
+    // What the killed processes have left is gone.
+    #expect(folder.names.count == store.count)
+    var checked = 0
+    for number in 0...20 {
+      for found in store.contents(of: "\(number)") {
+        checked += 1
+        let version = try #require(found.response.fields.first("Version").flatMap { Int($0) })
+        let body = (0..<(number * 9000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+        #expect(found.body == body)
+      }
+    }
+    // No record was damaged: none has been deleted.
+    #expect(checked == store.count && checked > 0)
+  }
+}

@@ -1,0 +1,111 @@
+// RecordFormatTests: records read back as written, and damaged ones are refused.
+
+import LupineCache
+import LupineTestSupport
+import LupineWire
+import Testing
+
+@testable import LupineCacheStore
+
+@Suite struct RecordFormatTests {
+  @Test(
+    "the checksum is that of the xxHash specification",
+    arguments: [
+      ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
+      ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
+    ] as [(String, UInt64)])
+  func checksum(_ text: String, _ expected: UInt64) {
+    #expect(Checksum.of(Array(text.utf8).span) == expected)
+  }
+
+  static let heads = [
+    RecordHead(uri: "https://a.test/ä?b", response: .sample()),
+    RecordHead(uri: "", response: .sample("", partition: .session("ä"), state: .invalidated)),
+    RecordHead(
+      uri: "u",
+      response: StoredResponse(
+        status: 404, fields: Fields(), times: ExchangeTimes(request: -5, response: 7), partition: .session(""),
+        selectingFields: SelectingFields([.init(name: "a", value: nil), .init(name: "b", value: [])]),
+        bodyForm: .decoded, bodyByteCount: 3)),
+  ]
+
+  @Test("a head reads back as written", arguments: heads)
+  func roundTrip(_ head: RecordHead) {
+    #expect(RecordHead(head.bytes, bodyByteCount: head.response.bodyByteCount) == head)
+    let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
+    #expect(RecordPreamble(preamble.bytes) == preamble)
+    #expect(preamble.matches(head.bytes))
+  }
+
+  @Test("a head that is cut or continued at any place is refused", arguments: heads)
+  func cut(_ head: RecordHead) {
+    for count in 0..<head.bytes.count {
+      #expect(RecordHead(Array(head.bytes.prefix(count)), bodyByteCount: 0) == nil)
+    }
+    #expect(RecordHead(head.bytes + [0], bodyByteCount: 0) == nil)
+  }
+
+  @Test("a preamble or head with any changed byte doesn't match", arguments: heads)
+  func changed(_ head: RecordHead) {
+    let preamble = RecordPreamble(head: head.bytes, bodyByteCount: 5, id: 7)
+    for index in preamble.bytes.indices {
+      var bytes = preamble.bytes
+      bytes[index] ^= 1
+      #expect(RecordPreamble(bytes)?.matches(head.bytes) != true)
+    }
+    for index in head.bytes.indices {
+      var bytes = head.bytes
+      bytes[index] ^= 0x80
+      #expect(!preamble.matches(bytes))
+    }
+  }
+
+  @Test("no bytes make the reader of heads trap", arguments: 0..<repetitions(of: 200))
+  func mutations(_ seed: Int) {
+    var random = SplitMix64(seed: UInt64(seed))
+    let telling: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
+    for _ in 0..<50 {
+      let original = random.pick(Self.heads)
+      let bytes = random.mutation(of: original.bytes, inserting: telling)
+      // What is read may differ in numbers that have limits, but reads back.
+      guard let head = RecordHead(bytes, bodyByteCount: 0) else { continue }
+      #expect(RecordHead(head.bytes, bodyByteCount: 0) == head)
+      _ = RecordPreamble(bytes)
+    }
+  }
+
+  @Test("a preamble of another version, or with a head beyond the limit, is refused")
+  func limits() {
+    let head = RecordHead(uri: "u", response: .sample()).bytes
+    var bytes = RecordPreamble(head: head, bodyByteCount: 0, id: 1).bytes
+    bytes[8] = 2
+    #expect(RecordPreamble(bytes) == nil)
+    let large = [UInt8](repeating: 0, count: RecordFormat.headBytesMax)
+    #expect(RecordPreamble(RecordPreamble(head: large, bodyByteCount: 0, id: 1).bytes) != nil)
+    #expect(RecordPreamble(RecordPreamble(head: large + [0], bodyByteCount: 0, id: 1).bytes) == nil)
+  }
+
+  @Test(
+    "a file's size is that of its parts, or nothing if it overflows",
+    arguments: [
+      (0, 140), (1, 149), (65_536, 65_684), (65_537, 65_693), (UInt64.max, nil), (UInt64(Int64.max), nil),
+    ] as [(UInt64, UInt64?)])
+  func sizes(_ body: UInt64, _ expected: UInt64?) {
+    #expect(RecordFormat.fileByteCount(headByteCount: 100, bodyByteCount: body) == expected)
+  }
+
+  @Test(
+    "only the names that records have are names of records",
+    arguments: [
+      ("0123456789abcdef-00000000000000ff-1f3a.lupine", true), ("0123456789abcdef-00000000000000ff-0.lupine", true),
+      ("0123456789abcdef-00000000000000ff-01.lupine", false), ("0123456789ABCDEF-00000000000000ff-1.lupine", false),
+      ("0123456789abcde-00000000000000ff-1.lupine", false), ("0123456789abcdef-00000000000000ff-1", false),
+      ("0123456789abcdef-00000000000000ff--1.lupine", false), ("+123456789abcdef-00000000000000ff-1.lupine", false),
+      ("0123456789abcdef-00000000000000ff-ffffffffffffffff.lupine", false), ("new-00000000000000ff.lupine", false),
+      (".lupine", false), ("", false),
+    ])
+  func names(_ text: String, _ isRecord: Bool) {
+    #expect((RecordName(text) != nil) == isRecord)
+    #expect(RecordName(text).map { $0.text == text } ?? true)
+  }
+}

@@ -1,0 +1,174 @@
+// CacheDecisionTests: when a stored response is served (RFC 9111 §4, §4.2.4, §5.2; RFC 5861 §3; RFC 8246).
+
+import LupineWire
+import Testing
+
+@testable import LupineCache
+
+@Suite struct CacheDecisionTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var request: [String] = []
+    var method = "GET"
+    var policy = CachePolicy.automatic
+    /// The stored response's Cache-Control.
+    var response = "max-age=60"
+    /// Its age.
+    var age: Int64 = 10
+    let decision: String
+
+    var testDescription: String { "\(method) \(request) \(policy), stored \(response), age \(age)" }
+  }
+
+  @Test(
+    "a stored response is served only if its freshness, its directives, the request's and the policy allow it",
+    arguments: [
+      Row(decision: "fresh"),
+      Row(age: 59, decision: "fresh"),
+      Row(age: 60, decision: "forward: stale"),
+      Row(method: "HEAD", decision: "fresh"),
+      Row(method: "HEAD", age: 60, decision: "forward: stale"),
+      Row(method: "POST", decision: "forward: method"),
+      Row(method: "OPTIONS", decision: "forward: method"),
+      Row(method: "FOO", decision: "forward: method"),
+      // Directives of the response.
+      Row(response: "no-cache, max-age=60", decision: "forward: validationRequired"),
+      Row(response: "no-cache=\"\", max-age=60", decision: "forward: validationRequired"),
+      Row(response: "no-cache=\"foo\", max-age=60", decision: "fresh"),
+      Row(response: "no-cache=\"foo\", no-cache, max-age=60", decision: "forward: validationRequired"),
+      Row(response: "no-cache, no-cache=foo, max-age=60", decision: "forward: validationRequired"),
+      Row(response: "must-revalidate, max-age=60", decision: "fresh"),
+      Row(response: "private, max-age=60", decision: "fresh"),
+      // max-age in the request.
+      Row(request: ["Cache-Control: max-age=10"], decision: "fresh"),
+      Row(request: ["Cache-Control: max-age=9"], decision: "forward: requestDirective"),
+      Row(request: ["Cache-Control: max-age=0"], decision: "forward: requestDirective"),
+      Row(request: ["Cache-Control: max-age=x"], decision: "forward: requestDirective"),
+      Row(request: ["Cache-Control: max-age=90"], age: 70, decision: "forward: stale"),
+      Row(request: ["Cache-Control: max-age=90, max-stale"], age: 70, decision: "maxStale"),
+      Row(request: ["Cache-Control: max-age=65, max-stale"], age: 70, decision: "forward: requestDirective"),
+      // min-fresh.
+      Row(request: ["Cache-Control: min-fresh=50"], decision: "fresh"),
+      Row(request: ["Cache-Control: min-fresh=51"], decision: "forward: requestDirective"),
+      Row(request: ["Cache-Control: min-fresh=x"], decision: "forward: requestDirective"),
+      Row(request: ["Cache-Control: min-fresh=1, max-stale"], age: 60, decision: "forward: requestDirective"),
+      // max-stale.
+      Row(request: ["Cache-Control: max-stale"], age: 9999, decision: "maxStale"),
+      Row(request: ["Cache-Control: max-stale=10"], age: 70, decision: "maxStale"),
+      Row(request: ["Cache-Control: max-stale=10"], age: 71, decision: "forward: stale"),
+      Row(request: ["Cache-Control: max-stale=x"], age: 61, decision: "forward: stale"),
+      Row(
+        request: ["Cache-Control: max-stale"], response: "max-age=60, must-revalidate", age: 61,
+        decision: "forward: validationRequired"),
+      Row(
+        request: ["Cache-Control: max-stale"], response: "max-age=60, must-revalidate=x", age: 61,
+        decision: "forward: validationRequired"),
+      // no-cache, no-store and Pragma in the request.
+      Row(request: ["Cache-Control: no-cache"], decision: "forward: requestDirective"),
+      Row(request: ["Pragma: no-cache"], decision: "forward: requestDirective"),
+      Row(request: ["Pragma: foo, No-Cache"], decision: "forward: requestDirective"),
+      Row(request: ["Pragma: no-cache", "Cache-Control: max-age=60"], decision: "fresh"),
+      Row(request: ["Cache-Control: no-store"], decision: "fresh"),
+      Row(request: ["Cache-Control: unknown=1"], decision: "fresh"),
+      // only-if-cached.
+      Row(request: ["Cache-Control: only-if-cached"], decision: "fresh"),
+      Row(request: ["Cache-Control: only-if-cached"], age: 60, decision: "gatewayTimeout"),
+      Row(request: ["Cache-Control: only-if-cached, max-stale"], age: 60, decision: "maxStale"),
+      Row(request: ["Cache-Control: only-if-cached, no-cache"], decision: "gatewayTimeout"),
+      Row(request: ["Cache-Control: only-if-cached"], method: "POST", decision: "gatewayTimeout"),
+      // stale-while-revalidate.
+      Row(response: "max-age=60, stale-while-revalidate=10", age: 59, decision: "fresh"),
+      Row(response: "max-age=60, stale-while-revalidate=10", age: 60, decision: "staleWhileRevalidate"),
+      Row(response: "max-age=60, stale-while-revalidate=10", age: 70, decision: "staleWhileRevalidate"),
+      Row(response: "max-age=60, stale-while-revalidate=10", age: 71, decision: "forward: stale"),
+      Row(response: "max-age=60, stale-while-revalidate=x", age: 61, decision: "forward: stale"),
+      Row(
+        response: "max-age=60, stale-while-revalidate=10, must-revalidate", age: 61,
+        decision: "forward: validationRequired"),
+      Row(
+        response: "max-age=60, stale-while-revalidate=10, no-cache", age: 61, decision: "forward: validationRequired"),
+      Row(
+        request: ["Cache-Control: max-age=90"], response: "max-age=60, stale-while-revalidate=10", age: 61,
+        decision: "forward: stale"),
+      // Policies.
+      Row(policy: .reload, decision: "forward: policy"),
+      Row(policy: .validate, decision: "forward: policy"),
+      Row(policy: .validate, response: "max-age=60, immutable", decision: "fresh"),
+      Row(policy: .validate, response: "max-age=60, immutable", age: 60, decision: "forward: policy"),
+      Row(
+        request: ["Cache-Control: no-cache"], response: "max-age=60, immutable",
+        decision: "forward: requestDirective"),
+      Row(policy: .storedElseLoad, age: 9999, decision: "policy"),
+      Row(policy: .storedElseLoad, response: "no-cache, must-revalidate", decision: "policy"),
+      Row(policy: .storedOnly, age: 9999, decision: "policy"),
+      Row(method: "POST", policy: .storedOnly, decision: "gatewayTimeout"),
+    ])
+  func decision(_ row: Row) throws {
+    let response = try stored(["Cache-Control: \(row.response)", "ETag: \"a\""])
+    let request = try CacheRequest.get(row.request, method: row.method, policy: row.policy)
+    #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
+  }
+
+  @Test("without a stored response, the request is forwarded, unless the caller accepts only a stored one")
+  func miss() throws {
+    #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
+    #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
+    #expect(CacheDecision.decide(try .get(policy: .storedOnly), [], at: 0) == .gatewayTimeout)
+    #expect(CacheDecision.decide(try .get(["Cache-Control: only-if-cached"]), [], at: 0) == .gatewayTimeout)
+  }
+
+  @Test("a GET with content isn't answered from the cache")
+  func contentOfRequest() throws {
+    var request = try CacheRequest.get()
+    request.content = .present
+    let response = try stored(["Cache-Control: max-age=60"])
+    #expect(CacheDecision.decide(request, [response], at: 1).word == "forward: method")
+  }
+
+  @Test("an invalidated response is used only after validation, even if it is fresh")
+  func invalidated() throws {
+    var response = try stored(["Cache-Control: max-age=60", "ETag: \"a\""])
+    response.state = .invalidated
+    let decision = CacheDecision.decide(try .get(), [response], at: 1)
+    #expect(decision.word == "forward: validationRequired")
+    #expect(decision.forwarding?.nominated == [0])
+  }
+
+  @Test("a served response has its current age in place of any Age, in each status of the response")
+  func ageOfServed() throws {
+    let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
+    let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)
+    #expect(hit.response.fields.all("Age") == ["25"])
+    #expect(hit.response.body == .complete)
+    let late = try stored(["Cache-Control: max-age=60, stale-while-revalidate=10"])
+    let stale = try #require(CacheDecision.decide(try .get(), [late], at: 65).hit)
+    #expect(stale.response.fields.all("Age") == ["65"])
+  }
+
+  @Test("HEAD is answered with a stored GET's fields and no body")
+  func head() throws {
+    let response = try stored(["Cache-Control: max-age=60", "Content-Length: 1000"])
+    let hit = try #require(CacheDecision.decide(try .get(method: "HEAD"), [response], at: 5).hit)
+    #expect(hit.response.status == 200)
+    #expect(hit.response.fields.first("Content-Length") == "1000")
+    #expect(hit.response.body == .none)
+  }
+
+  @Test("the fields that no-cache names aren't served without validation")
+  func qualifiedNoCache() throws {
+    let lines = ["Cache-Control: max-age=60, no-cache=\"Foo, bar\"", "FOO: 1", "Bar: 2", "Baz: 3"]
+    let served = try #require(CacheDecision.decide(try .get(), [try stored(lines)], at: 1).hit?.response.fields)
+    #expect(!served.contains("Foo") && !served.contains("Bar"))
+    #expect(served.first("Baz") == "3")
+  }
+
+  @Test("of several matching responses, the one with Vary is used, then the one with the latest Date")
+  func mostRecent() throws {
+    let cacheable = "Cache-Control: max-age=600"
+    let older = try stored([cacheable, "Date: \(date(-5))"], at: 2)
+    let newer = try stored([cacheable, "Date: \(date(-1))"], at: 1)
+    #expect(CacheDecision.decide(try .get(), [newer, older], at: 3).hit?.index == 0)
+    #expect(CacheDecision.decide(try .get(), [older, newer], at: 3).hit?.index == 1)
+    let varying = try stored([cacheable, "Date: \(date(-9))", "Vary: Accept"])
+    #expect(CacheDecision.decide(try .get(), [older, varying, newer], at: 3).hit?.index == 1)
+  }
+}

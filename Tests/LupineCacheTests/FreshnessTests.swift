@@ -1,0 +1,138 @@
+// FreshnessTests: lifetimes and ages (RFC 9111 §4.2, §5.1, §5.3).
+
+import LupineWire
+import Testing
+
+@testable import LupineCache
+
+@Suite struct FreshnessTests {
+  /// A response's fields besides Date, and its lifetime.
+  struct Lifetime: Sendable, CustomTestStringConvertible {
+    let lines: [String]
+    var status = 200
+    let lifetime: FreshnessLifetime
+
+    var testDescription: String { "\(status) \(lines)" }
+  }
+
+  @Test(
+    "a response is fresh for the seconds of max-age, else until Expires, else for a tenth of its age since modification",
+    arguments: [
+      Lifetime(lines: ["Cache-Control: max-age=60"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: MAX-AGE=\"60\""], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: max-age=0060"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: max-age=60", "Expires: 0"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: s-maxage=60", "Expires: \(date(7))"], lifetime: .expires(7)),
+      Lifetime(lines: ["CDN-Cache-Control: max-age=60"], lifetime: .unknown),
+      Lifetime(lines: ["Cache-Control: max-age=2147483649"], lifetime: .maxAge(2_147_483_648)),
+      Lifetime(lines: ["Cache-Control: max-age=99999999999999999999999"], lifetime: .maxAge(2_147_483_648)),
+      // Repeated: the first one counts.
+      Lifetime(lines: ["Cache-Control: max-age=60, max-age=3600"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Cache-Control: max-age=60", "Cache-Control: max-age=1"], lifetime: .maxAge(60)),
+      Lifetime(lines: ["Expires: \(date(7))", "Expires: \(date(9))"], lifetime: .expires(7)),
+      // Invalid information means stale.
+      Lifetime(lines: ["Cache-Control: max-age", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age=", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age=-1", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age=1.5", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age='60'", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age =60", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Cache-Control: max-age= 60", "Expires: \(date(60))"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: 0"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18 Aug 2050 02:01:18 UTC"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18 Aug 2050 02:01:18 +0000"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: Thu, 18 Aug 2050 2:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: 18 Aug 2050 02:01:18 GMT"], lifetime: .invalid),
+      Lifetime(lines: ["Expires: \(date(-60))"], lifetime: .expires(0)),
+      // Dates in all forms, in any case.
+      Lifetime(lines: ["Expires: Tue, 14 Nov 2023 22:14:20 GMT"], lifetime: .expires(60)),
+      Lifetime(lines: ["Expires: tUE, 14 nOV 2023 22:14:20 gmt"], lifetime: .expires(60)),
+      Lifetime(lines: ["Expires: Tuesday, 14-Nov-23 22:14:20 GMT"], lifetime: .expires(60)),
+      Lifetime(lines: ["Expires: Tue Nov 14 22:14:20 2023"], lifetime: .expires(60)),
+      // Heuristics only without explicit times, for the status codes that allow it or with public.
+      Lifetime(lines: ["Last-Modified: \(date(-1000))"], lifetime: .heuristic(100)),
+      Lifetime(lines: ["Last-Modified: \(date(-10_000_000))"], lifetime: .heuristic(86_400)),
+      Lifetime(lines: ["Last-Modified: \(date(1000))"], lifetime: .heuristic(0)),
+      Lifetime(lines: ["Last-Modified: \(date(-1000))", "Expires: 0"], lifetime: .invalid),
+      Lifetime(lines: ["Last-Modified: \(date(-1000))", "Cache-Control: max-age=x"], lifetime: .invalid),
+      Lifetime(lines: ["Last-Modified: yesterday"], lifetime: .unknown),
+      Lifetime(lines: ["Last-Modified: \(date(-1000))"], status: 404, lifetime: .heuristic(100)),
+      Lifetime(lines: ["Last-Modified: \(date(-1000))", "Cache-Control: private"], status: 302, lifetime: .unknown),
+      Lifetime(
+        lines: ["Last-Modified: \(date(-1000))", "Cache-Control: public"], status: 302, lifetime: .heuristic(100)),
+      Lifetime(lines: [], lifetime: .unknown),
+    ])
+  func lifetime(_ row: Lifetime) throws {
+    let response = try stored(row.lines + ["Date: \(date())"], status: row.status)
+    #expect(response.lifetime == row.lifetime)
+  }
+
+  @Test("heuristics apply to exactly the status codes that RFC 9110 defines as heuristically cacheable")
+  func heuristicStatusCodes() {
+    let allowed = (100..<600).filter(FreshnessLifetime.allowsHeuristic)
+    #expect(allowed == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
+  }
+
+  /// A response's fields, how long its exchange took, and its age 5 seconds after its arrival.
+  struct Age: Sendable, CustomTestStringConvertible {
+    let lines: [String]
+    var delay: Int64 = 0
+    let age: Int64
+
+    var testDescription: String { "\(lines), delay \(delay)" }
+  }
+
+  @Test(
+    "a response's age is the larger of Date's and Age's, with the exchange's delay, plus the time in the cache",
+    arguments: [
+      Age(lines: ["Date: \(date())"], age: 5),
+      Age(lines: ["Date: \(date(-30))"], age: 35),
+      Age(lines: ["Date: \(date(30))"], age: 5),
+      Age(lines: ["Date: \(date())", "Age: 20"], age: 25),
+      Age(lines: ["Date: \(date(-30))", "Age: 20"], age: 35),
+      Age(lines: ["Date: \(date())", "Age: 20"], delay: 3, age: 28),
+      Age(lines: ["Date: \(date())"], delay: 3, age: 8),
+      // Without a valid date, the time of the response counts.
+      Age(lines: [], age: 5),
+      Age(lines: ["Date: now"], age: 5),
+      // The first member counts; an invalid one is ignored.
+      Age(lines: ["Age: 20, 90"], age: 25),
+      Age(lines: ["Age: 20", "Age: 90"], age: 25),
+      Age(lines: ["Age: -20"], age: 5),
+      Age(lines: ["Age: 2e1"], age: 5),
+      Age(lines: ["Age: \"20\""], age: 5),
+      Age(lines: ["Age: 20.0"], age: 5),
+      Age(lines: ["Age: 99999999999999999999"], age: 2_147_483_648),
+    ])
+  func age(_ row: Age) throws {
+    let response = try stored(row.lines, delay: row.delay)
+    #expect(response.currentAge(now: start + 5) == row.age)
+  }
+
+  @Test("a response is fresh while its lifetime is greater than its age, and stale from then on")
+  func boundary() throws {
+    let response = try stored(["Cache-Control: max-age=60"])
+    #expect(response.isFresh(now: start + 59))
+    #expect(!response.isFresh(now: start + 60))
+  }
+
+  @Test("a response that is received after the current time, because the clock was set back, has the greatest age")
+  func clockSetBack() throws {
+    let response = try stored(["Cache-Control: max-age=60"])
+    #expect(response.currentAge(now: start - 1) == CacheLimits.deltaSecondsMax)
+    #expect(!response.isFresh(now: start - 1))
+  }
+
+  @Test("times at the limits of their type don't overflow", arguments: [Int64.min, -1, 0, Int64.max])
+  func extremeTimes(_ now: Int64) throws {
+    for other in [Int64.min, 0, Int64.max] {
+      let decision = StoreDecision(
+        try .get(), status: 200, fields: Fields(["Cache-Control: max-age=60", "Age: 4294967296"]),
+        times: ExchangeTimes(request: other, response: now))
+      let response = try #require(decision.stored)
+      for time in [Int64.min, 0, Int64.max] {
+        #expect((0...CacheLimits.deltaSecondsMax).contains(response.currentAge(now: time)))
+      }
+    }
+  }
+}

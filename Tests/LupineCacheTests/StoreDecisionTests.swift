@@ -1,0 +1,127 @@
+// StoreDecisionTests: which responses are stored, and what is kept of them (RFC 9111 §3).
+
+import LupineWire
+import Testing
+
+@testable import LupineCache
+
+@Suite struct StoreDecisionTests {
+  struct Row: Sendable, CustomTestStringConvertible {
+    var request: [String] = []
+    var method = "GET"
+    var status = 200
+    var response: [String] = []
+    /// Nil if the response is stored.
+    var refusal: StoreDecision.Refusal?
+
+    var testDescription: String { "\(method) \(request): \(status) \(response)" }
+  }
+
+  @Test(
+    "a response is stored unless its method, status code, directives or Vary forbid it",
+    arguments: [
+      Row(),
+      Row(response: ["Cache-Control: private"]),
+      Row(response: ["Cache-Control: private=\"x\", no-cache, must-revalidate"]),
+      Row(request: ["Authorization: Basic eA=="], response: []),
+      Row(response: ["Set-Cookie: a=b"]),
+      Row(request: ["Range: bytes=0-1"], status: 200),
+      // Methods.
+      Row(method: "HEAD", response: ["Cache-Control: max-age=60"], refusal: .method),
+      Row(method: "POST", response: ["Cache-Control: max-age=60"], refusal: .method),
+      Row(method: "get", response: ["Cache-Control: max-age=60"], refusal: .method),
+      // Status codes.
+      Row(status: 103, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 206, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 304, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 407, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 412, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 416, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 417, response: ["Cache-Control: max-age=60"], refusal: .status),
+      Row(status: 599, response: ["Cache-Control: max-age=60"]),
+      Row(status: 599, response: ["Cache-Control: max-age=60, must-understand"], refusal: .status),
+      Row(status: 302, refusal: .notCacheable),
+      Row(status: 302, response: ["Cache-Control: s-maxage=60"], refusal: .notCacheable),
+      Row(status: 302, response: ["Cache-Control: max-age=60"]),
+      Row(status: 302, response: ["Cache-Control: public"]),
+      Row(status: 302, response: ["Cache-Control: private"]),
+      Row(status: 302, response: ["Expires: 0"]),
+      Row(status: 500, refusal: .notCacheable),
+      Row(status: 404),
+      // no-store, also with an argument, beside a malformed neighbor, or on another line.
+      Row(response: ["Cache-Control: no-store"], refusal: .noStore),
+      Row(response: ["Cache-Control: No-Store=1"], refusal: .noStore),
+      Row(response: ["Cache-Control: max-age=60, x=\"a, no-store"], refusal: .noStore),
+      Row(response: ["Cache-Control: x=\"a", "Cache-Control: no-store"], refusal: .noStore),
+      Row(response: ["Cache-Control: ,,no-store,"], refusal: .noStore),
+      Row(response: ["Cache-Control: x=\"no-store\""]),
+      Row(response: ["Cache-Control: x=\"a, no-store, b\""]),
+      Row(response: ["Cache-Control: no-store, must-understand"]),
+      Row(status: 599, response: ["Cache-Control: no-store, must-understand"], refusal: .status),
+      Row(request: ["Cache-Control: no-store"], response: ["Cache-Control: max-age=60"], refusal: .noStore),
+      Row(request: ["Cache-Control: no-cache"], response: ["Cache-Control: max-age=60"]),
+      // Vary.
+      Row(response: ["Vary: Accept"]),
+      Row(response: ["Vary: Accept, *"], refusal: .vary(.unselectable)),
+      Row(response: ["Vary: Accept", "Vary: *"], refusal: .vary(.unselectable)),
+      Row(response: ["Vary: Accept Language"], refusal: .vary(.unselectable)),
+    ])
+  func storing(_ row: Row) throws {
+    let request = try CacheRequest.get(row.request, method: row.method)
+    let decision = StoreDecision.decide(row.response, status: row.status, to: request)
+    #expect(decision.refusal == row.refusal)
+    #expect((decision.stored == nil) == (row.refusal != nil))
+  }
+
+  @Test("a response to a GET with content isn't stored")
+  func contentOfRequest() throws {
+    var request = try CacheRequest.get()
+    request.content = .present
+    #expect(StoreDecision.decide(["Cache-Control: max-age=60"], to: request).refusal == .method)
+  }
+
+  @Test("a response with more names in Vary, or larger values of them, than the limits isn't stored")
+  func varyLimits() throws {
+    let names = (0..<CacheLimits.varyNamesMax).map { "X-\($0)" }.joined(separator: ", ")
+    #expect(StoreDecision.decide(["Vary: \(names)"], to: try .get()).stored != nil)
+    #expect(StoreDecision.decide(["Vary: \(names), Y"], to: try .get()).refusal == .vary(.tooLarge))
+    let value = String(repeating: "v", count: CacheLimits.selectingBytesMax)
+    #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)"])).stored != nil)
+    #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
+  }
+
+  @Test("all fields are stored as received, except for those of the connection and of proxies")
+  func storedFields() throws {
+    let kept = ["Date: \(date())", "X-Unknown: 1", "x-unknown: 2", "Set-Cookie: a=b", "Content-Length: 3", "Foo: z"]
+    let dropped = [
+      "Connection: close, X-Hop", "X-Hop: 1", "Keep-Alive: timeout=5", "Proxy-Connection: x", "TE: trailers",
+      "Trailer: X", "Transfer-Encoding: chunked", "Upgrade: h2c", "Proxy-Authenticate: Basic",
+      "Proxy-Authentication-Info: x", "Proxy-Authorization: Basic x",
+    ]
+    #expect(try stored(dropped + kept).fields == Fields(kept))
+  }
+
+  @Test("Connection can't remove a field that controls the cache")
+  func connectionNamesCacheControl() throws {
+    let lines = ["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept"]
+    #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))
+  }
+
+  @Test("a missing or invalid Date is replaced by the time of the response", arguments: [[], ["Date: 0"]])
+  func missingDate(_ lines: [String]) throws {
+    #expect(try stored(lines).fields == Fields(["Date: \(date())"]))
+  }
+
+  @Test("a new response supersedes the one that its request would have selected, and no other")
+  func superseding() throws {
+    let english = try CacheRequest.get(["Accept-Language: en"])
+    let german = try CacheRequest.get(["Accept-Language: de"])
+    let old = try stored(["Vary: Accept-Language"], to: english)
+    let new = try stored(["Vary: Accept-Language"], to: english, at: 1)
+    #expect(old.isSuperseded(by: new, to: english))
+    #expect(!old.isSuperseded(by: try stored(["Vary: Accept-Language"], to: german), to: german))
+    #expect(try stored([]).isSuperseded(by: new, to: english))
+    let personal = try CacheRequest.get(["Accept-Language: en", "Cookie: a=b"])
+    #expect(!old.isSuperseded(by: try stored([], to: personal), to: personal))
+  }
+}

@@ -1,0 +1,32 @@
+// LupineCacheWriter: stores responses in a folder until it is killed, and prints a byte for each. The test that starts
+// it reads the records of several killed writers.
+
+import Glibc
+import LupineCache
+import LupineCacheStore
+import LupineTestSupport
+import LupineWire
+
+let arguments = CommandLine.arguments
+guard arguments.count == 4, let capacity = Int(arguments[2]), let seed = UInt64(arguments[3]),
+  let store = try? DiskStore(folder: arguments[1], capacity: capacity)
+else { fatalError("usage: LupineCacheWriter FOLDER CAPACITY SEED") }
+var random = SplitMix64(seed: seed)
+while true {
+  let (number, version) = (random.number(0...20), random.number(1...1000))
+  let fields: Fields = ["Version": "\(version)"]
+  let response = StoredResponse(
+    status: 200, fields: fields, times: ExchangeTimes(request: 0, response: 0), partition: .anonymous,
+    selectingFields: SelectingFields([]))
+  // The test computes the same body.
+  let body = (0..<(number * 9000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+  do throws(DiskStoreError) {
+    let writer = try store.writer(uri: "\(number)", response: response, id: random.next())
+    try writer.append(body.span)
+    try writer.commit { _ in true }
+  } catch {
+    fatalError("can't store: \(error)")
+  }
+  var byte: UInt8 = 0x2E
+  guard write(STDOUT_FILENO, &byte, 1) == 1 else { exit(1) }
+}

@@ -1,0 +1,155 @@
+// AddressPolicyTests: which addresses a policy permits, compared with Python's tables, and the parsing of networks.
+
+import LupineReactor
+import Testing
+
+@testable import LupineEngine
+
+@Suite("AddressPolicy")
+struct AddressPolicyTests {
+  private func address(_ text: String) throws -> SocketAddress {
+    let address = text.hasPrefix("/") ? SocketAddress(socketPath: text) : SocketAddress(numeric: text, port: 80)
+    return try #require(address, "\(text)")
+  }
+
+  // MARK: Public addresses
+
+  @Test("the public addresses are those of Python's ipaddress, for random addresses and the ends of IANA's networks")
+  func vectors() throws {
+    #expect(AddressPolicyVectors.publicAddresses.count > 400 && AddressPolicyVectors.otherAddresses.count > 400)
+    for text in AddressPolicyVectors.publicAddresses {
+      #expect(AddressPolicy.publicOnly.permits(try address(text)), "\(text)")
+    }
+    for text in AddressPolicyVectors.otherAddresses {
+      #expect(!AddressPolicy.publicOnly.permits(try address(text)), "\(text)")
+    }
+  }
+
+  @Test(
+    "the entries of IANA's registries that Python's tables lack decide as well",
+    arguments: [
+      ("192.88.99.1", false), ("192.88.98.255", true), ("192.88.100.0", true), ("2001:1::3", true),
+      ("2001:1::4", false),
+      ("3fff::1", false), ("3fff:fff:ffff::1", false), ("3fff:1000::", true), ("5f00::1", false),
+      ("100:0:0:1::1", false),
+    ])
+  func newEntries(text: String, isPublic: Bool) throws {
+    #expect(AddressPolicy.publicOnly.permits(try address(text)) == isPublic)
+  }
+
+  @Test(
+    "an IPv6 form of a private address isn't public",
+    arguments: [
+      "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:169.254.169.254", "::127.0.0.1", "::ffff:0:127.0.0.1",
+      "64:ff9b::127.0.0.1", "64:ff9b::a9fe:a9fe", "64:ff9b::0.0.0.0", "64:ff9b:1::8.8.8.8", "2002:7f00:1::1",
+      "2002:808:808::1", "2001:0:808:808::", "::", "::1",
+    ])
+  func disguised(text: String) throws {
+    #expect(!AddressPolicy.publicOnly.permits(try address(text)))
+    #expect(AddressPolicy.all.permits(try address(text)))
+  }
+
+  @Test("an IPv6 form of a public address is public if the system or a translator connects to that address")
+  func translated() throws {
+    for text in ["::ffff:8.8.8.8", "64:ff9b::8.8.8.8"] { #expect(AddressPolicy.publicOnly.permits(try address(text))) }
+  }
+
+  // MARK: Networks
+
+  @Test(
+    "a refused network is refused in each of its forms",
+    arguments: [
+      "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
+      // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
+      "64:ff9b:1:a01:2:300::", "64:ff9b:1:a:1:203::", "64:ff9b:1:0:a:102:300:0", "2002:a01:203::1", "2001:0:a01:203::",
+      "2001::f5fe:fdfc",
+    ])
+  func refused(text: String) throws {
+    let policy = AddressPolicy(others: .all, refused: ["10.0.0.0/8"])
+    #expect(!policy.permits(try address(text)))
+    var allowing = policy
+    allowing.allowed = ["0.0.0.0/0", "::/0"]
+    #expect(!allowing.permits(try address(text)))
+    for other in ["11.1.2.3", "::ffff:11.1.2.3", "64:ff9b::11.1.2.3", "2002:b01:203::1", "2001:0:b01:203::", "fd00::1"]
+    {
+      #expect(policy.permits(try address(other)), "\(other)")
+    }
+  }
+
+  @Test("refusing the loopback network refuses the unspecified address, by which Linux connects to the same machine")
+  func unspecified() throws {
+    let policy = AddressPolicy(others: .all, refused: ["127.0.0.0/8", "::1"])
+    for text in ["0.0.0.0", "::", "::ffff:0.0.0.0", "64:ff9b::", "127.9.9.9", "::1"] {
+      #expect(!policy.permits(try address(text)), "\(text)")
+    }
+    #expect(!AddressPolicy(others: .all, refused: ["::1"]).permits(try address("::")))
+    #expect(policy.permits(try address("0.0.0.1")))
+  }
+
+  @Test("an allowed network is permitted, except for what is refused")
+  func allowed() throws {
+    var policy = AddressPolicy.only(["10.0.0.0/8", "fd00::/8"])
+    for text in ["10.0.0.0", "10.255.255.255", "::ffff:10.0.0.1", "fd12::1"] {
+      #expect(policy.permits(try address(text)), "\(text)")
+    }
+    for text in ["9.255.255.255", "11.0.0.0", "8.8.8.8", "fc00::1", "64:ff9b::10.0.0.1", "2002:a00:1::"] {
+      #expect(!policy.permits(try address(text)), "\(text)")
+    }
+    policy.refused = ["10.0.0.1"]
+    #expect(try !policy.permits(address("10.0.0.1")) && policy.permits(address("10.0.0.2")))
+    policy.others = .publicOnly
+    #expect(try policy.permits(address("8.8.8.8")) && !policy.permits(address("192.168.0.1")))
+  }
+
+  @Test("Unix sockets are permitted by default, and otherwise only if the policy allows them")
+  func unixSockets() throws {
+    #expect(EngineConfiguration().addressPolicy == .all)
+    for (policy, isPermitted) in [
+      (AddressPolicy.all, true), (.publicOnly, false), (.only(["0.0.0.0/0"]), false),
+      (AddressPolicy(others: .all), false),
+      (AddressPolicy(others: .none, allowsUnixSockets: true), true),
+    ] {
+      #expect(policy.permits(try address("/run/docker.sock")) == isPermitted)
+      #expect(policy.permits(try #require(SocketAddress(socketPath: "@abstract"))) == isPermitted)
+    }
+  }
+
+  @Test("only permitted addresses remain, in their order, and it is an error if there are none")
+  func filtering() throws {
+    let mixed = try ["127.0.0.1", "8.8.8.8", "fe80::1", "2600::1"].map(address)
+    #expect(try AddressPolicy.publicOnly.permitted(mixed) == [mixed[1], mixed[3]])
+    #expect(try AddressPolicy.all.permitted(mixed) == mixed)
+    #expect(throws: AddressRefusal.addresses([mixed[0], mixed[2]])) {
+      try AddressPolicy.publicOnly.permitted([mixed[0], mixed[2]])
+    }
+  }
+
+  @Test("the refusal names at most four addresses")
+  func refusalText() throws {
+    let all = try ["127.0.0.1", "::1", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"].map(address)
+    #expect(AddressRefusal.addresses(Array(all[..<2])).description.contains("refuses 127.0.0.1, ::1. "))
+    #expect(AddressRefusal.addresses(all).description.contains("127.0.0.1, ::1, 10.0.0.1, 10.0.0.2 and 2 more. "))
+  }
+
+  @Test(
+    "a network is an address, or a prefix whose other bits are 0",
+    arguments: [
+      ("10.0.0.0/8", "10.0.0.0/8"), ("127.0.0.1", "127.0.0.1/32"), ("0.0.0.0/0", "0.0.0.0/0"), ("::/0", "::/0"),
+      ("FD00::/08", "fd00::/8"), ("::1", "::1/128"), ("::ffff:10.0.0.0/104", "10.0.0.0/8"),
+      ("::ffff:0.0.0.0/96", "0.0.0.0/0"), ("255.255.255.255/32", "255.255.255.255/32"),
+    ])
+  func networks(text: String, expected: String) throws {
+    #expect(try #require(AddressNetwork(text)).description == expected)
+  }
+
+  @Test(
+    "text that isn't a network is refused",
+    arguments: [
+      "", "/", "10.0.0.0/", "10.1.0.0/8", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/0008", "10.0.0.0/8/8",
+      "10.0/8", "010.0.0.0/8", "::/129", "fd00::1/8", "::ffff:0:0/95", "localhost", "10.0.0.0 /8", "10.0.0.0/٨",
+      "[::1]",
+    ])
+  func malformedNetworks(text: String) {
+    #expect(AddressNetwork(text) == nil)
+  }
+}

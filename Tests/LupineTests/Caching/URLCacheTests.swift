@@ -1,0 +1,187 @@
+// URLCacheTests: Foundation's API of the cache, with a clock that the test sets.
+
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LupineURLSession
+
+@Suite struct URLCacheTests {
+  private final class Clock: Sendable {
+    private let seconds = Atomic(1_700_000_000)
+    var now: Date { Date(timeIntervalSince1970: Double(seconds.load(ordering: .relaxed))) }
+    func advance(_ count: Int) { seconds.add(count, ordering: .relaxed) }
+  }
+
+  /// A directory that is removed at the end.
+  private final class Directory: Sendable {
+    let path = FileManager.default.temporaryDirectory.appending(path: "lupine-url-cache-\(UUID().uuidString)").path
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+  }
+
+  private let clock = Clock()
+  private let directory = Directory()
+
+  private func cache(memory: Int = 1_000_000, disk: Int = 1_000_000) -> URLCache {
+    URLCache(memoryCapacity: memory, diskCapacity: disk, folder: directory.path) { [clock] in clock.now }
+  }
+
+  private func request(_ path: String = "/a", _ fields: [String: String] = [:], method: String = "GET") throws
+    -> URLRequest
+  {
+    var request = URLRequest(url: try #require(URL(string: "https://origin.test\(path)")))
+    request.httpMethod = method
+    for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+    return request
+  }
+
+  private func response(
+    _ text: String, _ fields: [String: String] = [:], status: Int = 200, userInfo: [AnyHashable: Any]? = nil,
+    policy: URLCache.StoragePolicy = .allowed
+  ) throws -> CachedURLResponse {
+    let url = try #require(URL(string: "https://origin.test/a"))
+    let head = try #require(
+      HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+    return CachedURLResponse(response: head, data: Data(text.utf8), userInfo: userInfo, storagePolicy: policy)
+  }
+
+  private func text(_ cached: CachedURLResponse?) -> String? { cached.map { String(decoding: $0.data, as: UTF8.self) } }
+
+  @Test("a stored response is found in memory, and by another cache in the directory")
+  func roundTrip() throws {
+    let first = cache()
+    let long = String(repeating: "x", count: 100_000)
+    try first.storeCachedResponse(response(long, ["Foo": "1"], userInfo: ["k": 1]), for: request())
+    let stored = try #require(first.cachedResponse(for: request()))
+    #expect(text(stored) == long)
+    #expect(stored.userInfo?["k"] as? Int == 1)
+    let later = cache()
+    let loaded = try #require(later.cachedResponse(for: request("/a#fragment")))
+    #expect(text(loaded) == long)
+    #expect(loaded.userInfo == nil)
+    let head = try #require(loaded.response as? HTTPURLResponse)
+    #expect(head.statusCode == 200)
+    #expect(head.value(forHTTPHeaderField: "Foo") == "1")
+    #expect(head.url?.path == "/a")
+    #expect(try later.cachedResponse(for: request("/b")) == nil)
+    #expect(later.currentMemoryUsage > long.utf8.count)
+    #expect(try later.cachedResponse(for: request(method: "HEAD")) != nil)
+    #expect(try later.cachedResponse(for: request(method: "POST")) == nil)
+  }
+
+  @Test("a later response replaces an earlier one, and variants are stored separately")
+  func variants() throws {
+    for cache in [cache(), cache(memory: 0), cache(disk: 0)] {
+      try cache.storeCachedResponse(response("1"), for: request())
+      try cache.storeCachedResponse(response("2"), for: request())
+      #expect(try text(cache.cachedResponse(for: request())) == "2")
+      let vary = ["Vary": "Accept-Language"]
+      try cache.storeCachedResponse(response("de", vary), for: request("/a", ["Accept-Language": "de"]))
+      try cache.storeCachedResponse(response("en", vary), for: request("/a", ["Accept-Language": "en"]))
+      #expect(try text(cache.cachedResponse(for: request("/a", ["Accept-Language": "de"]))) == "de")
+      #expect(try text(cache.cachedResponse(for: request("/a", ["Accept-Language": "en"]))) == "en")
+      #expect(try cache.cachedResponse(for: request("/a", ["Accept-Language": "fr"])) == nil)
+      try cache.removeCachedResponse(for: request())
+      #expect(try cache.cachedResponse(for: request("/a", ["Accept-Language": "de"])) == nil)
+    }
+  }
+
+  @Test("a response that a private cache can't store isn't stored")
+  func refused() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("", ["Cache-Control": "no-store"]), for: request())
+    try cache.storeCachedResponse(response("", ["Vary": "*"]), for: request())
+    try cache.storeCachedResponse(response("", status: 206), for: request())
+    try cache.storeCachedResponse(response(""), for: request(method: "POST"))
+    try cache.storeCachedResponse(response("", policy: .notAllowed), for: request())
+    var withBody = try request()
+    withBody.httpBody = Data("q".utf8)
+    try cache.storeCachedResponse(response(""), for: withBody)
+    let url = try #require(URL(string: "data:,a"))
+    let other = URLResponse(url: url, mimeType: nil, expectedContentLength: 1, textEncodingName: nil)
+    cache.storeCachedResponse(CachedURLResponse(response: other, data: Data()), for: URLRequest(url: url))
+    #expect(cache.currentMemoryUsage == 0)
+    #expect(cache.currentDiskUsage == 0)
+  }
+
+  @Test("a response that may be stored in memory only isn't in the directory, nor is an earlier one")
+  func memoryOnly() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request())
+    try cache.storeCachedResponse(response("2", policy: .allowedInMemoryOnly), for: request())
+    #expect(try text(cache.cachedResponse(for: request())) == "2")
+    #expect(cache.currentDiskUsage == 0)
+    cache.memoryCapacity = 0
+    #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  @Test(
+    "the usage stays within the capacities, which can be changed, and without a disk capacity there is no directory")
+  func capacities() throws {
+    let memoryOnly = cache(disk: 0)
+    try memoryOnly.storeCachedResponse(response("1"), for: request())
+    #expect(!FileManager.default.fileExists(atPath: directory.path))
+    let cache = cache(memory: 10_000, disk: 20_000)
+    for number in 0..<30 {
+      let text = String(repeating: "x", count: 3000)
+      try cache.storeCachedResponse(response(text), for: request("/\(number)"))
+      #expect(cache.currentMemoryUsage <= 10_000 && cache.currentDiskUsage <= 20_000)
+    }
+    #expect(cache.currentMemoryUsage > 3000 && cache.currentDiskUsage > 10_000)
+    #expect(try cache.cachedResponse(for: request("/29")) != nil)
+    #expect(try cache.cachedResponse(for: request("/0")) == nil)
+    cache.memoryCapacity = 4000
+    cache.diskCapacity = 4000
+    #expect(cache.memoryCapacity == 4000 && cache.diskCapacity == 4000)
+    #expect(cache.currentMemoryUsage <= 4000 && cache.currentDiskUsage <= 4000)
+  }
+
+  @Test("responses that were stored since a date, or all, are removed from memory and disk")
+  func removal() throws {
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: request("/1"))
+    clock.advance(10)
+    let date = clock.now
+    try cache.storeCachedResponse(response("2"), for: request("/2"))
+    cache.removeCachedResponses(since: date)
+    #expect(try cache.cachedResponse(for: request("/2")) == nil)
+    #expect(try text(cache.cachedResponse(for: request("/1"))) == "1")
+    cache.removeAllCachedResponses()
+    #expect(try cache.cachedResponse(for: request("/1")) == nil)
+    #expect(cache.currentMemoryUsage == 0 && cache.currentDiskUsage == 0)
+  }
+
+  @Test("a directory that can't be used leaves the cache in memory")
+  func unusableDirectory() throws {
+    let cache = URLCache(
+      memoryCapacity: 100_000, diskCapacity: 100_000, directory: URL(filePath: "/proc/none/cache"))
+    try cache.storeCachedResponse(response("1"), for: request())
+    #expect(try text(cache.cachedResponse(for: request())) == "1")
+    #expect(cache.currentDiskUsage == 0)
+  }
+
+  @Test("the calls for data tasks use the task's request")
+  func tasks() async throws {
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let task = session.dataTask(with: try request())
+    let cache = cache()
+    try cache.storeCachedResponse(response("1"), for: task)
+    let found = await withCheckedContinuation { continuation in
+      cache.getCachedResponse(for: task) { continuation.resume(returning: $0) }
+    }
+    #expect(text(found) == "1")
+    cache.removeCachedResponse(for: task)
+    #expect(try cache.cachedResponse(for: request()) == nil)
+  }
+
+  @Test("the shared cache can be replaced")
+  func shared() {
+    let before = URLCache.shared
+    #expect(before === URLCache.shared)
+    let other = cache()
+    URLCache.shared = other
+    #expect(other === URLCache.shared)
+    URLCache.shared = before
+  }
+}

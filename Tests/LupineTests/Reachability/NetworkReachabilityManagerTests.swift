@@ -1,0 +1,97 @@
+// NetworkReachabilityManagerTests: statuses and flags that hold on any machine, and listeners. Tests/Namespaces/reachability
+// changes a network.
+
+import Dispatch
+import Foundation
+import Glibc
+import Testing
+
+@testable import Lupine
+@testable import LupineURLSession
+
+@Suite("NetworkReachabilityManager", .timeLimit(.minutes(10)))
+struct NetworkReachabilityManagerTests {
+  private typealias Status = NetworkReachabilityManager.NetworkReachabilityStatus
+
+  @Test(
+    "this machine is reachable without a gateway, by name and by address", arguments: ["localhost", "127.0.0.1", "::1"])
+  func local(host: String) throws {
+    let manager = try #require(NetworkReachabilityManager(host: host))
+    #expect(manager.status == .reachable(.ethernetOrWiFi))
+    #expect(manager.isReachable && manager.isReachableOnEthernetOrWiFi && !manager.isReachableOnCellular)
+    #expect(manager.flags == [.reachable, .isLocalAddress, .isDirect])
+  }
+
+  @Test("a host without an address isn't reachable")
+  func missing() throws {
+    let manager = try #require(NetworkReachabilityManager(host: "no\0name"))
+    #expect(manager.status == .notReachable)
+    #expect(!manager.isReachable && !manager.isReachableOnEthernetOrWiFi && !manager.isReachableOnCellular)
+    #expect(manager.flags == [])
+  }
+
+  @Test("there is no manager for an empty host, and always one for the internet")
+  func creation() throws {
+    #expect(NetworkReachabilityManager(host: "") == nil)
+    let shared = try #require(NetworkReachabilityManager.default)
+    #expect(shared === NetworkReachabilityManager.default && shared !== NetworkReachabilityManager())
+    #expect(shared.status != .unknown)
+    #expect(shared.reachabilityQueue.label == "org.alamofire.reachabilityQueue")
+  }
+
+  @Test("each path has its flags, and they have their status")
+  func flags() {
+    for (path, flags, status) in [
+      (HostPath.unknown, nil, Status.unknown), (.missing, [], .notReachable),
+      (.route(isCellular: false, isLocal: false, isDirect: false), [.reachable], .reachable(.ethernetOrWiFi)),
+      (.route(isCellular: true, isLocal: false, isDirect: false), [.reachable, .isWWAN], .reachable(.cellular)),
+      (
+        .route(isCellular: true, isLocal: false, isDirect: true), [.reachable, .isWWAN, .isDirect],
+        .reachable(.cellular)
+      ),
+    ] as [(HostPath, SCNetworkReachabilityFlags?, Status)] {
+      #expect(SCNetworkReachabilityFlags(path) == flags)
+      #expect(Status(flags) == status)
+    }
+  }
+
+  @Test("a listener is called on its queue with the present status, and a later one replaces it")
+  func listening() async throws {
+    let manager = try #require(NetworkReachabilityManager(host: "127.0.0.1"))
+    for _ in 0..<3 {
+      let queue = DispatchQueue(label: "test")
+      let status = await withCheckedContinuation { continuation in
+        let isListening = manager.startListening(onQueue: queue) { status in
+          dispatchPrecondition(condition: .onQueue(queue))
+          continuation.resume(returning: status)
+        }
+        #expect(isListening)
+      }
+      #expect(status == .reachable(.ethernetOrWiFi))
+    }
+    manager.stopListening()
+    manager.stopListening()
+    #expect(manager.isReachable)
+  }
+
+  @Test("a listening manager is released by its owner")
+  func release() throws {
+    var manager = NetworkReachabilityManager(host: "localhost")
+    #expect(manager?.startListening { _ in } == true)
+    weak let left = manager
+    manager = nil
+    #expect(left == nil)
+  }
+
+  // In a dedicated process, because other tests need descriptors.
+  @Test("without descriptors the status is unknown, and listening isn't possible")
+  func noDescriptors() async {
+    await #expect(processExitsWith: .success) {
+      let manager = NetworkReachabilityManager(host: "127.0.0.1")
+      var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+      guard setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { exit(1) }
+      let isListening = manager?.startListening { _ in } ?? true
+      exit(manager?.status == .unknown && manager?.flags == nil && !isListening ? 0 : 2)
+    }
+  }
+}
