@@ -46,11 +46,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
       decoded.append(name: lines[index], value: lines[index + 1])
     }
     fields = decoded
-<<<<<<< HEAD
     isContentDecoded = coder.decodeBool(forKey: Self.isContentDecodedKey)
-=======
-    isContentDecoded = coder.decodeBool(forKey: Self.decodedKey)
->>>>>>> w-urlsession2
     storedStatusCode = coder.decodeInteger(forKey: Self.statusKey)
     guard (0...999).contains(storedStatusCode) else { return nil }
     super.init(coder: coder)
@@ -60,11 +56,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encode(storedStatusCode, forKey: Self.statusKey)
-<<<<<<< HEAD
     coder.encode(isContentDecoded, forKey: Self.isContentDecodedKey)
-=======
-    coder.encode(isContentDecoded, forKey: Self.decodedKey)
->>>>>>> w-urlsession2
     let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
@@ -73,11 +65,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
-<<<<<<< HEAD
   private static let isContentDecodedKey = "isContentDecoded"
-=======
-  private static let decodedKey = "isContentDecoded"
->>>>>>> w-urlsession2
   /// Names and values in turn, because names may occur several times.
   private static let fieldsKey = "fields"
 
