@@ -11,22 +11,27 @@ let arguments = CommandLine.arguments
 guard arguments.count == 4, let capacity = Int(arguments[2]), let seed = UInt64(arguments[3]),
   let store = try? DiskStore(folder: arguments[1], capacity: capacity)
 else { fatalError("usage: LupineCacheWriter FOLDER CAPACITY SEED") }
-var random = SplitMix64(seed: seed)
-while true {
-  let (number, version) = (random.number(0...20), random.number(1...1000))
+
+/// Stores a version of a response.
+func write(_ number: Int, version: Int, id: UInt64) throws(DiskStoreError) {
   let fields: Fields = ["Version": "\(version)"]
   let response = StoredResponse(
     status: 200, fields: fields, times: ExchangeTimes(request: 0, response: 0), partition: .anonymous,
     selectingFields: SelectingFields([]))
   // The test computes the same body.
   let body = (0..<(number * 9000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+  let writer = try store.writer(uri: "\(number)", response: response, id: id)
+  try writer.append(body.span)
+  try writer.commit { _ in true }
+}
+
+var random = SplitMix64(seed: seed)
+while true {
   do throws(DiskStoreError) {
-    let writer = try store.writer(uri: "\(number)", response: response, id: random.next())
-    try writer.append(body.span)
-    try writer.commit { _ in true }
+    try write(random.number(0...20), version: random.number(1...1000), id: random.next())
   } catch {
     fatalError("can't store: \(error)")
   }
   var byte: UInt8 = 0x2E
-  guard write(STDOUT_FILENO, &byte, 1) == 1 else { exit(1) }
+  guard Glibc.write(STDOUT_FILENO, &byte, 1) == 1 else { exit(1) }
 }

@@ -179,7 +179,8 @@ open class URLCache: NSObject, @unchecked Sendable {
       data.append(contentsOf: block)
     }
     let stored = reader.response
-    let response = HTTPURLResponse(url: key.url, statusCode: stored.status, fields: stored.fields)
+    let response = HTTPURLResponse(
+      url: key.url, statusCode: stored.status, fields: stored.fields, isContentDecoded: stored.bodyForm == .decoded)
     let cached = CachedURLResponse(response: response, data: data)
     memory.insert(MemoryStore.Record(uri: key.uri, response: stored, content: cached)) { $0 == stored }
     return cached
@@ -197,7 +198,8 @@ open class URLCache: NSObject, @unchecked Sendable {
     let now = Int64(now().timeIntervalSince1970.rounded(.down))
     let decision = StoreDecision(
       key.request, status: response.statusCode, fields: response.fields,
-      times: ExchangeTimes(request: now, response: now), bodyForm: .decoded)
+      times: ExchangeTimes(request: now, response: now),
+      bodyForm: response.isContentDecoded ? .decoded : .received)
     guard case .store(let new) = decision else { return }
     let stored = new.withBody(byteCount: UInt64(cachedResponse.data.count))
     memory.insert(MemoryStore.Record(uri: key.uri, response: stored, content: cachedResponse)) {

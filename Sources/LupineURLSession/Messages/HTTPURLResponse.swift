@@ -46,6 +46,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
       decoded.append(name: lines[index], value: lines[index + 1])
     }
     fields = decoded
+    isContentDecoded = coder.decodeBool(forKey: Self.isContentDecodedKey)
     storedStatusCode = coder.decodeInteger(forKey: Self.statusKey)
     guard (0...999).contains(storedStatusCode) else { return nil }
     super.init(coder: coder)
@@ -55,6 +56,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   open override func encode(with coder: NSCoder) {
     super.encode(with: coder)
     coder.encode(storedStatusCode, forKey: Self.statusKey)
+    coder.encode(isContentDecoded, forKey: Self.isContentDecodedKey)
     let lines = fields.flatMap { [NSString(string: $0.name), NSString(string: $0.value)] }
     coder.encode(NSArray(array: lines), forKey: Self.fieldsKey)
   }
@@ -63,6 +65,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   public override class var supportsSecureCoding: Bool { true }
 
   private static let statusKey = "statusCode"
+  private static let isContentDecodedKey = "isContentDecoded"
   /// Names and values in turn, because names may occur several times.
   private static let fieldsKey = "fields"
 

@@ -1,6 +1,7 @@
 // URLCacheTests: Foundation's API of the cache, with a clock that the test sets.
 
 import Foundation
+import LupineEngine
 import Synchronization
 import Testing
 
@@ -67,6 +68,17 @@ import Testing
     #expect(later.currentMemoryUsage > long.utf8.count)
     #expect(try later.cachedResponse(for: request(method: "HEAD")) != nil)
     #expect(try later.cachedResponse(for: request(method: "POST")) == nil)
+  }
+
+  @Test("a response whose body has been decoded doesn't announce the length of the coded body, nor after reading it")
+  func decodedBody() throws {
+    let url = try #require(URL(string: "https://origin.test/a"))
+    let head = HTTPURLResponse(
+      url: url, statusCode: 200, fields: ["Content-Encoding": "gzip", "Content-Length": "3"], isContentDecoded: true)
+    try cache().storeCachedResponse(CachedURLResponse(response: head, data: Data("decoded".utf8)), for: request())
+    let loaded = try #require(cache().cachedResponse(for: request()))
+    #expect(loaded.response.expectedContentLength == -1)
+    #expect(text(loaded) == "decoded")
   }
 
   @Test("a later response replaces an earlier one, and variants are stored separately")
