@@ -19,7 +19,7 @@ final class ProtocolClient: NSObject, URLProtocolClient, Sendable {
   }
 
   func urlProtocol(
-    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLProtocol.CacheStoragePolicy
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   ) { add(.response(response)) }
 
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data) { add(.body(data)) }

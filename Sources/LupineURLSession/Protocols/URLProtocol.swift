@@ -30,13 +30,6 @@ import Synchronization
 ///
 /// A redirect that the network sends isn't offered to the classes; one that a protocol reports is.
 open class URLProtocol: NSObject, @unchecked Sendable {
-  /// Whether a cache may store the response that a protocol reports. Responses of protocols aren't stored.
-  public enum CacheStoragePolicy: UInt, Sendable {
-    case allowed = 0
-    case allowedInMemoryOnly = 1
-    case notAllowed = 2
-  }
-
   private struct State {
     var client: (any URLProtocolClient)?
     var task: URLSessionTask?
@@ -157,7 +150,7 @@ public protocol URLProtocolClient: NSObjectProtocol, Sendable {
   func urlProtocol(_ protocol: URLProtocol, cachedResponseIsValid cachedResponse: CachedURLResponse)
   /// Reports the response's head. Only the first one counts.
   func urlProtocol(
-    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLProtocol.CacheStoragePolicy
+    _ protocol: URLProtocol, didReceive response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy
   )
   /// Reports the next part of the body. A part before the head fails the task with `URLError.badServerResponse`.
   func urlProtocol(_ protocol: URLProtocol, didLoad data: Data)

@@ -52,7 +52,7 @@ struct AddressPolicyFlowTests {
   }
 
   private func expectRefusal(_ record: RecordingSink.Record, _ refusal: AddressRefusal? = nil) {
-    #expect(record.error?.code == .addressRefused && record.error?.delivery == .nothingSent)
+    #expect(record.error?.code == .addressRefused && record.error?.progress == .nothingSent)
     guard case .refusal(let cause) = record.error?.cause else {
       Issue.record("\(String(describing: record.error))")
       return

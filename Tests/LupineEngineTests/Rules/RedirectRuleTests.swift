@@ -197,7 +197,7 @@ struct RedirectRuleTests {
     var next = try request("http://a/", fields: [("X-Api-Key", "1"), ("Accept", "x"), ("X-API-Key", "2")])
     let expected = [["X-Api-Key", "Accept", "X-API-Key"], ["Accept"], ["Accept"]]
     for (count, location) in ["/1", "http://b/2", "http://a/3"].enumerated() {
-      next = try #require(try rule.next(after: try head(307, location: location), to: next, count: count))
+      next = try #require(try rule.next(after: try .redirect(307, to: location), to: next, count: count))
       #expect(next.fields.map(\.name) == expected[count], "\(location)")
     }
   }

@@ -21,7 +21,7 @@ struct AddressPolicyTests {
         let response = await session.request(server.url).outcome()
         let error = try expectTransferError(
           response.error, .resourceUnavailable, .addressRefused, "refuses 127.0.0.1", "AddressPolicy.allowed")
-        #expect(error.delivery == .nothingSent)
+        #expect(error.progress == .nothingSent)
         #expect(server.connectionCount == 0)
       }
     }
