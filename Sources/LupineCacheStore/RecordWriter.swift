@@ -76,12 +76,18 @@ package final class RecordWriter {
     let preamble = RecordPreamble(head: head, bodyByteCount: bodyByteCount, id: id)
     try write(preamble.bytes + head, at: 0)
     let name = RecordName(key: RecordName.key(of: uri), id: id, byteCount: size)
+    let path = store.path(of: name.text)
+    do throws(SystemError) {
+      // The file is renamed before it is closed, because its lock keeps scans from removing it.
+      try File.move(temporaryPath, to: path, replaces: true)
+    } catch {
+      throw .system(error)
+    }
     do throws(SystemError) {
       // Closing reports errors of writing that the kernel has deferred.
       if let file = file.take() { try file.close() }
-      try File.move(temporaryPath, to: store.path(of: name.text), replaces: true)
     } catch {
-      try? File.remove(temporaryPath)
+      try? File.remove(path)
       throw .system(error)
     }
     store.add(name, uri: uri, superseding: isSuperseded)

@@ -19,7 +19,7 @@ import Testing
   func killing() throws {
     let program = try Self.program()
     let folder = try StoreFolder()
-    let capacity = 1_000_000
+    let capacity = 400_000
     var random = SplitMix64(seed: 7)
     for _ in 0..<repetitions(of: 8) {
       var writers: [(process: ChildProcess, output: Int32)] = []
@@ -53,7 +53,7 @@ import Testing
       for found in store.contents(of: "\(number)") {
         checked += 1
         let version = try #require(found.response.fields.first("Version").flatMap { Int($0) })
-        let body = (0..<(number * 9000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
+        let body = (0..<(number * 4000)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7 &+ version) }
         #expect(found.body == body)
       }
     }
