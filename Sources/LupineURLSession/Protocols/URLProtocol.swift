@@ -68,6 +68,9 @@ open class URLProtocol: NSObject, @unchecked Sendable {
   /// The task whose request the protocol answers.
   open var task: URLSessionTask? { state.withLock { $0.task } }
 
+  /// The class and the request.
+  open override var description: String { "\(type(of: self)): \(request)" }
+
   // MARK: Implemented by subclasses
 
   /// Returns whether the class answers a request. Called on the thread that resumes the task; false by default.

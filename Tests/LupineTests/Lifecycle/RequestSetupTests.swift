@@ -140,10 +140,11 @@ import Testing
   }
 
   @Test(
-    "a POST with a body has the content type of a form by default, after a redirect that keeps the method too",
+    "a POST or PUT with a body has the content type of a form by default, after a redirect that keeps the method too",
     arguments: [
       ("POST", "a=1", nil, "application/x-www-form-urlencoded"), ("POST", "a=1", "text/plain", "text/plain"),
-      ("POST", "", nil, "none"), ("PUT", "a=1", nil, "none"),
+      ("POST", "", nil, "none"),
+      ("PUT", "a=1", nil, "application/x-www-form-urlencoded"), ("PATCH", "a=1", nil, "none"),
     ] as [(String, String, String?, String)])
   func contentType(method: String, body: String, type: String?, sent: String) async throws {
     try await withServer { request in

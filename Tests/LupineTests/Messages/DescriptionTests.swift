@@ -15,10 +15,14 @@ import Testing
     "Adapter", "AlamofireNotifications", "AuthenticationInterceptor", "ClosureEventMonitor", "CompositeEventMonitor",
     "CompositeTrustEvaluator", "ConnectionLostRetryPolicy", "DataResponseSerializer", "DecodableResponseSerializer",
     "DefaultTrustEvaluator", "DisabledTrustEvaluator", "Interceptor", "JSONParameterEncoder", "JSONResponseSerializer",
-    "PinnedCertificatesTrustEvaluator", "PropertyListParameterEncoder", "PropertyListResponseSerializer",
+    "NetworkReachabilityManager", "PinnedCertificatesTrustEvaluator", "PropertyListParameterEncoder",
+    "PropertyListResponseSerializer",
     "PublicKeysTrustEvaluator", "Retrier", "RetryPolicy", "ServerTrustManager", "StringResponseSerializer",
     "URLEncodedFormEncoder", "URLEncodedFormParameterEncoder",
   ]
+
+  /// The targets whose public classes programs see.
+  private static let targets: Set<Substring> = ["Lupine", "LupineURLSession", "LupineCookies", "LupineFormats"]
 
   private let url: URL
 
@@ -32,7 +36,7 @@ import Testing
     let paths = try #require(FileManager.default.enumerator(atPath: sources)?.compactMap { $0 as? String })
     var found: [String: String] = [:]
     for path in paths
-    where path.hasSuffix(".swift") && (path.hasPrefix("Lupine/") || path.hasPrefix("LupineURLSession/")) {
+    where path.hasSuffix(".swift") && Self.targets.contains(path.prefix { $0 != "/" }) {
       for line in try String(contentsOfFile: "\(sources)/\(path)", encoding: .utf8).split(separator: "\n") {
         guard let match = line.firstMatch(of: /^\s*(?:open|public)(?: final)? class (\w+)(.*)/),
           !["var", "func"].contains(match.1)
@@ -63,7 +67,11 @@ import Testing
       session, session.session, session.session.configuration, session.delegate, data, upload, download,
       try #require(request.task), response,
       URLResponse(url: url, mimeType: "text/plain", expectedContentLength: 5, textEncodingName: nil),
-      CachedURLResponse(response: response, data: Data([1])), metrics, metrics.transactionMetrics[0],
+      CachedURLResponse(response: response, data: Data([1])),
+      URLCache(memoryCapacity: 1, diskCapacity: 0, diskPath: nil),
+      NSURLRequest(url: url), NSMutableURLRequest(url: url),
+      URLProtocol(request: URLRequest(url: url), cachedResponse: nil, client: nil), metrics,
+      metrics.transactionMetrics[0],
       HTTPCookieStorage(), try #require(HTTPCookie(properties: [.name: "n", .value: "v", .domain: "d", .path: "/"])),
       URLCredentialStorage(), credential, space,
       URLAuthenticationChallenge(

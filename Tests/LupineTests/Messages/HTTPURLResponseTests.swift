@@ -23,7 +23,9 @@ struct HTTPURLResponseTests {
     #expect(response.value(forHTTPHeaderField: "absent") == nil)
   }
 
-  @Test("allHeaderFields capitalizes lowercase names, unless they begin with x-")
+  @Test(
+    "allHeaderFields has registered names in their registered spelling, and capitalizes others unless they begin with x-"
+  )
   func spelling() {
     let response = response([
       ("content-type", "a"), ("ETag", "b"), ("x-request-id", "c"), ("www-authenticate", "d"), ("-a--b", "e"),
@@ -32,7 +34,7 @@ struct HTTPURLResponseTests {
     #expect(
       response.allHeaderFields as? [String: String]
         == [
-          "Content-Type": "a", "ETag": "b", "x-request-id": "c", "Www-Authenticate": "d", "-A--B": "e", "Vary": "f, g",
+          "Content-Type": "a", "ETag": "b", "x-request-id": "c", "WWW-Authenticate": "d", "-A--B": "e", "Vary": "f, g",
         ])
     #expect(response.headers.first?.name == "content-type")
   }
