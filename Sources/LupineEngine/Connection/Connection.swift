@@ -36,24 +36,24 @@ final class Connection {
     let exchange: Exchange?
   }
 
-  var transport: Transport
-  var wire: ClientConnection
-  var use = Use.idle
+  @exclusivity(unchecked) var transport: Transport
+  @exclusivity(unchecked) var wire: ClientConnection
+  @exclusivity(unchecked) var use = Use.idle
   /// Whether the next iteration reads from the connection, because this one had no time for all of its bytes.
-  var isPostponed = false
+  @exclusivity(unchecked) var isPostponed = false
   /// The events that the poller watches for.
-  var interest: Poller.Interest
+  @exclusivity(unchecked) var interest: Poller.Interest
   /// Whether there may be unseen bytes: the latest read filled its buffer, or the poller didn't watch the connection
   /// since.
-  var mayHoldMore = false
+  @exclusivity(unchecked) var mayHoldMore = false
   /// The error of an earlier send, after which nothing more is sent. Bytes that the server sent before are still read.
-  var sendFailure: Failure?
+  @exclusivity(unchecked) var sendFailure: Failure?
   /// Received plaintext that hasn't been parsed, because the exchange is paused.
-  var unread: [UInt8] = []
+  @exclusivity(unchecked) var unread: [UInt8] = []
   /// Whether the connection was used or idle before, so that its peer may have closed it.
-  var mayBeStale = false
+  @exclusivity(unchecked) var mayBeStale = false
   /// The deadline set at the loop for the connection and its exchange. It may be too early, but never too late.
-  var armedDeadline: Instant?
+  @exclusivity(unchecked) var armedDeadline: Instant?
 
   init(
     id: ConnectionID, key: PoolKey, transport: consuming Transport, limits: Limits, interest: Poller.Interest,

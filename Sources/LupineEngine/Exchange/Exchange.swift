@@ -13,45 +13,45 @@ final class Exchange {
   /// The treatment of the request, as its fields specify.
   let manner: EngineRequest.Manner
   /// Whether the sink is notified at the end of this iteration of the loop.
-  var isTouched = false
+  @exclusivity(unchecked) var isTouched = false
   /// The serialized request head.
-  private(set) var headBytes: [UInt8]
+  @exclusivity(unchecked) private(set) var headBytes: [UInt8]
   private let inbox: Inbox
   /// The engine's limits. The request's `bodyBytesMax` applies in addition.
   private let codingLimits: CodingLimits
 
-  private(set) var phase = Phase.setup
-  private var phaseStart: Instant
+  @exclusivity(unchecked) private(set) var phase = Phase.setup
+  @exclusivity(unchecked) private var phaseStart: Instant
   /// The total time of earlier waits in the pool's queue, without the failed openings between them.
-  private var waited = Duration.zero
+  @exclusivity(unchecked) private var waited = Duration.zero
   /// The deadline set at the loop while there is no connection. It may be too early, but never too late.
-  var armedDeadline: Instant?
+  @exclusivity(unchecked) var armedDeadline: Instant?
 
   /// The measurements so far. `finalMetrics` adds the connection's.
-  var metrics: ExchangeMetrics
-  private var record: ConnectionRecord?
+  @exclusivity(unchecked) var metrics: ExchangeMetrics
+  @exclusivity(unchecked) private var record: ConnectionRecord?
   /// The exchange's place in the pool's queue. It may be stale; only the pool knows whether the exchange still waits.
-  var ticket: Ticket?
-  var connection: Connection?
+  @exclusivity(unchecked) var ticket: Ticket?
+  @exclusivity(unchecked) var connection: Connection?
   /// Whether there is anything to send after the head. If false, `body` isn't used.
   private let hasBody: Bool
-  var body: BodySource
+  @exclusivity(unchecked) var body: BodySource
   /// Whether the head includes `Expect: 100-continue`.
-  private(set) var isExpecting: Bool
-  var requestState: RequestState
-  var response = ResponseState.awaitingHead
-  var progress = EngineError.Progress.nothingSent
+  @exclusivity(unchecked) private(set) var isExpecting: Bool
+  @exclusivity(unchecked) var requestState: RequestState
+  @exclusivity(unchecked) var response = ResponseState.awaitingHead
+  @exclusivity(unchecked) var progress = EngineError.Progress.nothingSent
 
   /// The number of decoded bytes that the sink still accepts.
-  var windowBytes: Int
-  var isPausedByCaller = false
+  @exclusivity(unchecked) var windowBytes: Int
+  @exclusivity(unchecked) var isPausedByCaller = false
   /// Whether the response's body is decoded.
-  private(set) var isDecoding = false
-  private var decoder: ContentDecoder?
+  @exclusivity(unchecked) private(set) var isDecoding = false
+  @exclusivity(unchecked) private var decoder: ContentDecoder?
   /// Received body bytes, not decoded yet, which wait until the sink's window permits their delivery.
-  private var undecoded: [UInt8] = []
+  @exclusivity(unchecked) private var undecoded: [UInt8] = []
   /// Whether the decoder has returned all of its output.
-  private var isDecoderDry = true
+  @exclusivity(unchecked) private var isDecoderDry = true
 
   /// Creates an exchange. The head reuses the memory of `headBuffer`.
   ///

@@ -35,20 +35,20 @@ final class Shard {
   /// The queue of commands from other threads.
   let inbox: Inbox
 
-  var now: Instant
+  @exclusivity(unchecked) var now: Instant
   /// The time when this iteration's events were fetched. Deadlines are compared with it instead of `now`: the process
   /// may have been suspended since, and anything that arrived in the meantime isn't known yet.
-  private(set) var fetched: Instant
-  var pool: PoolState
-  var deadlines = DeadlineQueue<DeadlineKey>()
-  var poolWork = PoolWork()
-  var exchanges = SerialTable<Exchange>()
-  var connections = OpenConnections()
-  var openings = Openings()
-  var buffers = Buffers()
-  var backlog = Backlog()
-  private var keys: OriginKeys
-  private var life = Life.running
+  @exclusivity(unchecked) private(set) var fetched: Instant
+  @exclusivity(unchecked) var pool: PoolState
+  @exclusivity(unchecked) var deadlines = DeadlineQueue<DeadlineKey>()
+  @exclusivity(unchecked) var poolWork = PoolWork()
+  @exclusivity(unchecked) var exchanges = SerialTable<Exchange>()
+  @exclusivity(unchecked) var connections = OpenConnections()
+  @exclusivity(unchecked) var openings = Openings()
+  @exclusivity(unchecked) var buffers = Buffers()
+  @exclusivity(unchecked) var backlog = Backlog()
+  @exclusivity(unchecked) private var keys: OriginKeys
+  @exclusivity(unchecked) private var life = Life.running
 
   init(
     _ configuration: EngineConfiguration, index: Int = 0, proxyRules: ProxyRules, network: any Network,

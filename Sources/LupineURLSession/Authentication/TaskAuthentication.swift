@@ -9,6 +9,12 @@ import Synchronization
 /// The Digest authentications of a session, which its tasks share.
 final class SessionAuthentication: Sendable {
   fileprivate let spaces = Mutex(DigestSpaces())
+  private let hasAnswered = Atomic(false)
+
+  /// Whether a task of the session has answered a Digest challenge. Before that, requests need no preparation.
+  var isUsed: Bool { hasAnswered.load(ordering: .acquiring) }
+
+  fileprivate func noteUse() { hasAnswered.store(true, ordering: .releasing) }
 }
 
 /// One task's use of Digest. It remembers the latest proof, so that the server's answer can be verified.
@@ -74,6 +80,7 @@ final class TaskAuthentication: Sendable {
     guard let use = session.spaces.withLock({ try? $0.answer(challenge, with: credential, to: covered) }) else {
       return nil
     }
+    session.noteUse()
     state.withLock { $0 = State(phase: .answered(use)) }
     return use.proof.fieldValue
   }

@@ -39,12 +39,12 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override func receive(_ response: URLResponse, answer: @escaping @Sendable (Bool) -> Void) {
-    guard let session, let delegate = delegates?.data else { return answer(true) }
+    guard let (session, delegates) = notified, let delegate = delegates.data else { return answer(true) }
     delegate.urlSession(session, dataTask: self, didReceive: response) { answer($0 == .allow) }
   }
 
   override func receive(_ data: Data) {
-    guard let session, let delegates, let delegate = delegates.data else { return grant(data.count) }
+    guard let (session, delegates) = notified, let delegate = delegates.data else { return grant(data.count) }
     if windowBytes == nil, owner == nil, delegates.selective?.needsCachingDecision(for: self) ?? true {
       body.withLock { $0.append(data) }
     }
@@ -52,7 +52,7 @@ open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   }
 
   override func transferDidEnd(_ error: URLError?) {
-    guard let session, let delegates, let delegate = delegates.data else { return complete(error) }
+    guard let (session, delegates) = notified, let delegate = delegates.data else { return complete(error) }
     if windowBytes != nil {
       guard let selective = delegates.selective else { return complete(error) }
       return selective.urlSession(drain: self) { self.complete(error) }

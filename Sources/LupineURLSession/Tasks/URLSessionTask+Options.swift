@@ -14,9 +14,12 @@ extension URLSessionTask {
   package func suspendOnce() { if state == .running { suspend() } }
 
   /// The delegates that are notified: the task's own, or else the session's.
-  var delegates: URLSession.Delegates? {
+  var delegates: URLSession.Delegates? { notified?.delegates }
+  /// The session and the delegates that are notified; nil after the end, or without a delegate.
+  var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (options, session) = mutableState.withLock { ($0.options, $0.session) }
-    return options?.delegates ?? session?.delegates
+    guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }
+    return (session, delegates)
   }
   /// What few tasks have, if this one has any of it.
   var options: TaskOptions? { mutableState.withLock { $0.options } }

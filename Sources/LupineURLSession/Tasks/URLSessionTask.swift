@@ -340,7 +340,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   func tellDelegate(
     or otherwise: () -> Void, _ call: @escaping @Sendable (URLSession, any URLSessionTaskDelegate) -> Void
   ) {
-    guard let session, let delegate = delegates?.task else { return otherwise() }
+    guard let (session, delegates) = notified, let delegate = delegates.task else { return otherwise() }
     if isDelegateQueueHere(session) { return call(session, delegate) }
     session.delivery.perform { call(session, delegate) }
   }

@@ -23,10 +23,11 @@ final class Transfer: TaskTransfer, ResponseSink {
     var handle: ExchangeHandle?
     /// Nil after the end. The observer holds the transfer.
     var observer: (any TransferObserver)?
+    /// The use of Digest, from the first challenge in the session on.
+    var authentication: TaskAuthentication?
   }
 
   private let client: EngineClient
-  private let authentication: TaskAuthentication
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
   /// The length of the request's body in bytes, unless a redirect drops it; nil if it is unknown.
@@ -47,13 +48,14 @@ final class Transfer: TaskTransfer, ResponseSink {
     windowBytes: Int?, observer: any TransferObserver
   ) {
     self.client = client
-    authentication = TaskAuthentication(client.authentication, storage: client.settings.credentialStorage)
     self.delivery = delivery
     self.windowBytes = windowBytes
     bodyByteCount = request.body.byteCount
-    let state = TransferState(
-      request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes)
-    guarded = Mutex(Guarded(state: state, observer: observer))
+    guarded = Mutex(
+      Guarded(
+        state: TransferState(
+          request, from: urlRequest, redirectRule: client.redirectRule, windowBytes: windowBytes),
+        observer: observer))
   }
 
   // MARK: Events from the task
@@ -98,7 +100,7 @@ final class Transfer: TaskTransfer, ResponseSink {
 
   func receive(head: ResponseHead) -> BodyDisposition {
     storeCookies(of: head)
-    let isTrusted = authentication.verify(head.fields)
+    let isTrusted = guarded.withLock { $0.authentication }?.verify(head.fields) ?? true
     return guarded.withLock { $0.state.receive(head, isTrusted: isTrusted) }
   }
 
@@ -150,7 +152,7 @@ final class Transfer: TaskTransfer, ResponseSink {
     do throws(URLError) {
       var request = submission.request
       if submission.handlesCookies { client.addCookies(to: &request) }
-      authentication.prepare(&request)
+      if client.authentication.isUsed { authentication.prepare(&request) }
       let handle = try client.submit(consume request, to: self, windowBytes: windowBytes ?? .max)
       keep(handle, of: submission.exchange)
     } catch {
@@ -166,6 +168,16 @@ final class Transfer: TaskTransfer, ResponseSink {
       return actions
     }
     for action in actions { perform(action, handle) }
+  }
+
+  /// The task's use of Digest, created on first use, so that other tasks don't pay for it.
+  private var authentication: TaskAuthentication {
+    guarded.withLock { guarded in
+      if let authentication = guarded.authentication { return authentication }
+      let new = TaskAuthentication(client.authentication, storage: client.settings.credentialStorage)
+      guarded.authentication = new
+      return new
+    }
   }
 
   // MARK: Steps, on the session's queue
