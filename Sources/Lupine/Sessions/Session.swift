@@ -240,7 +240,7 @@ open class Session: @unchecked Sendable {
   ///   .responseString { print($0.result) }
   /// ```
   ///
-  /// - Parameter multipartFormData: Fills the form; called once, before this method returns.
+  /// `multipartFormData` fills the form; it is called once, before this method returns.
   @preconcurrency open func upload(
     multipartFormData: @escaping (MultipartFormData) -> Void, to url: any URLConvertible,
     usingThreshold encodingMemoryThreshold: UInt64 = MultipartFormData.encodingMemoryThreshold,
@@ -303,7 +303,7 @@ open class Session: @unchecked Sendable {
   ///   .serializingDownloadedFileURL().value
   /// ```
   ///
-  /// - Parameter destination: Returns the file's destination. If nil, the file gets a new name among the temporary files.
+  /// `destination` returns the file's destination. If it is nil, the file gets a new name among the temporary files.
   @preconcurrency open func download(
     _ convertible: any URLConvertible, method: HTTPMethod = .get, parameters: Parameters? = nil,
     encoding: any ParameterEncoding = URLEncoding.default, headers: HTTPHeaders? = nil,

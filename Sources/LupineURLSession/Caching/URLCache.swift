@@ -16,7 +16,7 @@ internal import Synchronization
 /// The files contain the responses and, of the requests, the values of the fields that `Vary` names, unencrypted. Only
 /// this user can read them.
 ///
-/// Sessions don't use it yet: it contains what the program stores with ``storeCachedResponse(_:for:)``.
+/// Sessions don't use it yet: it contains what the program stores with `storeCachedResponse(_:for:)`.
 open class URLCache: NSObject, @unchecked Sendable {
   /// Where a response may be stored.
   public enum StoragePolicy: UInt, Sendable {

@@ -46,7 +46,7 @@ extension URLSession {
   /// - Parameters:
   ///   - request: The request. Its own body is sent if `bodyData` is nil.
   ///   - bodyData: The body to send.
-  ///   - completionHandler: Called as by ``dataTask(with:completionHandler:)``.
+  ///   - completionHandler: Called as by `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func uploadTask(
@@ -61,7 +61,7 @@ extension URLSession {
   /// - Parameters:
   ///   - request: The request. Its body isn't sent.
   ///   - fileURL: The URL of a file on this machine.
-  ///   - completionHandler: Called as by ``dataTask(with:completionHandler:)``.
+  ///   - completionHandler: Called as by `dataTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func uploadTask(
@@ -97,7 +97,7 @@ extension URLSession {
   ///
   /// - Parameters:
   ///   - resumeData: The data, as for ``downloadTask(withResumeData:)``.
-  ///   - completionHandler: Called as by ``downloadTask(with:completionHandler:)``.
+  ///   - completionHandler: Called as by `downloadTask(with:completionHandler:)`.
   /// - Returns: The task. If the session is invalid, it completes with `URLError.cancelled` once it is resumed.
   @preconcurrency
   public func downloadTask(

@@ -15,8 +15,9 @@ extension URLSessionTask {
   func makeProtocolTransfer(
     _ request: URLRequest, in session: URLSession, redirectCount: Int = 0
   ) throws -> ProtocolTransfer? {
-    let types = session.client.settings.protocolClasses
-    guard !types.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
+    let classes = session.client.settings.protocolClasses
+    guard !classes.isEmpty || URLProtocol.hasRegisteredClass else { return nil }
+    let types = classes.compactMap { $0 as? URLProtocol.Type }
     var request = request
     request.fields.appendMissing(session.client.settings.additionalFields ?? Fields())
     if redirectCount == 0 {

@@ -37,6 +37,16 @@ open class URLSession: NSObject, @unchecked Sendable {
     case allow = 1
   }
 
+  /// The delegate's decision about a request whose earliest date has come.
+  public enum DelayedRequestDisposition: Int, Sendable {
+    /// Sends the request.
+    case continueLoading = 0
+    /// Sends the request that the delegate provides.
+    case useNewRequest = 1
+    /// Cancels the task, which completes with `URLError.cancelled`.
+    case cancel = 2
+  }
+
   /// The delegate's decision about a challenge.
   public enum AuthChallengeDisposition: Int, Sendable {
     /// Sends the given credential. Without one, the response that asks for it is delivered.

@@ -44,7 +44,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     /// The rule that decides which redirects are followed, and with which fields.
     var redirectRule = RedirectRule()
     /// The classes that are asked before the network.
-    var protocolClasses: [URLProtocol.Type] = []
+    var protocolClasses: [AnyClass] = []
     /// The object that the session's protocols share; nil for none.
     var protocolContext: (any AnyObject & Sendable)?
     /// The maximum size of a body in memory, in bytes; nil for no limit.
@@ -210,7 +210,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// subclasses of `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
-    set { state.withLock { $0.protocolClasses = (newValue ?? []).compactMap { $0 as? URLProtocol.Type } } }
+    set { state.withLock { $0.protocolClasses = newValue ?? [] } }
   }
 
   /// The engine's settings that have no counterpart in Foundation, such as trusted roots, proxies, limits and threads.

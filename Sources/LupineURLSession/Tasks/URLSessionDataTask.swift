@@ -6,7 +6,7 @@ import Synchronization
 // Unchecked for the same reason as its superclass: all state is in a Mutex.
 /// A task that delivers the response's body to the session's delegate as it is received.
 ///
-/// Create one with ``URLSession/dataTask(with:)``. The delegate's methods are those of ``URLSessionDataDelegate``.
+/// Create one with `dataTask(with:)` of ``URLSession``. The delegate's methods are those of ``URLSessionDataDelegate``.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {
   /// The body for the caching decision. Empty if the task's owner keeps the body.
   private let body = Mutex(Data())

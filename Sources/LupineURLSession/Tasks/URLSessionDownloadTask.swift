@@ -6,7 +6,7 @@ import Synchronization
 // Unchecked for the same reason as its superclass: all state is constant or in a Mutex.
 /// A task that writes the response's body to a temporary file.
 ///
-/// Create one with ``URLSession/downloadTask(with:)`` or ``URLSession/downloadTask(withResumeData:)``. The file is in
+/// Create one with `downloadTask(with:)` of ``URLSession`` or ``URLSession/downloadTask(withResumeData:)``. The file is in
 /// the directory of the environment variable `TMPDIR`, or in `/tmp`. It is removed when the task ends, unless the
 /// delegate has moved it in ``URLSessionDownloadDelegate/urlSession(_:downloadTask:didFinishDownloadingTo:)`` or the
 /// task has produced resume data. If the task fails and can be resumed, its error has the resume data in its

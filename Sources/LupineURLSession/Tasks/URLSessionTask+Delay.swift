@@ -3,18 +3,6 @@
 public import Foundation
 import Synchronization
 
-extension URLSession {
-  /// The delegate's decision about a request whose earliest date has come.
-  public enum DelayedRequestDisposition: Int, Sendable {
-    /// Sends the request.
-    case continueLoading = 0
-    /// Sends the request that the delegate provides.
-    case useNewRequest = 1
-    /// Cancels the task, which completes with `URLError.cancelled`.
-    case cancel = 2
-  }
-}
-
 extension URLSessionTask {
   /// The date before which the request isn't sent, even if the task is resumed; nil, the default, for no delay.
   ///

@@ -202,24 +202,6 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     }
   }
 
-  /// Creates the transfer: over HTTP, or for a local resource if the engine refuses the URL and ``LocalContent`` serves
-  /// it. HTTP is tried first, so that its requests don't pay for the check.
-  func makeTransfer(_ request: URLRequest, in session: URLSession) throws -> any TaskTransfer {
-    let body = try makeBody()
-    do throws(URLError) {
-      return Transfer(
-        try session.client.convert(request, body: body), from: request, client: session.client,
-        delivery: readyTransfers(of: session), windowBytes: windowBytes, observer: self)
-    } catch {
-      guard error.code == .unsupportedURL, content == nil, let url = request.url, LocalContent.serves(url) else {
-        throw error
-      }
-      return LocalTransfer(
-        request, files: session.fileTransfers.queue, delivery: delivery(of: session), windowBytes: windowBytes,
-        observer: self)
-    }
-  }
-
   // MARK: Properties
 
   /// The task's current state.
@@ -356,7 +338,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   final func complete(_ error: (any Error)?) {
     guard let session else { return }
     // A protocol may fail with an error of any type.
-    let error = error == nil ? nil : (transfer as? ProtocolTransfer)?.failure ?? error
+    let error = error == nil ? nil : transfer?.failure ?? error
     guard let delegate = delegates?.task else { return leave(session, error) }
     // This repeats `tellDelegate`, which would allocate a closure for each request.
     if isDelegateQueueHere(session) { return notify(delegate, of: error, in: session) }

@@ -31,6 +31,12 @@ protocol TaskTransfer: AnyObject, Sendable {
   var bodyByteCount: UInt64? { get }
   /// The measurements; called after the end.
   var measurements: URLSessionTaskMetrics.Values { get }
+  /// The error with which the task completes instead of the transfer's `URLError`; nil by default.
+  var failure: (any Error)? { get }
+}
+
+extension TaskTransfer {
+  var failure: (any Error)? { nil }
 }
 
 /// Receives a transfer's events and decides its questions. The task does; the protocol keeps transfers independent of

@@ -1,0 +1,48 @@
+// URLSessionTask+Progress: a task's Progress, for programs that show or combine the progress of several tasks, and the byte
+// counts that a caller expects.
+
+public import Foundation
+import Synchronization
+
+extension URLSessionTask: ProgressReporting {
+  /// The progress of the task in bytes: those of the request's body and of the response's body.
+  ///
+  /// The total is indeterminate until the length of both is known. Canceling, pausing or resuming the progress cancels,
+  /// suspends or resumes the task. It is updated on the delegate queue.
+  public var progress: Progress { makeProgress().progress }
+
+  private func makeProgress() -> TaskProgress {
+    makeOptions().state.withLock { state in
+      if let progress = state.progress { return progress }
+      let progress = TaskProgress()
+      progress.progress.cancellationHandler = { [weak self] in self?.cancel() }
+      progress.progress.pausingHandler = { [weak self] in self?.suspend() }
+      progress.progress.resumingHandler = { [weak self] in self?.resume() }
+      state.progress = progress
+      return progress
+    }
+  }
+
+  /// Updates the task's progress if anybody has asked for it.
+  func updateProgress(isComplete: Bool = false) {
+    options?.state.withLock { $0.progress }?.update(
+      done: countOfBytesSent + countOfBytesReceived, toSend: countOfBytesExpectedToSend,
+      toReceive: countOfBytesExpectedToReceive, isComplete: isComplete)
+  }
+}
+
+extension URLSessionTask {
+  /// The number of bytes that the caller expects to send; ``NSURLSessionTransferSizeUnknown`` by default. For the
+  /// caller's use; the task compares it with nothing.
+  public var countOfBytesClientExpectsToSend: Int64 {
+    get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
+    set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
+  }
+
+  /// The number of bytes that the caller expects to receive; ``NSURLSessionTransferSizeUnknown`` by default. For the
+  /// caller's use; the task compares it with nothing.
+  public var countOfBytesClientExpectsToReceive: Int64 {
+    get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
+    set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }
+  }
+}
