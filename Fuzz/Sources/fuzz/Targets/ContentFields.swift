@@ -30,9 +30,10 @@ extension FuzzTarget {
 
   private static func checkResponse(_ text: String) {
     let names = ["Content-Type", "Content-Disposition", "Content-Length", "Content-Encoding"]
-    let fields = names.map { HTTPHeader(name: $0, value: text) }
+    var fields = Fields()
+    for name in names { fields.append(name: name, value: text) }
     guard let url = URL(string: "http://a.test/%2e%2e%2fpasswd") else { return }
-    let response = HTTPURLResponse(url: url, statusCode: 200) { fields }
+    let response = HTTPURLResponse(url: url, statusCode: 200, fields: fields)
     check(response.suggestedFilename ?? "")
     hold(response.expectedContentLength >= -1, "\(response.expectedContentLength) bytes")
     if let type = response.mimeType {
