@@ -126,7 +126,7 @@ public let NSURLAuthenticationMethodDefault = "NSURLAuthenticationMethodDefault"
 public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLForm"
 /// The Basic scheme (RFC 7617).
 public let NSURLAuthenticationMethodHTTPBasic = "NSURLAuthenticationMethodHTTPBasic"
-/// The Digest scheme (RFC 7616). Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
+/// The Digest scheme (RFC 7616). A credential answers its challenge with a proof, not with the password.
 public let NSURLAuthenticationMethodHTTPDigest = "NSURLAuthenticationMethodHTTPDigest"
 /// The NTLM scheme. Delegates receive its challenge, but no answer sends a credential: the 401 is the response.
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
