@@ -27,9 +27,13 @@ extension URLSession {
     let task = dataTask(with: request)
     task.windowBytes = client.windowBytes
     let channel = ByteChannel()
-    let response = try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
-        let feeder = ByteFeeder(channel) { continuation.resume(with: $0) }
+    let head = AsyncOutcome<URLResponse>()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let feeder = ByteFeeder(channel) {
+          head.set($0)
+          continuation.resume()
+        }
         task.makeOptions().setCollector(feeder, session: self)
         if let delegate { task.delegate = delegate }
         cancellation.start(task)
@@ -37,7 +41,7 @@ extension URLSession {
     } onCancel: {
       cancellation.cancel()
     }
-    return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), response)
+    return (AsyncBytes(source: AsyncBytes.Source(channel: channel, task: task)), try head.get())
   }
 
   /// Requests a URL, and returns the response's head with its body as a sequence. See ``bytes(for:delegate:)``.

@@ -88,16 +88,18 @@ extension URLSession {
     _ make: (@escaping @Sendable (Value?, URLResponse?, (any Error)?) -> Void) -> URLSessionTask
   ) async throws -> (Value, URLResponse) {
     let cancellation = TaskCancellation()
-    return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { continuation in
+    let outcome = AsyncOutcome<(Value, URLResponse)>()
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
         let task = make { value, response, error in
           if let error {
-            continuation.resume(throwing: error)
+            outcome.set(.failure(error))
           } else if let value, let response {
-            continuation.resume(returning: (value, response))
+            outcome.set(.success((value, response)))
           } else {
-            continuation.resume(throwing: URLError(.badServerResponse))
+            outcome.set(.failure(URLError(.badServerResponse)))
           }
+          continuation.resume()
         }
         if let delegate { task.delegate = delegate }
         cancellation.start(task)
@@ -105,6 +107,21 @@ extension URLSession {
     } onCancel: {
       cancellation.cancel()
     }
+    return try outcome.get()
+  }
+}
+
+/// The outcome of a task that is awaited, passed under a lock: ThreadSanitizer doesn't see the order of a continuation that is
+/// resumed before its task waits.
+final class AsyncOutcome<Value: Sendable>: Sendable {
+  private let result = Mutex<Result<Value, any Error>?>(nil)
+
+  func set(_ new: Result<Value, any Error>) { result.withLock { $0 = new } }
+
+  /// Returns the value, after it was set.
+  func get() throws -> Value {
+    guard let result = result.withLock({ $0 }) else { preconditionFailure("read before the task has completed") }
+    return try result.get()
   }
 }
 
