@@ -116,7 +116,7 @@ public final class SystemResolver: HostResolver {
     return .success(addresses)
   }
 
-  /// Converts a result of getaddrinfo and the errno that it left to an error.
+  /// Converts getaddrinfo's result, and the errno that it set, to an error.
   static func error(_ code: CInt, errno reason: CInt) -> ResolveError {
     // glibc reports an unknown name if it has no descriptor left for the query.
     if [EMFILE, ENFILE, ENOMEM].contains(reason) {
