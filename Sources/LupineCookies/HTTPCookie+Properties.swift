@@ -31,7 +31,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Hashable, Sendable {
   public static let maximumAge = HTTPCookiePropertyKey("Max-Age")
   /// Whether the cookie lives as long as its storage, regardless of `expires`: `true` or the `String` "TRUE".
   public static let discard = HTTPCookiePropertyKey("Discard")
-  /// The version, "0" or "1"; "0" by default.
+  /// The version, "0" or "1". "0" by default.
   public static let version = HTTPCookiePropertyKey("Version")
   /// A comment, a `String`.
   public static let comment = HTTPCookiePropertyKey("Comment")

@@ -52,9 +52,9 @@ public final class Engine: Sendable {
 
   /// Executes a request and delivers the response to `sink` on the loop's thread.
   ///
-  /// `windowBytes` is the number of decoded body bytes that the sink accepts until `extendWindow`; unlimited by default.
-  /// A head needs no window. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine
-  /// until `finish`, because releasing it ends the exchange.
+  /// `windowBytes` is the number of decoded body bytes that the sink accepts until `extendWindow`. Unlimited by default. A head
+  /// needs no window. Redirects aren't followed; callers can follow them with `RedirectRule`. Keep the engine until `finish`,
+  /// because releasing it ends the exchange.
   @discardableResult
   public func submit(
     _ request: consuming EngineRequest, to sink: any ResponseSink, windowBytes: Int = .max

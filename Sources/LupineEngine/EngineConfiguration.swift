@@ -16,8 +16,8 @@ public struct EngineConfiguration: Sendable {
   public var proxy = ProxySettings.environment
   /// The resolver of host names and the cache times of its answers.
   public var resolver = ResolverConfiguration()
-  /// The addresses that may be connected to; all by default. The policy can't change while connections exist, so none
-  /// of them bypasses it.
+  /// The addresses that may be connected to. All by default. The policy can't change while
+  /// connections exist, so none of them bypasses it.
   public var addressPolicy = AddressPolicy.all
   /// The options of sockets: TCP options, and the local address or interface.
   public var socket = SocketOptions()
@@ -33,7 +33,7 @@ public struct EngineConfiguration: Sendable {
   /// The maximum number of decoded body bytes that wait for a reader of the body's sequence; 256 KiB by default, at
   /// least 1. The kernel's socket buffers come in addition.
   public var windowBytes = 256 * 1024
-  /// The number of event loops, each with a thread; at least 1, 1 by default.
+  /// The number of event loops, each with a thread. At least 1, 1 by default.
   public var loopCount = 1
   /// The number of loops that serve one origin, 1...`loopCount`; 1 by default, so that limits per origin are exact.
   /// With more loops, each has separate connections, and limits per origin apply to each.

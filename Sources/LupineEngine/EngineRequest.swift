@@ -18,18 +18,17 @@ public struct EngineRequest: Sendable {
   /// With `Expect: 100-continue`, the body waits for the server's `100 Continue`, at most `timeouts.awaitContinue`. If
   /// the server responds with 417, the engine sends the request again without the expectation.
   public var fields: Fields
-  /// The body; empty by default.
+  /// The body. Empty by default.
   ///
-  /// With an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It waits for the server to
-  /// switch protocols (101), and is then sent unchanged. The response's body then has the server's bytes in that
-  /// protocol.
+  /// With an Upgrade field and `upgrade` in Connection, the body isn't part of the request. It waits for the server to switch
+  /// protocols (101), and is then sent unchanged. The response's body then has the server's bytes in that protocol.
   public var body: RequestBody
   /// The coding by which the body is compressed while it is sent, or nil, the default, for none. The engine adds the
   /// Content-Encoding field and sends the body chunked. Few servers support coded requests.
   public var bodyCoding: ContentCoding?
   /// The time limits of the exchange.
   public var timeouts: Timeouts
-  /// Whether a response body with a Content-Encoding is decoded before it is delivered; true by default.
+  /// Whether a response body with a Content-Encoding is decoded before it is delivered. True by default.
   public var decodesContent = true
   /// Whether the client certificate of the engine's TLS settings is presented to a server that requests one. True by
   /// default; `RedirectRule` clears it for another origin, which the certificate isn't meant for.

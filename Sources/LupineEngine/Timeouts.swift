@@ -53,8 +53,7 @@ public struct Timeouts: Sendable, Hashable {
   public var firstByte: Duration? = .seconds(60)
   /// The longest pause between two bytes of the response; 60 s.
   public var idle: Duration? = .seconds(60)
-  /// The limit of the entire exchange, including replays and the redirects that `execute` and `collect` follow; none by
-  /// default.
+  /// The limit of the entire exchange, including replays and the redirects that `execute` and `collect` follow. None by default.
   public var total: Duration?
 
   /// Creates the default limits.

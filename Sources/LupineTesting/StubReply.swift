@@ -16,7 +16,7 @@ public struct StubReply: Sendable {
   public var headerFields: [String: String]
   /// The body.
   public var body: Data
-  /// The time before the answer; none by default.
+  /// The time before the answer. None by default.
   public var delay = Duration.zero
   /// The number of parts in which the body is delivered, 1 by default. Parts have the same length, but for the last one.
   public var pieceCount = 1

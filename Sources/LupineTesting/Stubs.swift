@@ -35,7 +35,7 @@ public final class Stubs: Sendable {
 
   /// Returns a configuration whose sessions these stubs answer.
   ///
-  /// - Parameter configuration: The configuration to copy; an ephemeral one by default.
+  /// - Parameter configuration: The configuration to copy. An ephemeral one by default.
   public func configuration(from configuration: URLSessionConfiguration = .ephemeral) -> URLSessionConfiguration {
     let copy = configuration.copy() as? URLSessionConfiguration ?? configuration
     install(in: copy)

@@ -1,22 +1,21 @@
-// `ClosureEventMonitor`: an event monitor made of closures, in the order of the protocol's methods.
+// `ClosureEventMonitor`: an event monitor that calls closures, in the order of the protocol's methods.
 
 public import Foundation
 public import LupineURLSession
 import Synchronization
 
-// Unchecked because the class is open: all state is constant or in the Mutex.
+// Unchecked because the class is open. All state is constant or protected by the Mutex.
 /// Calls a closure for each event. Events without a closure are ignored.
 ///
-/// A closure has the parameters of the event's method, and is called on ``queue``. It may be set at any time, and
-/// applies from the next event on. A subclass that overrides an event's method must call `super` if the closure is to
-/// be called.
+/// A closure has the parameters of the event's method, and is called on ``queue``. It can be set at any time, and applies from
+/// the next event on. A subclass that overrides an event's method must call `super` for the closure to be called.
 open class ClosureEventMonitor: EventMonitor, @unchecked Sendable {
   /// The queue on which the closures are called.
   public let queue: DispatchQueue
 
   private let snapshot = Mutex(EventClosures.Snapshot())
 
-  /// Creates a monitor without closures. `queue`, on which closures are called, should be serial.
+  /// Creates a monitor without closures. `queue` is the queue on which the closures are called; it should be serial.
   public init(queue: DispatchQueue = .main) {
     self.queue = queue
   }

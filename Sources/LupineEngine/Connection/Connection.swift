@@ -32,7 +32,7 @@ final class Connection {
     var byteCountMax: Int
     /// The time by which the body must have ended.
     let deadline: Instant
-    /// The exchange that ends with the body; nil if it has ended or is sent again.
+    /// The exchange that ends with the body, or nil if it has ended or is sent again.
     let exchange: Exchange?
   }
 

@@ -5,8 +5,8 @@
 /// Each loop has a separate pool. An origin belongs to one loop by default, so limits per origin are exact. Total
 /// limits apply to each loop.
 public struct PoolLimits: Sendable, Hashable {
-  /// The maximum number of connections to one origin, including busy and idle ones and those being opened. At least 1;
-  /// 64 by default.
+  /// The maximum number of connections to one origin, including busy and idle ones and
+  /// those being opened. At least 1. 64 by default.
   ///
   /// Browsers open 6 and AsyncHTTPClient 8; Go sets no limit. Further exchanges wait in order of arrival.
   public var connectionsPerOriginMax = 64
@@ -40,11 +40,9 @@ public struct PoolLimits: Sendable, Hashable {
   /// The nginx server closes connections after 1,000 requests and announces it in time.
   public var usesPerConnectionMax: Int?
 
-  /// The maximum number of exchanges that wait for a connection, at least 1; 100,000 by default. Further exchanges are
-  /// refused.
+  /// The maximum number of exchanges that wait for a connection, at least 1. 100,000 by default. Further exchanges are refused.
   ///
-  /// It limits memory when the server is slower than the callers: about 100 bytes per waiter, in addition to its
-  /// request.
+  /// It limits memory when the server is slower than the callers: about 100 bytes per waiter, in addition to its request.
   public var waitersMax = 100_000
 
   /// The number of origins up to which the pool remembers those without connections and waiters, to keep their

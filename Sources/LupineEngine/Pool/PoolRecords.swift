@@ -6,7 +6,7 @@ internal import LupineWire
 /// The record of a connection, from the decision to open it until it is closed.
 struct PooledConnection: Sendable {
   enum State: Sendable {
-    /// The connection is being opened on behalf of a waiter; nil if that one no longer needs it.
+    /// The connection is being opened on behalf of a waiter, or nil if that one no longer needs it.
     case opening(for: Int?)
     case busy
     case idle(until: Instant)
@@ -82,8 +82,7 @@ struct PooledOrigin: Sendable {
 struct DescriptorShortage: Sendable {
   /// The number of connections that may be started now.
   var permits = 0
-  /// The time of the next attempt; nil while a permit or an opening in progress will show whether there are
-  /// descriptors.
+  /// The time of the next attempt, or nil while a permit or an opening in progress will show whether there are descriptors.
   var retry: Instant?
   /// The length of the latest pause, or zero if a descriptor has been available since.
   var pause = Duration.zero

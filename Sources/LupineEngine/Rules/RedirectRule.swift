@@ -5,12 +5,12 @@ public struct RedirectRule: Sendable, Hashable {
   /// The maximum number of redirects for one request. 20 by default, as in browsers (Fetch standard, §4.4). curl
   /// follows 50.
   public var countMax = 20
-  /// Whether redirects from https to http are followed; false by default.
+  /// Whether redirects from https to http are followed. False by default.
   public var allowsDowngrade = false
-  /// Additional fields that another origin must not receive, such as `X-Api-Key`; none by default. Case doesn't matter.
+  /// Additional fields that another origin must not receive, such as `X-Api-Key`. None by default. Case doesn't matter.
   ///
-  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization` and
-  /// `WWW-Authenticate` never need to be listed.
+  /// The fields `Authorization`, `Cookie`, `Cookie2`, `Host`, `Proxy-Authenticate`, `Proxy-Authorization`
+  /// and `WWW-Authenticate` never need to be listed.
   public var secretFields: Set<String> = []
 
   /// Creates the default rule.

@@ -78,7 +78,7 @@ extension AuthenticationOffer.Scheme {
 }
 
 extension HTTPURLResponse {
-  /// The schemes that a 401 or 407 response offers, with a remedy; nil for other responses.
+  /// The schemes that a 401 or 407 response offers, with a remedy, or nil for other responses.
   package var authenticationAdvice: String? {
     switch statusCode {
     case 401:

@@ -32,7 +32,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
 
   /// The space that requires a credential, with the authentication method.
   public let protectionSpace: URLProtectionSpace
-  /// The credential that default handling sends, from the session's credential storage; nil if it contains none.
+  /// The credential that default handling sends, from the session's credential storage, or nil if it contains none.
   public let proposedCredential: URLCredential?
   /// The number of credentials that the server has refused for this request.
   public let previousFailureCount: Int
@@ -40,7 +40,7 @@ public final class URLAuthenticationChallenge: NSObject, Sendable {
   public let failureResponse: URLResponse?
   /// The error that caused the challenge, or nil if there was none.
   public let error: (any Error)?
-  /// The sender that the caller has set; nil for a session's own challenges.
+  /// The sender that the caller has set, or nil for a session's own challenges.
   public let sender: (any URLAuthenticationChallengeSender)?
   /// Returns the value of Authorization for a credential, or nil if it can't be sent to this space.
   let authorization: @Sendable (URLCredential) -> String?

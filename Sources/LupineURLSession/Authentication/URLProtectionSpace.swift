@@ -10,9 +10,9 @@ public final class URLProtectionSpace: NSObject, Sendable {
   public let host: String
   /// The port of the server or proxy. For a server, 0 becomes the protocol's default port.
   public let port: Int
-  /// The protocol of requests to the server, such as `https`; nil for a proxy.
+  /// The protocol of requests to the server, such as `https`, or nil for a proxy.
   public let `protocol`: String?
-  /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``; nil for a server.
+  /// The type of the proxy, such as ``NSURLProtectionSpaceHTTPProxy``, or nil for a server.
   public let proxyType: String?
   /// The name of the realm, or nil if it has none.
   public let realm: String?

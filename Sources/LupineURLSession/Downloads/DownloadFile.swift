@@ -21,7 +21,7 @@ final class DownloadFile: Sendable {
   let url: URL
   /// The URL that is downloaded, for error messages.
   private let source: URL?
-  /// The length of the complete file in bytes; nil if it is unknown.
+  /// The length of the complete file in bytes, or nil if it is unknown.
   private let total: Mutex<UInt64?>
   private let state: Mutex<State>
 

@@ -24,7 +24,7 @@ struct DownloadWriter: ~Copyable {
   /// The file to which the body is written.
   private struct Target {
     let file: DownloadFile
-    /// The number of bytes that it must have at the end; nil if the framing of the body determines that.
+    /// The number of bytes that it must have at the end, or nil if the framing of the body determines that.
     var byteCountDue: UInt64?
   }
 

@@ -71,7 +71,7 @@ enum ResumeAnswer: Sendable, Equatable {
 }
 
 extension HTTPURLResponse {
-  /// The range of the representation that the body has; nil if the field is missing or malformed.
+  /// The range of the representation that the body has, or nil if the field is missing or malformed.
   fileprivate var contentRange: ContentRange? {
     value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
   }

@@ -24,7 +24,7 @@ extension ResumeData {
     let total: UInt64?
   }
 
-  /// The bytes for the caller to store; nil if they would exceed the length that can be read again.
+  /// The bytes for the caller to store, or nil if they would exceed the length that can be read again.
   var serialized: Data? {
     let (tag, date): (String?, String?) =
       switch validator {

@@ -24,7 +24,7 @@ struct ResumeData: Sendable, Equatable {
   let path: String
   /// The number of bytes received, at least 1.
   let receivedByteCount: UInt64
-  /// The length of the complete file in bytes; nil if it is unknown.
+  /// The length of the complete file in bytes, or nil if it is unknown.
   let totalByteCount: UInt64?
 
   /// A strong validator, which changes whenever the content changes (RFC 9110 §8.8.1).
@@ -66,18 +66,17 @@ struct ResumeData: Sendable, Equatable {
 extension ResumeData {
   /// Returns the resume data of a stopped download, or nil if it can't be resumed.
   ///
-  /// A download can be resumed if all of these hold: the request was a GET without a body and without a Range field; the
-  /// response is a 200 of a server that supports ranges, or a 206 that continues `earlier`; it has a strong validator;
-  /// at least one byte was received; and no content coding was decoded, because offsets in the coded body don't match
-  /// offsets in the file.
+  /// A download can be resumed if all of these hold: the request was a GET without a body and without a Range field; the response
+  /// is a 200 of a server that supports ranges, or a 206 that continues `earlier`; it has a strong validator; at least one byte
+  /// was received; and no content coding was decoded, because offsets in the coded body don't match offsets in the file.
   ///
   /// - Parameters:
   ///   - request: The task's original request.
-  ///   - response: The final response; nil if none was received.
+  ///   - response: The final response, or nil if none was received.
   ///   - file: The URL of the file to which the body was written.
   ///   - receivedByteCount: The number of bytes in the file.
-  ///   - earlier: The resume data with which the task was created; nil if there was none, or if its file was removed. It
-  ///     stays valid until a response changes the file.
+  ///   - earlier: The resume data with which the task was created, or nil if there was none, or if its file was removed. It stays
+  ///     valid until a response changes the file.
   ///   - now: The time of the response in seconds since 1970, for a response without a Date field.
   static func make(
     request: URLRequest, response: HTTPURLResponse?, file: URL, receivedByteCount: UInt64,

@@ -9,7 +9,7 @@ import LupineEngine
 struct DataURL: Equatable {
   /// The media type without parameters, in lowercase.
   let mediaType: String
-  /// The value of the parameter `charset`, in lowercase; nil if there is none.
+  /// The value of the parameter `charset`, in lowercase, or nil if there is none.
   let charset: String?
   let content: Data
 

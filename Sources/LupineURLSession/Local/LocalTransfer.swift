@@ -33,7 +33,7 @@ final class LocalTransfer: TaskTransfer {
     /// The number of the latest call to `setSuspended` that had an effect.
     var latestChange = 0
     var isCancelled = false
-    /// The number of bytes that the window has room for; nil without a window.
+    /// The number of bytes that the window has room for, or nil without a window.
     var credit: Int?
     var response: URLResponse?
     var receivedByteCount: Int64 = 0
@@ -56,7 +56,7 @@ final class LocalTransfer: TaskTransfer {
   ///   - request: The request.
   ///   - files: The queue on which the content is opened and read.
   ///   - delivery: The queue on which the observer is called.
-  ///   - windowBytes: The maximum number of bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - windowBytes: The maximum number of bytes that are delivered before `grant` permits more, or nil for no limit.
   ///   - observer: The task.
   init(
     _ request: URLRequest, files: SerialQueue, delivery: SerialQueue, windowBytes: Int?,

@@ -19,7 +19,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
   ///   - url: The URL that the response came from.
   ///   - statusCode: 0...999, three digits at most, as in a status line (RFC 9112 §4).
   ///   - httpVersion: Ignored.
-  ///   - headerFields: The fields by name; nil for none.
+  ///   - headerFields: The fields by name, or nil for none.
   /// - Returns: Nil if the status code is out of range.
   public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
     guard (0...999).contains(statusCode) else { return nil }
@@ -125,12 +125,12 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
       .joined(separator: "\n")
   }
 
-  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters; nil if there is none.
+  /// The media type in `Content-Type` (RFC 9110 §8.3.1), in lowercase and without parameters, or nil if there is none.
   open override var mimeType: String? {
     contentType.flatMap { $0.item.isEmpty ? nil : $0.item }
   }
 
-  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase; nil if there is none.
+  /// The charset parameter of `Content-Type` (RFC 9110 §8.3.2), in lowercase, or nil if there is none.
   open override var textEncodingName: String? {
     contentType?.parameter("charset").flatMap { $0.isEmpty ? nil : $0.lowercased() }
   }

@@ -122,13 +122,13 @@ public struct URLRequest: Hashable, Sendable {
 
   var body: Body { storage.parts.body }
 
-  /// The body as data; nil if there is none, or if it is a stream. Setting it replaces any stream.
+  /// The body as data, or nil if there is none, or if it is a stream. Setting it replaces any stream.
   public var httpBody: Data? {
     get { if case .data(let data) = body { data } else { nil } }
     set { change { $0.body = newValue.map { .data($0) } ?? .none } }
   }
 
-  /// The body as a stream that isn't open yet; nil if there is none, or if it is data. Setting it replaces any data.
+  /// The body as a stream that isn't open yet, or nil if there is none, or if it is data. Setting it replaces any data.
   ///
   /// When the request is sent, a private queue opens, reads and closes the stream; don't use the stream from then on. A stream
   /// can be read once, so give each request a separate stream. If the request has a Content-Length field, the stream must have
@@ -142,7 +142,7 @@ public struct URLRequest: Hashable, Sendable {
     }
   }
 
-  /// Whether the session adds cookies to the request and stores those of the response; true by default.
+  /// Whether the session adds cookies to the request and stores those of the response. True by default.
   public var httpShouldHandleCookies: Bool {
     get { storage.parts.handlesCookies }
     set { change { $0.handlesCookies = newValue } }
@@ -161,10 +161,10 @@ public struct URLRequest: Hashable, Sendable {
     set { change { $0.properties = newValue } }
   }
 
-  /// The timeout that was set, in seconds; nil to use the session's.
+  /// The timeout that was set, in seconds, or nil to use the session's.
   var explicitTimeoutInterval: TimeInterval? { storage.parts.timeoutInterval }
 
-  /// The cache policy that was set; nil to use the session's.
+  /// The cache policy that was set, or nil to use the session's.
   var explicitCachePolicy: CachePolicy? { storage.parts.cachePolicy }
 
   /// The method. Never nil when read; setting nil changes it to `GET`.

@@ -79,7 +79,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedURL
   }
 
-  /// The media type without parameters, in lowercase over HTTP; nil if it is unknown.
+  /// The media type without parameters, in lowercase over HTTP, or nil if it is unknown.
   open var mimeType: String? {
     storedMIMEType
   }
@@ -89,7 +89,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     storedContentLength
   }
 
-  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs; nil if it is unknown.
+  /// The name of the content's character encoding, in lowercase over HTTP and in `data:` URLs, or nil if it is unknown.
   open var textEncodingName: String? {
     storedTextEncodingName
   }

@@ -27,10 +27,10 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// When the connection was ready, including TLS; nil on a reused connection.
   public let connectEndDate: Date?
 
-  /// When the TLS handshake began; nil without TLS and on a reused connection.
+  /// When the TLS handshake began, or nil without TLS and on a reused connection.
   public let secureConnectionStartDate: Date?
 
-  /// When the TLS handshake ended; nil without TLS and on a reused connection.
+  /// When the TLS handshake ended, or nil without TLS and on a reused connection.
   public let secureConnectionEndDate: Date?
 
   /// When the first byte of the request was written.
@@ -45,7 +45,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
   /// When the last byte of the response was received.
   public let responseEndDate: Date?
 
-  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`; nil without a response.
+  /// The protocol's ALPN name (RFC 7301 §6), such as `http/1.1`, or nil without a response.
   public let networkProtocolName: String?
 
   /// Whether the connection already existed: it had served a request, or was opened for another request and then idle.

@@ -27,7 +27,7 @@ final class ProtocolTransfer: TaskTransfer {
 
   private struct State {
     var phase = Phase.unanswered
-    /// The task; nil after the end.
+    /// The task, or nil after the end.
     var task: URLSessionTask?
     var loader: URLProtocol?
     var events: [Event] = []

@@ -73,7 +73,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
 
   // MARK: Implemented by subclasses
 
-  /// Returns whether the class answers a request. Called on the thread that resumes the task; false by default.
+  /// Returns whether the class answers a request. Called on the thread that resumes the task. False by default.
   open class func canInit(with request: URLRequest) -> Bool { false }
 
   /// Returns whether the class answers a task's request; by default, the result of the method for requests.
@@ -81,7 +81,7 @@ open class URLProtocol: NSObject, @unchecked Sendable {
     (task.protocolRequest ?? task.currentRequest).map { canInit(with: $0) } ?? false
   }
 
-  /// Returns the standard form of a request; the request itself by default.
+  /// Returns the standard form of a request. The request itself by default.
   open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
   /// Returns whether a cache may answer one request with the response to another; by default, if they are equal.

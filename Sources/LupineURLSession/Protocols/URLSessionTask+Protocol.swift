@@ -8,7 +8,7 @@ extension URLSessionTask {
   /// The object that the protocols of the task's session share.
   package var protocolContext: (any AnyObject & Sendable)? { session?.client.settings.protocolContext }
 
-  /// The request for which a protocol is being chosen or created; nil if no protocol was asked yet.
+  /// The request for which a protocol is being chosen or created, or nil if no protocol was asked yet.
   var protocolRequest: URLRequest? { options?.state.withLock { $0.protocolRequest } }
 
   /// Returns the transfer by the protocol that answers the request, or nil if none does.

@@ -40,7 +40,7 @@ package final class HostReachability: Sendable {
 
   private struct State {
     var watch: NetworkWatch?
-    /// Called with each path, on any thread; nil unless the network is watched.
+    /// Called with each path, on any thread, or nil unless the network is watched.
     var handler: (@Sendable (HostPath) -> Void)?
     /// The latest state of the network, nil if it couldn't be read.
     var network: NetworkState?

@@ -87,7 +87,7 @@ package final class SerialQueue: Sendable {
 }
 
 extension OperationQueue {
-  /// The underlying queue if it is a serial one; nil also for the system's own, which are concurrent.
+  /// The underlying queue if it is a serial one, or nil also for the system's own, which are concurrent.
   fileprivate var serialQueue: DispatchQueue? {
     guard maxConcurrentOperationCount == 1, let underlyingQueue else { return nil }
     return underlyingQueue.label.hasPrefix("com.apple.root.") ? nil : underlyingQueue

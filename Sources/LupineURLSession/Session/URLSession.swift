@@ -132,9 +132,8 @@ open class URLSession: NSObject, @unchecked Sendable {
   /// - Parameters:
   ///   - configuration: The settings. The session copies them, so later changes have no effect on it.
   ///   - delegate: The delegate, or nil. It is retained until the session has become invalid.
-  ///   - queue: The queue on which the delegate's methods are called, one call at a time; nil for a dedicated serial
-  ///     queue.
-  ///     If its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
+  ///   - queue: The queue on which the delegate's methods are called, one call at a time, or nil for a dedicated serial queue. If
+  ///     its `maxConcurrentOperationCount` is 1 and it has an `underlyingQueue`, that must be a serial queue too.
   public init(
     configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
   ) {
@@ -156,7 +155,7 @@ open class URLSession: NSObject, @unchecked Sendable {
 
   var delegates: Delegates? { mutableState.withLock { $0.delegates } }
 
-  /// A text for the caller's use; nil by default. It appears in ``description``.
+  /// A text for the caller's use. Nil by default. It appears in ``description``.
   open var sessionDescription: String? {
     get { mutableState.withLock { $0.sessionDescription } }
     set { mutableState.withLock { $0.sessionDescription = newValue } }

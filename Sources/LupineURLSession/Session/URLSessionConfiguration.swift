@@ -27,27 +27,27 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     var timeoutIntervalForResource: TimeInterval = 7 * 24 * 60 * 60
     /// The cache policy of requests that don't set one.
     var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// The fields that requests get unless they set them; nil if never set.
+    /// The fields that requests get unless they set them, or nil if never set.
     var additionalFields: Fields?
     /// Whether requests get the fields that Foundation adds to them.
     var addsDefaultFields = true
-    /// The store of cookies; nil if cookies are off.
+    /// The store of cookies, or nil if cookies are off.
     var cookieStorage: HTTPCookieStorage? = .shared
     /// Whether requests get cookies from the storage.
     var setsCookies = true
     /// The policy by which the storage accepts cookies.
     var cookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
-    /// The store of credentials; nil for none.
+    /// The store of credentials, or nil for none.
     var credentialStorage: URLCredentialStorage? = .shared
-    /// The dictionary from which the engine's proxy settings were made; nil if they weren't made from one.
+    /// The dictionary from which the engine's proxy settings were made, or nil if they weren't made from one.
     var proxyDictionary: ProxyDictionary?
     /// The rule that decides which redirects are followed, and with which fields.
     var redirectRule = RedirectRule()
     /// The classes that are asked before the network.
     var protocolClasses: [AnyClass] = []
-    /// The object that the session's protocols share; nil for none.
+    /// The object that the session's protocols share, or nil for none.
     var protocolContext: (any AnyObject & Sendable)?
-    /// The maximum size of a body in memory, in bytes; nil for no limit.
+    /// The maximum size of a body in memory, in bytes, or nil for no limit.
     var bodyBytesMax: Int?
     /// The engine's settings.
     var engine: EngineConfiguration
@@ -90,7 +90,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     state.withLock { $0 }
   }
 
-  /// The time limit of each phase of a request, in seconds; 60 by default.
+  /// The time limit of each phase of a request, in seconds. 60 by default.
   ///
   /// It limits each of these separately: waiting for a connection, the host lookup, connecting, the TLS handshake,
   /// sending without progress, waiting for the response's first byte, and each pause of the response. A value that is
@@ -101,14 +101,14 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.timeoutIntervalForRequest = newValue } }
   }
 
-  /// The cache policy of requests that don't set one; `useProtocolCachePolicy` by default.
+  /// The cache policy of requests that don't set one. `useProtocolCachePolicy` by default.
   open var requestCachePolicy: URLRequest.CachePolicy {
     get { snapshot.cachePolicy }
     set { state.withLock { $0.cachePolicy = newValue } }
   }
 
-  /// The time limit of an entire transfer, in seconds, from its start to its last byte, including redirects; 604,800,
-  /// or 7 days, by default.
+  /// The time limit of an entire transfer, in seconds, from its start to its last byte,
+  /// including redirects. 604,800, or 7 days, by default.
   ///
   /// A value that is not positive and finite means no limit. A task that exceeds it completes with `URLError.timedOut`.
   open var timeoutIntervalForResource: TimeInterval {
@@ -116,7 +116,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.timeoutIntervalForResource = newValue } }
   }
 
-  /// The maximum number of simultaneous connections to one host and port; 6 by default. A value below 1 is set to 1.
+  /// The maximum number of simultaneous connections to one host and port. 6 by default. A value below 1 is set to 1.
   ///
   /// Further requests wait in order of arrival. If `engine.loopsPerOrigin` is above 1, the limit applies to each loop.
   open var httpMaximumConnectionsPerHost: Int {
@@ -133,10 +133,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.cookieStorage = newValue } }
   }
 
-  /// Whether requests send the storage's cookies; true by default. Received cookies are stored in either case.
+  /// Whether requests send the storage's cookies. True by default. Received cookies are stored in either case.
   ///
-  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps
-  /// that field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
+  /// Each request of a redirect chain gets the cookies for its URL. If a request sets a Cookie field, the session keeps that
+  /// field and appends the storage's cookies with other names. Set this to false to send the field unchanged.
   open var httpShouldSetCookies: Bool {
     get { snapshot.setsCookies }
     set { state.withLock { $0.setsCookies = newValue } }
@@ -159,20 +159,20 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.credentialStorage = newValue } }
   }
 
-  /// The proxies that requests go through; nil, the default, for those of the environment variables `http_proxy`,
-  /// `https_proxy`, `all_proxy` and `no_proxy`; an empty dictionary for none.
+  /// The proxies that requests go through; nil, the default, for those of the environment variables `http_proxy`, `https_proxy`,
+  /// `all_proxy` and `no_proxy`; an empty dictionary for none.
   ///
   /// The supported keys are:
-  /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1; port 80 by default.
-  /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1; port 443 by default.
-  /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if
-  ///   `SOCKSEnable` is 1; port 1080 by default. The proxy looks up the hosts.
+  /// - `HTTPEnable`, `HTTPProxy`, `HTTPPort`: the proxy of http URLs, if `HTTPEnable` is 1. Port 80 by default.
+  /// - `HTTPSEnable`, `HTTPSProxy`, `HTTPSPort`: the proxy of https URLs, if `HTTPSEnable` is 1. Port 443 by default.
+  /// - `SOCKSEnable`, `SOCKSProxy`, `SOCKSPort`: the SOCKS 5 proxy of URLs whose scheme has no other proxy, if `SOCKSEnable` is
+  ///   1. Port 1080 by default. The proxy looks up the hosts.
   /// - `kCFProxyUsernameKey`, `kCFProxyPasswordKey`: the credentials for all of them.
-  /// - `ExceptionsList`: an array of hosts that are connected to directly. A name, with or without a leading `*.`, also
-  ///   matches its subdomains.
+  /// - `ExceptionsList`: an array of hosts that are connected to directly. A name, with or
+  ///   without a leading `*.`, also matches its subdomains.
   ///
-  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host
-  /// or is otherwise invalid, the requests that would use it fail; they are never sent directly instead.
+  /// Other keys, including those of automatic configuration, are ignored and not kept. If an enabled proxy has no host or is
+  /// otherwise invalid, the requests that would use it fail; they are never sent directly instead.
   ///
   /// Setting this also sets `engine.proxy`. If that is changed afterward, this is nil.
   open var connectionProxyDictionary: [AnyHashable: Any]? {
@@ -204,10 +204,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
   /// ended, aren't supported, because Linux has no system service for them.
   public var identifier: String? { nil }
 
-  /// The subclasses of ``URLProtocol`` that are asked, in order, to answer the session's requests; empty by default.
+  /// The subclasses of ``URLProtocol`` that are asked, in order, to answer the session's requests. Empty by default.
   ///
-  /// They come before the network and before the classes that are registered for all sessions. Classes that aren't
-  /// subclasses of `URLProtocol` are ignored.
+  /// They come before the network and before the classes that are registered for all sessions. Classes that aren't subclasses of
+  /// `URLProtocol` are ignored.
   open var protocolClasses: [AnyClass]? {
     get { snapshot.protocolClasses }
     set { state.withLock { $0.protocolClasses = newValue ?? [] } }
@@ -233,7 +233,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.redirectRule = newValue } }
   }
 
-  /// The fields that each request gets unless it sets them; nil by default.
+  /// The fields that each request gets unless it sets them. Nil by default.
   ///
   /// Names and values are converted to strings. A dictionary has no order, so the fields are sent sorted by name.
   open var httpAdditionalHeaders: [AnyHashable: Any]? {
@@ -256,8 +256,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {
     set { state.withLock { $0.protocolContext = newValue } }
   }
 
-  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them;
-  /// true by default. The layer above has defaults of its own.
+  /// Whether requests get Accept, Accept-Encoding and User-Agent fields if neither they nor the configuration have them. True by
+  /// default. The layer above has defaults of its own.
   package var addsDefaultFields: Bool {
     get { snapshot.addsDefaultFields }
     set { state.withLock { $0.addsDefaultFields = newValue } }

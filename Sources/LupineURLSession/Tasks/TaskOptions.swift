@@ -22,7 +22,7 @@ final class TaskOptions: Sendable {
 
   let state = Mutex(State())
 
-  /// The delegates that are notified instead of the session's; nil for the session's.
+  /// The delegates that are notified instead of the session's, or nil for the session's.
   var delegates: URLSession.Delegates? { state.withLock { $0.delegates } }
 
   /// Sets the delegate that calls the task's completion handler.

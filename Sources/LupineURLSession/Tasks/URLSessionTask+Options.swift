@@ -15,7 +15,7 @@ extension URLSessionTask {
 
   /// The delegates that are notified: the task's own, or else the session's.
   var delegates: URLSession.Delegates? { notified?.delegates }
-  /// The session and the delegates that are notified; nil after the end, or without a delegate.
+  /// The session and the delegates that are notified, or nil after the end, or without a delegate.
   var notified: (session: URLSession, delegates: URLSession.Delegates)? {
     let (options, session) = mutableState.withLock { ($0.options, $0.session) }
     guard let session, let delegates = options?.delegates ?? session.delegates else { return nil }

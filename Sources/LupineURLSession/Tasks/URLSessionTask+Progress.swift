@@ -32,15 +32,15 @@ extension URLSessionTask: ProgressReporting {
 }
 
 extension URLSessionTask {
-  /// The number of bytes that the caller expects to send; ``NSURLSessionTransferSizeUnknown`` by default. For the
-  /// caller's use; the task compares it with nothing.
+  /// The number of bytes that the caller expects to send. ``NSURLSessionTransferSizeUnknown`` by default. For the caller's use;
+  /// the task compares it with nothing.
   public var countOfBytesClientExpectsToSend: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToSend } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToSend = newValue } }
   }
 
-  /// The number of bytes that the caller expects to receive; ``NSURLSessionTransferSizeUnknown`` by default. For the
-  /// caller's use; the task compares it with nothing.
+  /// The number of bytes that the caller expects to receive. ``NSURLSessionTransferSizeUnknown`` by default. For the caller's
+  /// use; the task compares it with nothing.
   public var countOfBytesClientExpectsToReceive: Int64 {
     get { options?.state.withLock { $0.byteCountExpectedToReceive } ?? NSURLSessionTransferSizeUnknown }
     set { makeOptions().state.withLock { $0.byteCountExpectedToReceive = newValue } }

@@ -45,7 +45,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     var suspensionChangeCount = 0
     /// The number of calls to `resume` until the task is no longer suspended. A new task needs one.
     var suspensionCount = 1
-    /// What few tasks have; nil until it is first set.
+    /// What few tasks have, or nil until it is first set.
     var options: TaskOptions?
 
     var transfer: (any TaskTransfer)? {
@@ -208,9 +208,9 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
   open var state: State { mutableState.withLock { $0.state } }
   /// The latest request, after redirects; the same as ``originalRequest`` before the first one.
   open var currentRequest: URLRequest? { transfer?.currentRequest ?? originalRequest }
-  /// The final response's head; nil before it has been received.
+  /// The final response's head, or nil before it has been received.
   open var response: URLResponse? { transfer?.response }
-  /// The error with which the task has completed, a `URLError`; nil before completion or after success.
+  /// The error with which the task has completed, a `URLError`, or nil before completion or after success.
   open var error: (any Error)? { mutableState.withLock { $0.error } }
   /// The number of bytes of the body received so far, after decoding.
   open var countOfBytesReceived: Int64 { transfer?.receivedByteCount ?? 0 }
@@ -228,7 +228,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     transfer.map { $0.bodyByteCount.map { Int64(clamping: $0) } ?? NSURLSessionTransferSizeUnknown }
       ?? bodyByteCountExpected
   }
-  /// A text for the caller's use; nil by default. It appears in ``description``.
+  /// A text for the caller's use. Nil by default. It appears in ``description``.
   open var taskDescription: String? {
     get { mutableState.withLock { $0.taskDescription } }
     set { mutableState.withLock { $0.taskDescription = newValue } }
@@ -236,7 +236,7 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
 
   /// The task's metrics. Complete only after the transfer has ended.
   var metrics: URLSessionTaskMetrics { URLSessionTaskMetrics(transfer) }
-  /// The final response's head if it is an HTTP response; nil for a `file:` or `data:` URL.
+  /// The final response's head if it is an HTTP response, or nil for a `file:` or `data:` URL.
   package var httpResponse: HTTPURLResponse? { transfer?.httpResponse }
 
   /// The object of the layer above that uses the task, such as Alamofire's request. The task retains it until it has
@@ -246,8 +246,8 @@ open class URLSessionTask: NSObject, TransferObserver, @unchecked Sendable {
     set { mutableState.withLock { $0.owner = newValue } }
   }
 
-  /// The maximum number of body bytes that are received before `grant` permits more; nil for no limit. Must be set
-  /// before the task is resumed.
+  /// The maximum number of body bytes that are received before `grant` permits more, or nil for no
+  /// limit. Must be set before the task is resumed.
   package var windowBytes: Int? {
     get { mutableState.withLock { $0.windowBytes } }
     set { mutableState.withLock { $0.windowBytes = newValue } }

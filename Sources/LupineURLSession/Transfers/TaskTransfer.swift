@@ -5,7 +5,7 @@ import Foundation
 /// Performs one task's request: ``Transfer`` over HTTP, ``LocalTransfer`` for `file:` and `data:` URLs. Reports to a
 /// `TransferObserver`.
 protocol TaskTransfer: AnyObject, Sendable {
-  /// Starts the transfer; called once.
+  /// Starts the transfer. Called once.
   func send()
   /// Ends the transfer with `URLError.cancelled`, unless it has already ended.
   func cancel()
@@ -31,7 +31,7 @@ protocol TaskTransfer: AnyObject, Sendable {
   var bodyByteCount: UInt64? { get }
   /// The measurements; called after the end.
   var measurements: URLSessionTaskMetrics.Values { get }
-  /// The error with which the task completes instead of the transfer's `URLError`; nil by default.
+  /// The error with which the task completes instead of the transfer's `URLError`. Nil by default.
   var failure: (any Error)? { get }
 }
 

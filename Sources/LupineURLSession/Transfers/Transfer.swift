@@ -30,7 +30,7 @@ final class Transfer: TaskTransfer, ResponseSink {
   private let client: EngineClient
   private let delivery: ReadyTransfers
   private let windowBytes: Int?
-  /// The length of the request's body in bytes, unless a redirect drops it; nil if it is unknown.
+  /// The length of the request's body in bytes, unless a redirect drops it, or nil if it is unknown.
   let bodyByteCount: UInt64?
   private let guarded: Mutex<Guarded>
 
@@ -41,7 +41,7 @@ final class Transfer: TaskTransfer, ResponseSink {
   ///   - urlRequest: The same request, as the observer knows it.
   ///   - client: The session's engine.
   ///   - delivery: The transfers on whose queue the observer is called.
-  ///   - windowBytes: The maximum number of body bytes that are delivered before `grant` permits more; nil for no limit.
+  ///   - windowBytes: The maximum number of body bytes that are delivered before `grant` permits more, or nil for no limit.
   ///   - observer: The task.
   init(
     _ request: EngineRequest, from urlRequest: URLRequest, client: EngineClient, delivery: ReadyTransfers,

@@ -105,7 +105,7 @@ struct TransferState: Sendable {
     case none, requested
   }
 
-  /// The maximum number of body bytes in flight between the engine and the observer; nil for no limit.
+  /// The maximum number of body bytes in flight between the engine and the observer, or nil for no limit.
   let windowBytes: Int?
 
   var exchange = Exchange.none

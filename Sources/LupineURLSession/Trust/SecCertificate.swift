@@ -8,7 +8,7 @@ public final class SecCertificate: Sendable, Hashable, CustomStringConvertible {
   package let data: Data
   package let publicKey: SecKey
 
-  /// Creates a certificate from DER; nil if the data isn't exactly one certificate.
+  /// Creates a certificate from DER, or nil if the data isn't exactly one certificate.
   package init?(_ data: Data) {
     guard let key = LupineTLS.publicKey(ofCertificate: Array(data)) else { return nil }
     self.data = data
@@ -49,7 +49,7 @@ public final class SecKey: Sendable, Hashable, CustomStringConvertible {
   public func hash(into hasher: inout Hasher) { hasher.combine(subjectPublicKeyInfo) }
 }
 
-/// Creates a certificate from DER; nil if the data isn't exactly one certificate. The allocator is always nil.
+/// Creates a certificate from DER, or nil if the data isn't exactly one certificate. The allocator is always nil.
 public func SecCertificateCreateWithData(_ allocator: Never?, _ data: Data) -> SecCertificate? {
   SecCertificate(data)
 }

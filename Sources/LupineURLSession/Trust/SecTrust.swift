@@ -34,7 +34,7 @@ public final class SecTrust: Sendable, CustomStringConvertible {
     anchors.withLock { $0 = certificates }
   }
 
-  /// Returns why the chain isn't trusted or, if `host` isn't nil, isn't for the host; nil if there is no problem.
+  /// Returns why the chain isn't trusted or, if `host` isn't nil, isn't for the host, or nil if there is no problem.
   package func problem(forHost host: String?) -> TLSError? {
     if let anchors = anchorData { return evidence.verify(host: host, anchors: anchors).problem }
     // The handshake has verified the chain and the host; a chain that was valid for the host is also valid for any host.
