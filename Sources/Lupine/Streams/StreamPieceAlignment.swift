@@ -34,8 +34,8 @@ struct UTF8Aligner: PieceAligner {
 
   /// Returns the number of trailing bytes that start an incomplete character, or 0 if they can't become a valid character.
   ///
-  /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail, UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F /
-  /// … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)
+  /// UTF8-2 = %xC2-DF UTF8-tail, UTF8-3 = ( %xE0 %xA0-BF / %xED %x80-9F / … ) UTF8-tail,
+  /// UTF8-4 = ( %xF0 %x90-BF / %xF4 %x80-8F / … ) 2( UTF8-tail ), UTF8-tail = %x80-BF (RFC 3629 §4)
   private static func incompleteSuffixLength(of bytes: Data) -> Int {
     for (count, byte) in zip(1...3, bytes.reversed()) {
       if byte & 0xC0 == 0x80 { continue }

@@ -5,7 +5,7 @@ public import Foundation
 extension URLSession {
   /// Sends a request, and returns the response's head as soon as it has been received, with its body as a sequence.
   ///
-  /// The connection is read only as fast as the loop consumes the bytes. Canceling the awaiting task cancels the request,
+  /// The connection is read only as fast as the loop consumes the bytes. Cancelling the awaiting task cancels the request,
   /// and so does discarding the sequence.
   ///
   /// ```swift

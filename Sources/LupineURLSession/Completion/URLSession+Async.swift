@@ -6,7 +6,7 @@ import Synchronization
 extension URLSession {
   /// Sends a request, and returns the response and its whole body.
   ///
-  /// Canceling the awaiting task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
+  /// Cancelling the awaiting task cancels the request. The body is held in memory; ``URLSessionConfiguration/bodyBytesMax``
   /// limits it.
   ///
   /// - Parameters:

@@ -7,7 +7,7 @@ import Synchronization
 extension URLSessionTask: ProgressReporting {
   /// The progress of the task in bytes: those of the request's body and of the response's body.
   ///
-  /// The total is indeterminate until the length of both is known. Canceling, pausing or resuming the progress cancels,
+  /// The total is indeterminate until the length of both is known. Cancelling, pausing or resuming the progress cancels,
   /// suspends or resumes the task. It is updated on the delegate queue.
   public var progress: Progress { makeProgress().progress }
 
