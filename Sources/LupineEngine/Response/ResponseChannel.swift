@@ -45,7 +45,7 @@ final class ResponseChannel: ResponseSink {
   // MARK: The reader's side
 
   /// Sends the request and waits for the response head. Returns the head and, if a
-  /// redirect is to be followed, the redirected request.
+  /// redirect should be followed, the redirected request.
   func begin(on engine: Engine) async throws(EngineError) -> (ResponseHead, Next?) {
     let result = await cancelling {
       await withCheckedContinuation { continuation in

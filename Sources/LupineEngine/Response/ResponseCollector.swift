@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Collects a response in memory and resumes its caller once.
 final class ResponseCollector: ResponseSink {
-  /// A complete response and, if a redirect is to be followed, the next request.
+  /// A complete response and, if a redirect should be followed, the next request.
   struct Collected {
     let head: ResponseHead
     let body: [UInt8]

@@ -97,7 +97,7 @@ public enum AddressRefusal: Error, Sendable, Hashable {
 }
 
 extension AddressRefusal: CustomStringConvertible {
-  /// What the policy refuses, and the remedy.
+  /// The addresses or proxies that the policy refuses, and the remedy.
   public var description: String {
     switch self {
     case .proxy:

@@ -36,7 +36,7 @@ package struct NetworkAddress: Sendable, Hashable {
 
 /// An entry of a routing table.
 package struct NetworkRoute: Sendable, Hashable {
-  /// What happens to packets that match the route.
+  /// The outcome for packets that match the route.
   package enum Outcome: Sendable, Hashable {
     /// They are sent on one of these links, directly or through a gateway.
     case sent(links: [Int32], isDirect: Bool)
