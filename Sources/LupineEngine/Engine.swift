@@ -161,7 +161,7 @@ public struct ExchangeHandle: Sendable {
 }
 
 extension Engine {
-  /// The same as `submit(_:to:windowBytes:)`.
+  /// Another name for `submit(_:to:windowBytes:)`.
   @available(*, deprecated, renamed: "submit(_:to:windowBytes:)")
   @discardableResult
   public func submit(_ request: consuming EngineRequest, to sink: any ResponseSink, credit: Int) -> ExchangeHandle {
@@ -170,7 +170,7 @@ extension Engine {
 }
 
 extension ExchangeHandle {
-  /// The same as `extendWindow(by:)`.
+  /// Another name for `extendWindow(by:)`.
   @available(*, deprecated, renamed: "extendWindow(by:)")
   public func grant(_ byteCount: Int) { extendWindow(by: byteCount) }
 }

@@ -123,11 +123,11 @@ public struct EngineError: Error, Sendable {
 }
 
 extension EngineError {
-  /// The same as `Progress`.
+  /// Another name for `Progress`.
   @available(*, deprecated, renamed: "Progress")
   public typealias Delivery = Progress
 
-  /// The same as `progress`.
+  /// Another name for `progress`.
   @available(*, deprecated, renamed: "progress")
   public var delivery: Progress { progress }
 }

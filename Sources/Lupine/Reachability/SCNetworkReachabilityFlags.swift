@@ -6,7 +6,7 @@ import LupineURLSession
 ///
 /// SystemConfiguration's flags for on-demand connections are omitted, because Linux has no such connections.
 public struct SCNetworkReachabilityFlags: OptionSet, Sendable {
-  /// The bits of the flags, which are those of SystemConfiguration.
+  /// The flags as bits, with the same values as in SystemConfiguration.
   public let rawValue: UInt32
 
   /// Creates flags from their bits.

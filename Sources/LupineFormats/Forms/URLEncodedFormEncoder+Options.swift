@@ -134,11 +134,11 @@ extension URLEncodedFormEncoder {
 
   /// The representation of `nil`.
   public struct NilEncoding: Sendable {
-    /// The key is omitted.
+    /// Omits the keys of nil values.
     public static let dropKey = NilEncoding { nil }
-    /// The key has an empty value.
+    /// Encodes nil as a key with an empty value.
     public static let dropValue = NilEncoding { "" }
-    /// The value is `null`.
+    /// Encodes nil as `null`.
     public static let null = NilEncoding { "null" }
 
     let text: @Sendable () -> String?

@@ -5,8 +5,9 @@ import Synchronization
 
 /// Runs a ``URLProtocol`` for a task, and reports its events to the task as ``Transfer`` reports a response.
 ///
-/// The protocol may report events on any thread. They are queued, and delivered one at a time on the delivery queue while the
-/// task isn't suspended and no answer of the task is awaited. A redirect ends the protocol, and another transfer of any kind takes over.
+/// The protocol may report events on any thread. The transfer queues them, and delivers them one at a time on
+/// the delivery queue, unless the task is suspended or hasn't answered a question yet. A redirect ends the
+/// protocol, and another transfer of any kind takes over.
 final class ProtocolTransfer: TaskTransfer {
   enum Event {
     case response(URLResponse)
