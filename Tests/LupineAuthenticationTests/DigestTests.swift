@@ -62,7 +62,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a user name is encoded for the server: quoted, or in username* if the server knows UTF-8 or quotes can't contain it",
+    "a user name is quoted, or sent in username* if the server supports UTF-8 or it can't be quoted",
     arguments: [
       ("me", "", "username=\"me\""), ("m\"e\\", "", "username=\"m\\\"e\\\\\""), ("é", "", "username=\"é\""),
       ("é", ", charset=utf-8", "username*=UTF-8''%C3%A9"), ("me", ", charset=UTF-8", "username=\"me\""),
@@ -77,7 +77,7 @@ struct DigestTests {
 
   // MARK: Challenges
 
-  @Test("a challenge's optional parameters have their defaults, and names and tokens have any case")
+  @Test("missing parameters of a challenge have their defaults, and names and tokens are case-insensitive")
   func defaults() throws {
     let minimal = try digestChallenge("digest REALM=r, Nonce=n")
     #expect(minimal.algorithm == DigestAlgorithm(.md5) && minimal.protection == .legacy && minimal.domain == [])
@@ -90,7 +90,7 @@ struct DigestTests {
   }
 
   @Test(
-    "a challenge that can't be answered is refused with its defect",
+    "a challenge that can't be answered is refused with the reason",
     arguments: [
       ("Digest", .missing("realm")), ("Digest nonce=n", .missing("realm")), ("Digest realm=r", .missing("nonce")),
       ("Digest abc=", .missing("realm")), ("Digest realm=r, nonce=n, algorithm=SHA-512", .unknownAlgorithm),
@@ -105,7 +105,7 @@ struct DigestTests {
     #expect(throws: defect) { try digestChallenge(line) }
   }
 
-  @Test("no more URIs of domain are kept than the limit")
+  @Test("URIs in a challenge's domain beyond the limit are dropped")
   func domains() throws {
     let list = String(repeating: "/a ", count: 10_000)
     #expect(
@@ -120,7 +120,7 @@ struct DigestTests {
 
   // MARK: Nonces
 
-  @Test("each proof has the next nonce count, and a session's key keeps the first client nonce")
+  @Test("each proof has the next nonce count, and a -sess session keeps the client nonce of its first request")
   func counting() throws {
     var plain = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     #expect(try plain.proof(clientNonce: "c1").parameter("nc") == "00000001")
@@ -135,7 +135,7 @@ struct DigestTests {
     #expect(next.parameter("response") == "5a5e3ece2a631536bfe9fc135284a3ae")
   }
 
-  @Test("an announced nonce is used from the next request on, counted from 1")
+  @Test("a next nonce announced by the server is used in the following request, with count 1")
   func nextNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256")
     let first = try session.proof()
@@ -153,7 +153,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("a challenge of the same realm and algorithm renews the nonce, and another one doesn't")
+  @Test("a challenge of the same realm and algorithm renews the nonce, and any other challenge doesn't")
   func renewal() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     _ = try session.proof()
@@ -166,7 +166,7 @@ struct DigestTests {
     #expect(try session.proof().parameter("nonce") == "n2")
   }
 
-  @Test("a nonce that returns is counted on, unless too many others came between")
+  @Test("the count of an earlier nonce continues when the server sends it again, unless too many nonces came between")
   func returningNonce() throws {
     var session = try session("Digest realm=r, nonce=n, qop=auth")
     func count(_ nonce: String) throws -> String? {
@@ -185,7 +185,7 @@ struct DigestTests {
   private let challenge = "Digest realm=r, nonce=n, qop=auth, algorithm=SHA-256"
 
   @Test(
-    "a server's rspauth is verified for exactly this request",
+    "a server's rspauth is valid only for the request that it answers",
     arguments: [
       ("rspauth=\"a0324a39089809cf7f1c106fe43eee9e5d9d4e4009dbb8da184379558387a332\"", .proven),
       (
@@ -206,7 +206,7 @@ struct DigestTests {
     #expect(try session.proof().verify(DigestInformation(field)) { content } == verdict)
   }
 
-  @Test("an rspauth that covers content proves nothing if the content is unknown")
+  @Test("an rspauth that covers the content proves nothing if the content is unknown")
   func unknownResponseContent() throws {
     var session = try session(challenge)
     let information = DigestInformation("qop=auth-int, rspauth=x, nextnonce=\"m\"")
@@ -214,7 +214,7 @@ struct DigestTests {
     #expect(try session.proof().verify(information) { nil } == .unproven)
   }
 
-  @Test("no description or mirror of a credential, session or proof shows a password or a key")
+  @Test("descriptions and mirrors of credentials, sessions and proofs contain no password or key")
   func secrecy() throws {
     let secret = PasswordCredential(user: "me", password: "s3cret")
     var session = try DigestSession(try digestChallenge(challenge), credential: secret)

@@ -8,7 +8,7 @@ import Testing
 @Suite("NTLM", .timeLimit(.minutes(10)))
 struct NTLMTests {
   @Test(
-    "MD4 has the hashes of RFC 1320 §A.5",
+    "MD4 returns the hashes of RFC 1320 §A.5",
     arguments: [
       ("", "31d6cfe0d16ae931b73c59d7e0c089c0"), ("a", "bde52cb31de33e46245e05fbdbd6fb24"),
       ("abc", "a448017aaf21d8525fc10ae87aa6729d"), ("message digest", "d9130a8164549fe818874806e1c7014b"),
@@ -34,7 +34,7 @@ struct NTLMTests {
     NTLMAttribute(identifier: 1, value: NTLMMessage.utf16("Server")),
   ])
 
-  @Test("the response to MS-NLMP's example has its key, its proof, its bytes and its session key (4.2.4)")
+  @Test("the response to the example in MS-NLMP 4.2.4 has the published key, proof, bytes and session key")
   func publishedResponse() throws {
     let key = try NTLMResponse.key(user: "User", domain: "Domain", password: "Password")
     #expect(hex(key) == "0c868a403bfd7a93a3001ef22ef02e3f")
@@ -48,7 +48,7 @@ struct NTLMTests {
         + "02000c0044006f006d00610069006e0001000c005300650072007600650072000000000000000000")
   }
 
-  @Test("a user name is converted to upper case character by character, the domain and the password aren't")
+  @Test("each character of a user name is converted to uppercase, but not of the domain and the password")
   func upperCase() throws {
     let keys = try ["straße", "STRAßE"].map { try NTLMResponse.key(user: $0, domain: "d", password: "p") }
     #expect(keys[0] == keys[1])
@@ -87,7 +87,7 @@ struct NTLMTests {
     return Array(message[offset..<offset + Int(message.littleEndianHalf(at: position))])
   }
 
-  @Test("the first message requests NTLMv2 and names neither domain nor workstation")
+  @Test("the first message requests NTLMv2 and contains neither a domain nor a workstation")
   func first() {
     var handshake = NTLMHandshake()
     #expect(
@@ -95,7 +95,7 @@ struct NTLMTests {
         == "4e544c4d53535000" + "01000000" + "058288a2" + "0000000000000000" + "0000000000000000" + "0a0000000000000f")
   }
 
-  @Test("the last message has the response to the challenge, an LM response of zeros, and a valid integrity code")
+  @Test("the last message contains the response, an LM response of zeros, and a valid integrity code")
   func last() throws {
     let time = NTLMAttribute(identifier: NTLMAttribute.timestamp, value: [1, 2, 3, 4, 5, 6, 7, 8])
     let replaced = NTLMAttribute(identifier: NTLMAttribute.flags, value: [0, 0, 0, 0])
@@ -125,7 +125,7 @@ struct NTLMTests {
     #expect(try NTLMResponse.code(first + server + last, key: try NTLMResponse.code(proof, key: key)) == code)
   }
 
-  @Test("without a time from the server the client's is sent; a user name with @ has no domain")
+  @Test("the client's time is sent if the server sends none, and a user name with @ has no domain")
   func ownTime() throws {
     var handshake = NTLMHandshake()
     _ = handshake.start()
@@ -134,7 +134,7 @@ struct NTLMTests {
     #expect(payload(at: 28, of: last).isEmpty && payload(at: 36, of: last) == NTLMMessage.utf16("me@d.example"))
   }
 
-  @Test("over TLS the last message has the hash of the channel binding (RFC 5929 §4)")
+  @Test("over TLS, the last message contains the hash of the channel binding (RFC 5929 §4)")
   func channelBinding() throws {
     let binding = try #require(ChannelBinding(serverCertificate: CertificateVectors.sha256))
     let hash = try #require(MessageDigest.sha256.hash(CertificateVectors.sha256))
@@ -156,7 +156,7 @@ struct NTLMTests {
     #expect(throws: NTLMError.versionIsTooOld) { try handshake.answer(challenge(flags: flags), with: parameters()) }
   }
 
-  @Test("a challenge is required after the first message, and a second one is a refusal")
+  @Test("a response without a challenge is an error, and a second challenge means that the credential was refused")
   func order() throws {
     var handshake = NTLMHandshake()
     #expect(throws: NTLMError.refused) { try handshake.answer(challenge(), with: parameters()) }
@@ -167,7 +167,7 @@ struct NTLMTests {
   }
 
   @Test(
-    "false lengths and offsets are refused",
+    "a message with invalid lengths or offsets is refused",
     arguments: [
       (40, [0xFF, 0xFF], "target information"), (44, [0xFF, 0xFF, 0xFF, 0xFF], "target information"),
       (44, [47, 0, 0, 0], "target information"), (44, [57, 0, 0, 0], "target information"), (8, [3], "header"),
@@ -182,7 +182,7 @@ struct NTLMTests {
     #expect(throws: NTLMError.malformed(part)) { try NTLMChallenge(message) }
   }
 
-  @Test("every shortened challenge is refused, and one above the limit too")
+  @Test("a truncated challenge and a challenge longer than the limit are refused")
   func truncation() {
     let message = challenge()
     for length in message.indices {

@@ -23,14 +23,14 @@ struct NegotiateTests {
     NegotiateHandshake(ScriptedContext(steps: steps, expected: tokens))
   }
 
-  @Test("Kerberos needs one token, and the server's token in the final response proves its identity")
+  @Test("Kerberos sends one token, and the server's token in the final response proves the server's identity")
   func kerberos() throws {
     var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
     try handshake.finish([2])
   }
 
-  @Test("a context of several steps answers each challenge, and may be established before the last response")
+  @Test("a context with several steps answers each challenge, and may be established before the last response")
   func severalSteps() throws {
     var handshake = handshake([.proceed([1]), .established([3], isMutual: true)], expecting: [nil, [2]])
     #expect(try handshake.start() == [1])
@@ -39,7 +39,7 @@ struct NegotiateTests {
   }
 
   @Test(
-    "a server that doesn't prove its identity is refused, and stays refused",
+    "a server that doesn't prove its identity is refused, also in later calls",
     arguments: [
       (.established(nil, isMutual: false), [2]), (.proceed([3]), [2]), (.established(nil, isMutual: true), nil),
     ] as [(SecurityContextStep, [UInt8]?)])
@@ -50,14 +50,14 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.serverIsUnproven) { try handshake.finish([2]) }
   }
 
-  @Test("a defective token of the server is an error of the context")
+  @Test("an invalid token from the server is an error of the context")
   func defectiveToken() throws {
     var handshake = handshake([.proceed([1]), .established(nil, isMutual: true)], expecting: [nil, [2]])
     _ = try handshake.start()
     #expect(throws: Handshake.Failure.context(SecurityContextError("defective token"))) { try handshake.finish([9]) }
   }
 
-  @Test("a challenge without a token after the first is a refusal, as is one after the context is established")
+  @Test("a challenge without a token, or one after the context is established, means that the server refused")
   func refusals() throws {
     var handshake = handshake([.proceed([1])], expecting: [nil])
     _ = try handshake.start()
@@ -68,7 +68,7 @@ struct NegotiateTests {
     #expect(throws: Handshake.Failure.refused) { try complete.answer([2]) }
   }
 
-  @Test("a server that never stops sending tokens is stopped")
+  @Test("the handshake fails if the server sends more tokens than the limit")
   func endless() throws {
     let count = Handshake.stepsMax
     var handshake = handshake(

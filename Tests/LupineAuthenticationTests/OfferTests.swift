@@ -15,7 +15,7 @@ struct OfferTests {
   }
 
   @Test(
-    "offers are sorted by strength, whatever their order, and unknown and malformed ones are left out",
+    "offers are sorted by strength, and unknown and malformed challenges are omitted",
     arguments: [
       ("Basic realm=b, Digest realm=d, nonce=n, Negotiate, NTLM", ["negotiate -", "ntlm -", "MD5 d", "basic b"]),
       (
@@ -41,7 +41,7 @@ struct OfferTests {
     #expect(names(line) == expected)
   }
 
-  @Test("the tokens of NTLM and Negotiate are decoded, with and without padding")
+  @Test("the tokens of NTLM and Negotiate are decoded with and without padding")
   func tokens() {
     let offers = AuthenticationOffer.ranked(Challenge.parse("NTLM QQ==, Negotiate QUI"))
     #expect(offers.map(\.content) == [.negotiate(token: [0x41, 0x42]), .ntlm(token: [0x41])])
@@ -60,7 +60,7 @@ struct OfferTests {
 
   private static let digest = "Digest realm=r, nonce=n, qop=auth"
 
-  @Test("a server that has used Digest doesn't get the password in clear")
+  @Test("a server that has used Digest doesn't receive the password unencrypted")
   func basicInClear() throws {
     #expect(try downgrade(to: "Basic realm=r", after: [Self.digest]) == .basicInClear)
     #expect(try downgrade(to: "Basic realm=r", after: []) == nil)
@@ -76,7 +76,7 @@ struct OfferTests {
     #expect(try downgrade(to: Self.digest, after: [legacy]) == nil)
   }
 
-  @Test("a weaker hash function than before is refused")
+  @Test("a hash function that is weaker than an earlier one is refused")
   func weakerAlgorithm() throws {
     let strong = Self.digest + ", algorithm=SHA-512-256"
     #expect(

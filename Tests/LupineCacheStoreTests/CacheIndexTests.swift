@@ -8,7 +8,7 @@ import Testing
 @testable import LupineCacheStore
 
 @Suite struct CacheIndexTests {
-  @Test("the least recently used records are evicted until the rest fits into the capacity")
+  @Test("the least recently used records are evicted until the others fit within the capacity")
   func eviction() {
     var index = CacheIndex<String, String>(capacity: 100)
     for (id, name) in ["a", "b", "c"].enumerated() {
@@ -24,7 +24,7 @@ import Testing
     #expect(index.records(for: "a").isEmpty)
   }
 
-  @Test("a URI has at most as many records as the limit, and the one stored first makes room")
+  @Test("a URI has at most as many records as the limit, and the oldest record makes room for a new one")
   func recordsPerURI() {
     var index = CacheIndex<String, Int>(capacity: 1_000_000)
     let max = CacheIndex<String, Int>.responsesPerURIMax
@@ -33,7 +33,8 @@ import Testing
     #expect(index.records(for: "a").count == max)
   }
 
-  @Test("over random operations, the index agrees with a list", arguments: 0..<repetitions(of: 50))
+  @Test(
+    "after random operations, the index contains the same records as a simple list", arguments: 0..<repetitions(of: 50))
   func model(_ seed: Int) {
     var random = SplitMix64(seed: UInt64(seed))
     var index = CacheIndex<Int, Int>(capacity: 60)

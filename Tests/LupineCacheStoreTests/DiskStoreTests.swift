@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "responses read back as stored, in this process and another",
+    "a stored response is read back unchanged, in the same process and in another",
     arguments: [
       0, 1, 65_535, 65_536, 65_537, 200_000,
     ])
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  @Test("only the user can read the files and the folder, which is created with its parents")
+  @Test("only the user can read the files and the folder, whose missing parents are created")
   func permissions() throws {
     try store.store("u", .sample(), body(10), id: 1)
     #expect(folder.mode() == 0o700)
@@ -54,7 +54,7 @@ import Testing
     #expect(throws: SystemError.self) { try DiskStore(folder: "/proc/none/cache", capacity: 1) }
   }
 
-  @Test("a new response replaces those that it supersedes, and no others")
+  @Test("a new response replaces the responses that it supersedes, and no others")
   func superseding() throws {
     try store.store("u", .sample("1"), body(10), id: 1)
     try store.store("u", .sample("2"), body(10), id: 2)
@@ -65,7 +65,7 @@ import Testing
     #expect(folder.names.count == 3)
   }
 
-  @Test("replacing a response's metadata keeps its body")
+  @Test("replacing the metadata of a response keeps its body")
   func replacing() throws {
     try store.store("u", .sample(), body(100_000), id: 1)
     try store.replace(1, with: .sample(version: 2), newID: 2)
@@ -76,7 +76,7 @@ import Testing
     #expect(folder.names.count == 1)
   }
 
-  @Test("a writer that isn't committed leaves nothing")
+  @Test("a writer that isn't committed leaves no file")
   func discarding() throws {
     do {
       let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -91,7 +91,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("the file of a writer that runs in another process stays, and that of one that has ended is removed")
+  @Test("the file of a writer in another process remains until that process ends, and is then removed")
   func abandonedFiles() throws {
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
     try folder.write(body(10), to: RecordName.temporary(2))
@@ -103,7 +103,7 @@ import Testing
     #expect(store.contents(of: "u").map(\.body) == [body(5)])
   }
 
-  @Test("a record with any changed byte is never served: it is deleted, or its body can't be read")
+  @Test("a record with any changed byte is never served: it is deleted, or reading its body fails")
   func damage() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -122,7 +122,7 @@ import Testing
     }
   }
 
-  @Test("a record that is cut at any place, or continued, is deleted")
+  @Test("a record that is truncated at any byte, or followed by other bytes, is deleted")
   func truncation() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let name = try #require(folder.names.first)
@@ -134,7 +134,7 @@ import Testing
     }
   }
 
-  @Test("a record with the name of another is deleted")
+  @Test("a record whose name belongs to another record is deleted")
   func swapped() throws {
     try store.store("u", .sample(), body(100), id: 1)
     let bytes = try folder.bytes(try #require(folder.names.first))
@@ -151,7 +151,7 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
-  @Test("a block that is copied to another place isn't valid there")
+  @Test("a block that is copied to another position is invalid")
   func swappedBlocks() throws {
     try store.store("u", .sample(), body(3 * RecordFormat.blockByteCount), id: 1)
     let name = try #require(folder.names.first)
@@ -163,7 +163,7 @@ import Testing
     #expect(try reopened().contents(of: "u").first?.body == nil)
   }
 
-  @Test("other files in the folder are left alone")
+  @Test("other files in the folder aren't changed")
   func foreignFiles() throws {
     try folder.write([1], to: "notes.txt")
     try folder.write([1], to: "x.lupine")
@@ -172,7 +172,7 @@ import Testing
     #expect(folder.names == ["notes.txt", "x.lupine"])
   }
 
-  @Test("the folder stays within the capacity, and the least recently used records are deleted")
+  @Test("the folder stays within the capacity, because the least recently used records are deleted")
   func eviction() throws {
     let store = try reopened(capacity: 50_000)
     for number in 1...20 {
@@ -188,7 +188,7 @@ import Testing
     #expect(folder.names.count == 1)
   }
 
-  @Test("a later process deletes the records that were used least recently by earlier ones")
+  @Test("a later process deletes the records that earlier processes used least recently")
   func evictionOrderOnDisk() throws {
     for id in 1...3 as ClosedRange<UInt64> { try store.store("\(id)", .sample(), body(10_000), id: id) }
     for name in folder.names { folder.setTime(Int(RecordName(name)?.id ?? 0), of: name) }
@@ -200,7 +200,7 @@ import Testing
     #expect(later.contents(of: "3").count == 1)
   }
 
-  @Test("a body that exceeds the capacity is refused while it is written")
+  @Test("a body that exceeds the capacity is refused while it is being written")
   func tooLarge() throws {
     let store = try reopened(capacity: 50_000)
     let writer = try store.writer(uri: "u", response: .sample(), id: 1)
@@ -209,7 +209,8 @@ import Testing
     #expect(throws: DiskStoreError.bodyTooLarge) { try writer.append(bytes.span) }
   }
 
-  @Test("processes that share a folder see each other's records after a sixteenth of the capacity, and keep to it")
+  @Test(
+    "processes that share a folder find each other's records after writing a sixteenth of the capacity, and respect it")
   func sharedFolder() throws {
     let capacity = 200_000
     let first = try reopened(capacity: capacity)
@@ -232,7 +233,7 @@ import Testing
     #expect(served > 40)
   }
 
-  @Test("threads that store, read and delete at the same time leave what the index knows, and nothing else")
+  @Test("after concurrent storing, reading and deleting, the folder contains exactly the records in the index")
   func threads() throws {
     let store = try reopened(capacity: 200_000)
     DispatchQueue.concurrentPerform(iterations: 100) { number in
@@ -252,7 +253,7 @@ import Testing
     #expect(folder.names.count == store.count)
   }
 
-  @Test("a record that another process has deleted is gone, and one that is open stays readable")
+  @Test("a record that another process has deleted is missing, but a reader that is already open can still read it")
   func deletedElsewhere() throws {
     try store.store("u", .sample(), body(100), id: 1)
     guard let reader = store.open(1) else {
@@ -267,7 +268,7 @@ import Testing
     #expect(store.byteCount == 0)
   }
 
-  @Test("all responses of a URI, of one condition, or of the folder are removed")
+  @Test("all responses can be removed by URI, by a condition or for the whole folder")
   func removing() throws {
     try store.store("u", .sample("1"), body(10), id: 1)
     try store.store("u", .sample("2", partition: .session("s")), body(10), id: 2)

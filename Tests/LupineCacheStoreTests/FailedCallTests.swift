@@ -5,7 +5,7 @@ import LupineTestSupport
 import Testing
 
 @Suite struct FailedCallTests {
-  @Test("each record is complete or absent after the n-th system call has failed, in each way, for every n")
+  @Test("after the n-th system call has failed in each possible way, for every n, each record is complete or absent")
   func failedCalls() async throws {
     let folder = try StoreFolder()
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -15,7 +15,7 @@ import Testing
     return URL(filePath: tests).deletingLastPathComponent().appending(path: "LupineCacheWriter").path
   }
 
-  @Test("writers that are killed at any time leave complete records and no others, and keep to the capacity")
+  @Test("writers that are killed at random times leave only complete records, within the capacity")
   func killing() throws {
     let program = try Self.program()
     let folder = try StoreFolder()

@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(
-    "a stored response is served only if its freshness, its directives, the request's and the policy allow it",
+    "a stored response is served only if its freshness, both messages' directives and the policy permit it",
     arguments: [
       Row(decision: "fresh"),
       Row(age: 59, decision: "fresh"),
@@ -108,7 +108,7 @@ import Testing
     #expect(CacheDecision.decide(request, [response], at: row.age).word == row.decision)
   }
 
-  @Test("without a stored response, the request is forwarded, unless the caller accepts only a stored one")
+  @Test("without a stored response, the request is forwarded, unless the caller accepts only stored responses")
   func miss() throws {
     #expect(CacheDecision.decide(try .get(), [], at: 0).word == "forward: nothingStored")
     #expect(CacheDecision.decide(try .get(policy: .storedElseLoad), [], at: 0).word == "forward: nothingStored")
@@ -133,7 +133,7 @@ import Testing
     #expect(decision.forwarding?.nominated == [0])
   }
 
-  @Test("a served response has its current age in place of any Age, in each status of the response")
+  @Test("a served response contains its current age, which replaces an Age field, for each status of the response")
   func ageOfServed() throws {
     let fresh = try stored(["Cache-Control: max-age=60", "Age: 20", "age: 3"])
     let hit = try #require(CacheDecision.decide(try .get(), [fresh], at: 5).hit)
@@ -144,7 +144,7 @@ import Testing
     #expect(stale.response.fields.all("Age") == ["65"])
   }
 
-  @Test("HEAD is answered with a stored GET's fields and no body")
+  @Test("HEAD is answered with the fields of a stored GET response and without a body")
   func head() throws {
     let response = try stored(["Cache-Control: max-age=60", "Content-Length: 1000"])
     let hit = try #require(CacheDecision.decide(try .get(method: "HEAD"), [response], at: 5).hit)
@@ -153,7 +153,7 @@ import Testing
     #expect(hit.response.body == .none)
   }
 
-  @Test("the fields that no-cache names aren't served without validation")
+  @Test("fields that no-cache names aren't served without validation")
   func qualifiedNoCache() throws {
     let lines = ["Cache-Control: max-age=60, no-cache=\"Foo, bar\"", "FOO: 1", "Bar: 2", "Baz: 3"]
     let served = try #require(CacheDecision.decide(try .get(), [try stored(lines)], at: 1).hit?.response.fields)
@@ -161,7 +161,7 @@ import Testing
     #expect(served.first("Baz") == "3")
   }
 
-  @Test("of several matching responses, the one with Vary is used, then the one with the latest Date")
+  @Test("among several matching responses, one with Vary is preferred, then the one with the latest Date")
   func mostRecent() throws {
     let cacheable = "Cache-Control: max-age=600"
     let older = try stored([cacheable, "Date: \(date(-5))"], at: 2)

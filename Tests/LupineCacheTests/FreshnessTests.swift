@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "a response is fresh for the seconds of max-age, else until Expires, else for a tenth of its age since modification",
+    "the lifetime is max-age, or else the time until Expires, or else a tenth of the time since the last modification",
     arguments: [
       Lifetime(lines: ["Cache-Control: max-age=60"], lifetime: .maxAge(60)),
       Lifetime(lines: ["Cache-Control: MAX-AGE=\"60\""], lifetime: .maxAge(60)),
@@ -67,7 +67,7 @@ import Testing
     #expect(response.lifetime == row.lifetime)
   }
 
-  @Test("heuristics apply to exactly the status codes that RFC 9110 defines as heuristically cacheable")
+  @Test("heuristic lifetimes apply to exactly the status codes that RFC 9110 defines as heuristically cacheable")
   func heuristicStatusCodes() {
     let allowed = (100..<600).filter(FreshnessLifetime.allowsHeuristic)
     #expect(allowed == [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501])
@@ -83,7 +83,7 @@ import Testing
   }
 
   @Test(
-    "a response's age is the larger of Date's and Age's, with the exchange's delay, plus the time in the cache",
+    "the age is the larger of Date's and Age's values, plus the exchange's delay and the time in the cache",
     arguments: [
       Age(lines: ["Date: \(date())"], age: 5),
       Age(lines: ["Date: \(date(-30))"], age: 35),
@@ -109,14 +109,14 @@ import Testing
     #expect(response.currentAge(now: start + 5) == row.age)
   }
 
-  @Test("a response is fresh while its lifetime is greater than its age, and stale from then on")
+  @Test("a response is fresh while its lifetime is greater than its age, and stale afterward")
   func boundary() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     #expect(response.isFresh(now: start + 59))
     #expect(!response.isFresh(now: start + 60))
   }
 
-  @Test("a response that is received after the current time, because the clock was set back, has the greatest age")
+  @Test("a response from the future, because the clock was set back, has the maximum age")
   func clockSetBack() throws {
     let response = try stored(["Cache-Control: max-age=60"])
     #expect(response.currentAge(now: start - 1) == CacheLimits.deltaSecondsMax)

@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(
-    "a response with Vary is used only for requests with the same values, as far as the fields' grammar shows",
+    "a response with Vary is used only for requests with equivalent values of the fields that it names",
     arguments: [
       Vary(first: ["Foo: 1"], second: ["foo: 1"], matches: true),
       Vary(first: ["Foo: 1"], second: ["Foo: 2"], matches: false),
@@ -77,7 +77,7 @@ import Testing
   }
 
   @Test(
-    "a response obtained with credentials, or that sets a cookie, is served only to its own session",
+    "a response that was requested with credentials, or sets a cookie, is served only to its own session",
     arguments: [
       Partition(isShared: true),
       Partition(request: ["Authorization: Basic eA=="], isShared: false),
@@ -97,7 +97,7 @@ import Testing
     #expect(other.forwarding?.fields.contains("If-None-Match") != true)
   }
 
-  @Test("a response stays with its session when a request without credentials confirms it")
+  @Test("a session's response stays in that session when a request without credentials confirms it")
   func partitionOfFreshened() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""], to: .get(["Cookie: a=b"]))
     let outcome = try ForwardingOutcome.answer(304, ["ETag: \"1\""], to: .get(), [response], at: 1)
@@ -105,7 +105,7 @@ import Testing
   }
 
   @Test(
-    "a shared response that is confirmed with credentials, or with a new cookie, belongs to that session from then on")
+    "a shared response that is confirmed with credentials, or with a new cookie, then belongs to that session")
   func partitionAfterCredentials() throws {
     let response = try stored(["Cache-Control: max-age=0", "ETag: \"1\""])
     let answer = ["ETag: \"1\""]
@@ -170,7 +170,7 @@ import Testing
     }
   }
 
-  @Test("a range isn't served from a decoded body, nor in a response to HEAD, nor of a response that isn't a 200")
+  @Test("a range isn't served for HEAD, from a decoded body, or from a response other than a 200")
   func rangeExceptions() throws {
     let request = try CacheRequest.get(["Range: bytes=0-9"])
     let lines = ["Cache-Control: max-age=60", "Content-Encoding: gzip"]
@@ -206,7 +206,7 @@ import Testing
   private static let page = "https://origin.test/page"
 
   @Test(
-    "an unsafe method that succeeds invalidates its URI, and those in Location and Content-Location of the same origin",
+    "a successful unsafe request invalidates its URI, and the same-origin URIs in Location and Content-Location",
     arguments: [
       Invalidating(method: "POST", targets: [page]),
       Invalidating(method: "PUT", targets: [page]),
@@ -240,7 +240,7 @@ import Testing
     #expect(targets.map(\.cacheKey) == row.targets)
   }
 
-  @Test("the key of a stored response has neither user information nor fragment")
+  @Test("the key of a stored response contains neither user information nor a fragment")
   func key() throws {
     #expect(try URI("HTTPS://user:pass@Origin.test:443/a?b#c").cacheKey == "https://origin.test/a?b")
   }

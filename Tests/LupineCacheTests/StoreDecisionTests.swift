@@ -80,7 +80,7 @@ import Testing
     #expect(StoreDecision.decide(["Cache-Control: max-age=60"], to: request).refusal == .method)
   }
 
-  @Test("a response with more names in Vary, or larger values of them, than the limits isn't stored")
+  @Test("a response isn't stored if Vary names too many fields or fields with values that are too large")
   func varyLimits() throws {
     let names = (0..<CacheLimits.varyNamesMax).map { "X-\($0)" }.joined(separator: ", ")
     #expect(StoreDecision.decide(["Vary: \(names)"], to: try .get()).stored != nil)
@@ -90,7 +90,7 @@ import Testing
     #expect(StoreDecision.decide(["Vary: Foo"], to: try .get(["Foo: \(value)v"])).refusal == .vary(.tooLarge))
   }
 
-  @Test("all fields are stored as received, except for those of the connection and of proxies")
+  @Test("all fields are stored as received, except those of the connection and of proxies")
   func storedFields() throws {
     let kept = ["Date: \(date())", "X-Unknown: 1", "x-unknown: 2", "Set-Cookie: a=b", "Content-Length: 3", "Foo: z"]
     let dropped = [
@@ -101,18 +101,18 @@ import Testing
     #expect(try stored(dropped + kept).fields == Fields(kept))
   }
 
-  @Test("Connection can't remove a field that controls the cache")
+  @Test("the Connection field can't remove a field that controls the cache")
   func connectionNamesCacheControl() throws {
     let lines = ["Date: \(date())", "Cache-Control: max-age=60", "ETag: \"a\"", "Vary: Accept"]
     #expect(try stored(lines + ["Connection: cache-control, etag, vary, date"]).fields == Fields(lines))
   }
 
-  @Test("a missing or invalid Date is replaced by the time of the response", arguments: [[], ["Date: 0"]])
+  @Test("a missing or invalid Date is replaced with the time of the response", arguments: [[], ["Date: 0"]])
   func missingDate(_ lines: [String]) throws {
     #expect(try stored(lines).fields == Fields(["Date: \(date())"]))
   }
 
-  @Test("a new response supersedes the one that its request would have selected, and no other")
+  @Test("a new response supersedes only the stored response that its request would have selected")
   func superseding() throws {
     let english = try CacheRequest.get(["Accept-Language: en"])
     let german = try CacheRequest.get(["Accept-Language: de"])

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ValidationTests {
   private let stale = "Cache-Control: max-age=0"
 
-  @Test("validation sends the entity tag and Last-Modified of the response as received")
+  @Test("a validation request contains the response's entity tag and Last-Modified as received")
   func conditions() throws {
     let modified = "Sun Nov  5 22:13:20 2023"
     let response = try stored([stale, "ETag: W/\"a,b\"", "Last-Modified: \(modified)"])
@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "only valid validators are sent, and without any the request is sent without conditions",
+    "only valid validators are sent, and a request without any is sent without conditions",
     arguments: [
       Validators(lines: ["ETag: \"a\""], sent: ["If-None-Match: \"a\""]),
       Validators(lines: ["ETag: \"\""], sent: ["If-None-Match: \"\""]),
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("If-None-Match has the selected response's tag and the strong tags of all other variants, the latest first")
+  @Test("If-None-Match lists the selected response's tag, then the strong tags of all other variants, latest first")
   func tagsOfVariants() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let english = try CacheRequest.get(["Accept-Language: en"])
@@ -71,7 +71,7 @@ import Testing
     #expect(onlyOwn.nominated == [1])
   }
 
-  @Test("If-None-Match has at most as many tags as its limit")
+  @Test("If-None-Match lists at most as many tags as its limit")
   func tagsLimit() throws {
     let responses = try (0...CacheLimits.entityTagsMax).map { index in
       try stored([stale, "Vary: Foo", "ETag: \"\(index)\""], to: .get(["Foo: \(index)"]), at: Int64(index))
@@ -84,7 +84,8 @@ import Testing
     #expect(EntityTag(Array("\"\(long)a\"".utf8)) == nil)
   }
 
-  @Test("a 304 with a strong tag serves and updates the variant that has it, even for a request with other fields")
+  @Test(
+    "a 304 with a strong tag serves and updates the variant with that tag, even if the request's other fields differ")
   func strongTagSelects() throws {
     let stored = try variants(["\"1\"", "\"2\"", "\"3\""])
     let spanish = try CacheRequest.get(["Accept-Language: es"])
@@ -106,7 +107,7 @@ import Testing
   }
 
   @Test(
-    "a 304 updates all responses with its strong tag, else the latest with its weak tag, and none otherwise",
+    "a 304 updates all responses with its strong tag, or else the latest one with its weak tag, or else none",
     arguments: [
       Selection(tags: ["\"1\"", "\"2\""], answer: ["ETag: \"1\""], served: 0, updated: [0]),
       Selection(tags: ["\"1\"", "\"1\""], answer: ["ETag: \"1\""], served: 1, updated: [1, 0]),
@@ -136,7 +137,7 @@ import Testing
     #expect(outcome.updates.isEmpty)
   }
 
-  @Test("a weak tag that variants share identifies only a variant that the request selects")
+  @Test("a weak tag that several variants share identifies only a variant that the request selects")
   func sharedWeakTag() throws {
     let stored = try variants(["W/\"1\"", "W/\"1\"", "W/\"1\""])
     let english = try CacheRequest.get(["Accept-Language: en"])
@@ -145,7 +146,7 @@ import Testing
     #expect(outcome.updates.map(\.index) == [1])
   }
 
-  @Test("a 304 replaces each field that it has, and no field that describes the stored body or the connection")
+  @Test("a 304 replaces all fields that it contains, except those that describe the stored body or the connection")
   func updatedFields() throws {
     let response = try stored([
       stale, "ETag: \"1\"", "Foo: old", "Foo: older", "Kept: yes", "Content-Length: 1000", "Content-Encoding: gzip",
@@ -170,7 +171,7 @@ import Testing
     #expect(updated.bodyByteCount == 1000)
   }
 
-  @Test("the answer to a request with no-store updates nothing")
+  @Test("the response to a request with no-store updates nothing")
   func noStoreRequest() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["Cache-Control: no-store"])
@@ -181,7 +182,7 @@ import Testing
     #expect(try ForwardingOutcome.answer(200, [], to: head, [response], at: 9)?.updates == [])
   }
 
-  @Test("a 304 without Date gets the time of its arrival")
+  @Test("the time of arrival is used as the Date of a 304 without Date")
   func date304() throws {
     let response = try stored([stale, "ETag: \"1\"", "Date: \(date(-500))"])
     let updated = try #require(
@@ -190,7 +191,7 @@ import Testing
   }
 
   @Test(
-    "a 304 with no-store or an unusable Vary removes the response after it is served",
+    "a 304 with no-store or an unusable Vary removes the response after it has been served",
     arguments: [
       "Cache-Control: no-store", "Vary: *",
     ])
@@ -202,7 +203,7 @@ import Testing
     #expect(outcome.updates == [StoredUpdate(index: 0, change: .remove)])
   }
 
-  @Test("a 304 with another Vary makes the response depend on this request's fields")
+  @Test("after a 304 with another Vary, the response depends on this request's fields")
   func newVary() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["Foo: 1"])
@@ -213,7 +214,7 @@ import Testing
   }
 
   @Test(
-    "a full response replaces the stored one, and errors other than of the server are passed on",
+    "a full response replaces the stored one, and errors other than server errors are passed on",
     arguments: [
       200, 206, 302, 404, 412, 501,
     ])
@@ -235,7 +236,7 @@ import Testing
   }
 
   @Test(
-    "after an error of the server or the network, a stale response is served within stale-if-error, if nothing forbids it",
+    "after a server or network error, a stale response is served within stale-if-error unless something forbids it",
     arguments: [
       Failure(response: "max-age=60, stale-if-error=10", isServed: true),
       Failure(response: "max-age=60, stale-if-error=9", isServed: false),
@@ -281,7 +282,7 @@ import Testing
   }
 
   @Test(
-    "a caller's own conditions are compared with a fresh response, except for those that only the origin evaluates",
+    "a caller's own conditions are evaluated for a fresh response, except those that only the origin evaluates",
     arguments: [
       Own(request: ["If-None-Match: \"1\""], status: 304),
       Own(request: ["If-None-Match: \"0\" , W/\"1\""], status: 304),
@@ -320,7 +321,7 @@ import Testing
     }
   }
 
-  @Test("a caller's own conditions are forwarded unchanged, and the 304 is passed on and updates the stored response")
+  @Test("a caller's own conditions are forwarded unchanged, and their 304 is passed on and updates the stored response")
   func ownConditionsForwarded() throws {
     let response = try stored([stale, "ETag: \"1\""])
     let request = try CacheRequest.get(["If-None-Match: \"0\""])
@@ -332,7 +333,7 @@ import Testing
     #expect(outcome.replacement?.lifetime == .maxAge(60))
   }
 
-  @Test("a 304 without validators updates the only stored response if that has no validator either")
+  @Test("a 304 without validators updates the only stored response if that response has no validators either")
   func own304WithoutValidators() throws {
     let plain = try stored([stale])
     let request = try CacheRequest.get(["If-Modified-Since: \(date())"])
@@ -349,7 +350,7 @@ import Testing
   }
 
   @Test(
-    "a response to HEAD updates a stored GET with the same validators and length, and otherwise invalidates it",
+    "a response to HEAD updates a stored GET response with the same validators and length, or else invalidates it",
     arguments: [
       Head(answer: ["ETag: \"1\"", "Content-Length: 1000"], isUpdated: true),
       Head(answer: [], isUpdated: true),
@@ -371,14 +372,14 @@ import Testing
     }
   }
 
-  @Test("a response to HEAD with another status code changes nothing")
+  @Test("a response to HEAD with a different status code changes nothing")
   func headError() throws {
     let outcome = try ForwardingOutcome.answer(
       404, [], to: .get(method: "HEAD"), [stored([stale, "ETag: \"1\""])], at: 1)
     #expect(outcome?.updates == [])
   }
 
-  @Test("revalidation in the background is a plain conditional request, whatever the served request asked for")
+  @Test("background revalidation is a plain conditional request, regardless of the fields of the served request")
   func backgroundRevalidation() throws {
     let response = try stored(
       [

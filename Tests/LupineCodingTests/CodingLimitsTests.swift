@@ -37,7 +37,7 @@ struct CodingLimitsTests {
   }
 
   @Test(
-    "a body of exactly the limit decodes, and a body of one byte more is refused",
+    "a body of exactly the maximum size decodes, and a body that is one byte larger is refused",
     arguments: [[.gzip], [.deflate], [.brotli], [], [.brotli, .gzip]] as [[ContentCoding]])
   func decodedBytesExactly(_ codings: [ContentCoding]) throws {
     let body = Array("0123456789".utf8)
@@ -53,7 +53,7 @@ struct CodingLimitsTests {
     }
   }
 
-  @Test("a brotli bomb is refused by the default ratio once it exceeds the floor")
+  @Test("a brotli bomb exceeds the default ratio, and is refused once it exceeds the floor")
   func ratio() throws {
     let bomb = try ContentEncoder.encode(Self.zeros, as: .brotli)
     let result = try decodeUntilRefused(bomb, [.brotli], CodingLimits())
@@ -68,7 +68,7 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [coding], CodingLimits()).error == nil)
   }
 
-  @Test("gzip in gzip exceeds the ratio, which is relative to the received bytes")
+  @Test("gzip within gzip exceeds the ratio, which is relative to the received bytes")
   func ratioOfStack() throws {
     let bomb = try ContentEncoder.encode(ContentEncoder.encode(Self.zeros, as: .gzip), as: .gzip)
     let result = try decodeUntilRefused(bomb, [.gzip, .gzip], CodingLimits())
@@ -84,7 +84,7 @@ struct CodingLimitsTests {
     #expect(try decodeUntilRefused(coded, [.brotli], strict).error?.cause == .expansionRatioMax(1100))
   }
 
-  @Test("a bomb in the first layer is refused even if the second layer decodes it to nothing")
+  @Test("a bomb in the first layer is refused even if the second layer decodes it to an empty body")
   func swallowed() throws {
     // Empty stored blocks (RFC 1951 §3.2.4): 3 MB of them decode to nothing.
     let blocks = Array(repeatElement([0x00, 0x00, 0x00, 0xff, 0xff] as [UInt8], count: 600_000).joined())
@@ -118,7 +118,7 @@ struct CodingLimitsTests {
     #expect(error?.cause == .tooManyLayers(max: 5))
   }
 
-  @Test("a second layer of brotli is refused, so that a body has one window of 16 MiB and not five")
+  @Test("a second layer of brotli is refused, so that a body needs only one window of 16 MiB")
   func brotliLayers() throws {
     var coded = Array("hello".utf8)
     for _ in 0..<5 { coded = try ContentEncoder.encode(coded, as: .brotli) }

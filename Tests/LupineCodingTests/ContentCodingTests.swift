@@ -5,7 +5,7 @@ import Testing
 @Suite("Content-Encoding")
 struct ContentCodingTests {
   @Test(
-    "a name is recognized in any case",
+    "the name of a coding is case-insensitive",
     arguments: [
       ("gzip", ContentCoding.gzip), ("GZip", .gzip), ("x-gzip", .gzip), ("X-GZIP", .gzip), ("deflate", .deflate),
       ("Deflate", .deflate), ("br", .brotli), ("BR", .brotli), ("identity", nil), ("", nil), ("gzip ", nil),
@@ -16,7 +16,7 @@ struct ContentCodingTests {
     #expect(ContentCoding(name: name[...]) == coding)
   }
 
-  @Test("a coding is found by its name", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a coding is found by its registered name", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func ownName(_ coding: ContentCoding) {
     #expect(ContentCoding(name: coding.name) == coding)
   }
@@ -43,7 +43,7 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "a list with an unknown name has no codings to decode, and is an error if the limits refuse unknown codings",
+    "a list with an unknown name has no codings to decode, or is an error if the limits refuse unknown codings",
     arguments: [
       "foo", "aws-chunked", "utf-8", "none", "binary", "zstd", "gzip, zstd", "zstd, gzip", "gzip;q=1",
       "gzip, br, x, gzip",
@@ -60,14 +60,16 @@ struct ContentCodingTests {
   }
 
   @Test(
-    "all known codings of a list are decoded, whether or not unknown ones are refused", arguments: [true, false])
+    "all known codings of a list are decoded, regardless of whether unknown codings are refused",
+    arguments: [true, false])
   func decodable(refusesUnknown: Bool) throws {
     let limits = CodingLimits(refusesUnknownCodings: refusesUnknown)
     #expect(try ContentCoding.decodable("x-gzip, identity,, br", limits: limits) == [.gzip, .brotli])
     #expect(try ContentCoding.decodable("identity", limits: limits) == [])
   }
 
-  @Test("unknown codings count toward the limit of layers, whatever the order", arguments: ["gzip", "foo", "br"])
+  @Test(
+    "unknown codings count toward the limit of layers, regardless of their order", arguments: ["gzip", "foo", "br"])
   func tooManyUnknown(_ name: String) throws {
     let five = "\(name), foo, gzip, foo, gzip"
     #expect(try ContentCoding.decodable(five, limits: CodingLimits()) == [])
@@ -85,7 +87,7 @@ struct ContentCodingTests {
     #expect(two?.cause == .tooManyLayers(max: 1))
   }
 
-  @Test("an error quotes an unknown name shortened and escaped")
+  @Test("an error quotes an unknown name in a shortened and escaped form")
   func hostileName() throws {
     let value = "a\r\n\u{1b}[31m\u{9b}32m\u{2028}" + String(repeating: "x", count: 10_000)
     let error = failure { () throws(CodingError) in try ContentCoding.list(value) }
@@ -94,7 +96,7 @@ struct ContentCodingTests {
     #expect(text.unicodeScalars.allSatisfy { " " <= $0 && $0 <= "~" || $0 == "§" })
   }
 
-  @Test("an error names the coding, the cause, the place and the remedy")
+  @Test("an error states the coding, the cause, the position and the remedy")
   func description() throws {
     let damaged = try ContentEncoder.encode(Array("hello".utf8), as: .gzip).dropLast() + [1]
     let error = failure { () throws(CodingError) in try decode(Array(damaged), [.gzip]) }

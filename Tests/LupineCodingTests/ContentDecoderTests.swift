@@ -18,7 +18,7 @@ struct ContentDecoderTests {
     #expect(decoded == Array(vector.decoded.utf8))
   }
 
-  @Test("a body decodes when split in two at any position", arguments: Vector.all, [1, 7, 4096])
+  @Test("a body decodes when it is split in two at any position", arguments: Vector.all, [1, 7, 4096])
   func everySplit(_ vector: Vector, outputBytes: Int) throws {
     let coded = vector.coded
     for cut in 0...coded.count {
@@ -27,7 +27,7 @@ struct ContentDecoderTests {
     }
   }
 
-  @Test("a body decodes into output of any small size", arguments: Vector.all)
+  @Test("a body decodes into output buffers of any small size", arguments: Vector.all)
   func everyOutputSize(_ vector: Vector) throws {
     for outputBytes in 1...(vector.decoded.utf8.count + 2) {
       let decoded = try decode(vector.coded, vector.codings, outputBytes: outputBytes)
@@ -57,7 +57,7 @@ struct ContentDecoderTests {
     #expect(try decode([], codings).isEmpty)
   }
 
-  @Test("a body cut short at any byte is truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
+  @Test("a body that is cut at any byte is reported as truncated", arguments: Vector.all.filter { !$0.codings.isEmpty })
   func truncated(_ vector: Vector) throws {
     let coded = vector.coded
     for count in 1..<coded.count {
@@ -140,7 +140,7 @@ struct ContentDecoderTests {
   }
 
   @Test(
-    "bytes that aren't a valid stream are corrupt",
+    "bytes that aren't a valid stream are reported as corrupt",
     arguments: [
       (ContentCoding.gzip, "00000000"), (.gzip, "1f8c0800"), (.gzip, "1f8b0900000000000003"),
       // Block type 3, without and with a zlib header; a distance before the start; a preset dictionary.
@@ -223,7 +223,7 @@ struct ContentDecoderTests {
     #expect(try ContentDecoder.decode(coded, codings) == body)
   }
 
-  @Test("bytes decoded in the same call as an error aren't delivered")
+  @Test("bytes that are decoded in the same call as an error aren't delivered")
   func nothingWithAnError() throws {
     let coded = try ContentEncoder.encode([7, 8, 9], as: .gzip)
     var decoder = try ContentDecoder([.gzip])

@@ -33,7 +33,8 @@ struct ContentEncoderTests {
   }
 
   @Test(
-    "a body encoded in pieces decodes to itself", arguments: [ContentCoding.gzip, .deflate, .brotli], [1, 7, 5000])
+    "a body that is encoded in pieces decodes to the original", arguments: [ContentCoding.gzip, .deflate, .brotli],
+    [1, 7, 5000])
   func pieces(_ coding: ContentCoding, outputBytes: Int) throws {
     for pieceBytes in [1, 999, 20_000] {
       let coded = try encode(coding, pieceBytes: pieceBytes, outputBytes: outputBytes)
@@ -57,7 +58,7 @@ struct ContentEncoderTests {
     #expect(coded.starts(with: bytes(hex: hex)))
   }
 
-  @Test("a level out of range is clamped", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a level outside of the valid range is clamped", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func levels(_ coding: ContentCoding) throws {
     let highest = coding == .brotli ? 11 : 9
     let lowest = try ContentEncoder.encode(Self.body, as: coding, level: 0)

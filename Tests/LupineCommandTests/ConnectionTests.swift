@@ -42,7 +42,7 @@ struct ConnectionTests {
     ),
   ]
 
-  @Test("the proxy given last is used", arguments: proxies)
+  @Test("the last proxy option takes precedence", arguments: proxies)
   func proxy(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + arguments)
     #expect(run.status == 0 && run.output == "small\n", "\(run.errors)")
@@ -63,14 +63,15 @@ struct ConnectionTests {
     ("NO_PROXY=127.0.0.1 $lupine -x 127.0.0.1:1 --noproxy ''", true),
   ]
 
-  @Test("proxies of the environment have exceptions, and options take precedence", arguments: bypasses)
+  @Test(
+    "the environment's proxies have exceptions, and options take precedence over the environment", arguments: bypasses)
   func exceptions(line: String, isProxied: Bool) async throws {
     let run = try await shell("unset no_proxy NO_PROXY; \(line) \(Self.page)")
     #expect(run.status == (isProxied ? 7 : 0), "\(run.errors)")
     #expect(run.output == (isProxied ? "" : "small\n"))
   }
 
-  @Test("an invalid URL in a proxy variable has its exit status and one error line")
+  @Test("an invalid URL in a proxy variable causes its exit status and one error line")
   func malformedVariable() async throws {
     let run = try await shell("unset no_proxy NO_PROXY; http_proxy=http://secret@:1 $lupine \(Self.page)")
     #expect(run.status == 5 && run.hasOneErrorLine)
@@ -78,7 +79,7 @@ struct ConnectionTests {
       run.errors.contains("http_proxy: the host is neither a name nor an address") && !run.errors.contains("secret"))
   }
 
-  @Test("addresses replace lookups: later options take precedence over earlier ones, and names over *")
+  @Test("the last matching --resolve option replaces a lookup, and a name takes precedence over *")
   func overrides() async throws {
     let reply = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
     let server = try CannedServer(replies: [reply, reply])
@@ -93,7 +94,7 @@ struct ConnectionTests {
     #expect(server.requests.map { $0.contains("Host: some.test:\(port)\r\n") } == [true, false])
   }
 
-  @Test("a Unix socket is used for any host, regardless of the environment's proxy")
+  @Test("a Unix socket is used for every host, regardless of the environment's proxy")
   func unixSocket() async throws {
     let run = try await shell(
       "http_proxy=127.0.0.1:1 $lupine -v --unix-socket \(Servers.nginxSocket) http://any.test/small.txt")
@@ -103,7 +104,7 @@ struct ConnectionTests {
     #expect(missing.status == 7 && missing.errors.contains("(connect: No such file or directory)"))
   }
 
-  @Test("an abstract socket isn't a file")
+  @Test("an abstract socket has no file")
   func abstractSocket() async throws {
     let name = "lupine-" + UUID().uuidString
     let server = try CannedServer(abstractName: name, replies: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"])
@@ -114,7 +115,7 @@ struct ConnectionTests {
     #expect(file.status == 7 && file.errors.contains("No such file"))
   }
 
-  @Test("connections use the given local address or interface")
+  @Test("connections use the specified local address or interface")
   func source() async throws {
     let run = try await lupine(["-v", "--interface", "127.0.0.2", Self.page])
     #expect(run.output == "small\n" && run.errors.contains(" from 127.0.0.2:"))

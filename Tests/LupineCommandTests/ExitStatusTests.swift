@@ -96,7 +96,7 @@ struct ExitStatusTests {
       Servers.nginx),
   ]
 
-  @Test("each error has its exit status and one error line", arguments: cases)
+  @Test("each error causes its exit status and one error line", arguments: cases)
   func error(_ one: Case) async throws {
     let run = try await lupine(one.arguments)
     #expect(run.status == one.status)
@@ -119,14 +119,14 @@ struct ExitStatusTests {
     (61, "more than 5 content codings", "HTTP/1.1 200 OK\r\nContent-Encoding: a,b,c,d,e,f\r\n\r\nx"),
   ]
 
-  @Test("a body with an unknown coding is written as it was received")
+  @Test("a body with an unknown coding is written as received")
   func unknownCoding() async throws {
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Encoding: zip\r\n\r\nx"])
     let run = try await lupine([server.url])
     #expect(run.status == 0 && run.errors.isEmpty && run.output == "x")
   }
 
-  @Test("each malformed reply has its exit status and one error line", arguments: replies)
+  @Test("each malformed response causes its exit status and one error line", arguments: replies)
   func brokenReply(status: Int32, message: String, reply: String) async throws {
     let server = try CannedServer(replies: [reply])
     let run = try await lupine(["-L", server.url])
@@ -136,7 +136,7 @@ struct ExitStatusTests {
     #expect(!run.errors.unicodeScalars.contains("\u{9B}"))
   }
 
-  @Test("a server that doesn't accept connections exceeds the connect timeout")
+  @Test("connecting to a server that doesn't accept connections exceeds the connect timeout")
   func connectTimeout() async throws {
     let server = try CannedServer(replies: [], isDeaf: true)
     // The first connection fills the queue. The kernel drops the SYN of the next one.
@@ -153,7 +153,7 @@ struct ExitStatusTests {
       ))
   }
 
-  @Test("with --insecure or its authority, a certificate is accepted")
+  @Test("a certificate is accepted with --insecure or with its authority")
   func insecure() async throws {
     #expect(try await lupine(["-k", "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
     #expect(try await lupine(["--cacert", Servers.authority, "\(Servers.nginxTLS)/small.txt"]).output == "small\n")
@@ -166,13 +166,13 @@ struct ExitStatusTests {
     #expect(run.status == 28 && run.errors.contains("within 0.6 s"))
   }
 
-  @Test("a reader that closes the pipe ends the command without a message")
+  @Test("if the reader closes the pipe, the command ends without a message")
   func closedPipe() async throws {
     let run = try await shell("{ $lupine \(Servers.nginx)/big.bin; echo $? >&2; } | head -c 5 >/dev/null")
     #expect(run.errors == "23\n")
   }
 
-  @Test("with standard output closed, the body isn't written anywhere")
+  @Test("if standard output is closed, the body isn't written anywhere")
   func closedOutput() async throws {
     let run = try await shell("$lupine \(Servers.nginx)/small.txt >&-; echo $? >&2")
     #expect(run.errors.hasSuffix("(write: Bad file descriptor). Check the path and the free disk space.\n23\n"))

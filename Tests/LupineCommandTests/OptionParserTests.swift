@@ -30,7 +30,7 @@ struct OptionParserTests {
     #expect(try options("--request=PUT", "--output=f", "--inc") == wanted)
   }
 
-  @Test("options may follow the URL, and -- ends them")
+  @Test("options may follow the URL, and -- ends the options")
   func order() throws {
     guard case .transfer(_, let options) = try OptionParser.parse(["lupine", "http://a/", "-i"]) else {
       throw CommandError(.other, "not a transfer")
@@ -40,7 +40,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "a URL without a scheme is http",
+    "a URL without a scheme is an http URL",
     arguments: [
       ("example.com", "http://example.com/"), ("localhost:8080/x", "http://localhost:8080/x"),
       ("h/?u=https://x", "http://h/?u=https://x"), ("u:p@h", "http://h/"), ("[::1]:80/a", "http://[::1]/a"),
@@ -51,7 +51,7 @@ struct OptionParserTests {
   }
 
   @Test(
-    "an invalid command line is refused with a reason",
+    "an invalid command line is refused with the reason",
     arguments: [
       ([], "a URL is missing: see lupine --help"),
       (["a", "b"], "only one URL is allowed; b is another: see lupine --help"),
@@ -182,7 +182,7 @@ struct OptionParserTests {
     #expect(refusal(["-m", text, "a"])?.hasPrefix("--max-time takes a number of seconds") == true)
   }
 
-  @Test("the first unescaped colon separates a certificate's file from its password")
+  @Test("the first unescaped colon separates a certificate's file name from its password")
   func certificate() throws {
     for (text, path, password) in [
       ("f", "f", nil), ("f:", "f", ""), ("f:a:b", "f", "a:b"), ("c\\:d:p", "c:d", "p"), ("a\\b\\\\c", "a\\b\\c", nil),
@@ -217,7 +217,7 @@ struct OptionParserTests {
     #expect(undone.socket.localAddress == nil && undone.socket.interface == "eth0")
   }
 
-  @Test("the connect timeout includes the proxy, and the wait for 100 has a separate limit")
+  @Test("the connect timeout also applies to the proxy, and waiting for 100 has a separate limit")
   func timeouts() throws {
     let uri = try OptionParser.uri("http://a/")
     let timeouts = try EngineRequest(options("--connect-timeout", "3", "--expect100-timeout", "0.5"), to: uri).timeouts
@@ -226,7 +226,7 @@ struct OptionParserTests {
     #expect(timeouts.awaitContinue == .milliseconds(500))
   }
 
-  @Test("fields are added, emptied and removed as in curl")
+  @Test("header options add, empty and remove fields as in curl")
   func fields() throws {
     let edits = try options("-H", "A:  b c ", "-H", "B;", "-H", "Accept:", "-H", "C: d:e").fieldEdits
     #expect(
@@ -236,7 +236,7 @@ struct OptionParserTests {
       ])
   }
 
-  @Test("help and version take precedence over later options, and earlier errors over them")
+  @Test("help and version take precedence over later options, and errors in earlier options over help and version")
   func help() throws {
     #expect(try OptionParser.parse(["lupine", "-h", "--foo"]) == .help)
     #expect(try OptionParser.parse(["lupine", "-V"]) == .version)

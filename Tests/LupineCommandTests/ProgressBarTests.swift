@@ -8,7 +8,7 @@ import Testing
 struct ProgressBarTests {
   private let start = Instant(nanoseconds: 1_000_000_000)
 
-  @Test("with a known length, the line shows percentage, bar, bytes and rate")
+  @Test("if the length is known, the line shows the percentage, a bar, the bytes and the rate")
   func known() {
     var bar = ProgressBar(total: 1000, now: start)
     _ = bar.advance(by: 500, now: start + .seconds(1)) { 80 }
@@ -17,7 +17,7 @@ struct ProgressBarTests {
     #expect(line.count == 79)
   }
 
-  @Test("with an unknown length, the line shows bytes and rate")
+  @Test("if the length is unknown, the line shows the bytes and the rate")
   func unknown() {
     var bar = ProgressBar(total: nil, now: start)
     _ = bar.advance(by: 3 * 1024 * 1024, now: start) { 80 }
@@ -31,7 +31,7 @@ struct ProgressBarTests {
     #expect(bar.line(now: start, width: width).count == max(width - 1, 0))
   }
 
-  @Test("the bar is drawn at most ten times per second, and at the end")
+  @Test("the bar is drawn at most ten times per second, and once at the end")
   func interval() {
     var bar = ProgressBar(total: 100, now: start)
     #expect(bar.advance(by: 1, now: start + .milliseconds(99)) { 20 } == nil)
@@ -42,7 +42,7 @@ struct ProgressBarTests {
   }
 
   @Test(
-    "byte counts have binary units",
+    "byte counts are shown with binary units",
     arguments: [
       (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1_048_575, "1023.9 KiB"),
       (268_435_456, "256.0 MiB"), (UInt64.max, "15.9 EiB"),

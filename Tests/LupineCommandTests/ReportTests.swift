@@ -30,7 +30,7 @@ struct ReportTests {
     #expect(lines[expected.count + 1] == "* redirected to GET \(server.url)/b")
   }
 
-  @Test("verbose output includes TLS version and cipher, and whether the certificate was verified")
+  @Test("verbose output includes the TLS version and cipher, and whether the certificate was verified")
   func verboseTLS() async throws {
     try Servers.require()
     let url = "\(Servers.nginxTLS)/small.txt"
@@ -89,7 +89,7 @@ struct ReportTests {
     #expect(run.errors.contains("  request 1 failed: http://127.0.0.1:1: no server listens on the port."))
   }
 
-  @Test("a request without a connection has a timing table")
+  @Test("the timing table is also printed for a request without a connection")
   func timingOfNothing() async throws {
     let run = try await lupine(["--timing", "127.0.0.1:1"])
     #expect(run.status == 7)

@@ -47,7 +47,7 @@ struct RequestTests {
     #expect(try await send(["-X", "PUT", "-d", "a"]).head.first == "PUT /p?q HTTP/1.1")
   }
 
-  @Test("data options are joined, without the line ends and NULs of files")
+  @Test("data options are joined, and the line ends and NULs of files are removed")
   func data() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "b=2\r\n&c\0=3\n")
@@ -58,13 +58,13 @@ struct RequestTests {
         + ["Content-Type: application/x-www-form-urlencoded", "Content-Length: 16"])
   }
 
-  @Test("empty data is sent as a POST without a body, whose type can be replaced")
+  @Test("empty data is sent as a POST without content, whose media type can be replaced")
   func emptyData() async throws {
     let sent = try await send(["-d", "", "-H", "content-type: a/b"])
     #expect(sent.head == ["POST /p?q HTTP/1.1"] + Self.usual + ["content-type: a/b", "Content-Length: 0"])
   }
 
-  @Test("JSON is sent unchanged, also from a file")
+  @Test("JSON is sent unchanged, from an argument or a file")
   func json() async throws {
     let folder = try Folder()
     let file = try folder.write("f", "[1,\r\n2]\n")
@@ -77,7 +77,7 @@ struct RequestTests {
       ])
   }
 
-  @Test("a form has parts for text, files and the text of files, with escaped names")
+  @Test("a form has parts for text, for files and for the text of files, with escaped names")
   func form() async throws {
     let folder = try Folder()
     let plain = try folder.write("p.txt", "text\n")
@@ -105,7 +105,7 @@ struct RequestTests {
     #expect(sent.body == parts.map { "\(boundary)\r\n\($0)\r\n" }.joined() + boundary + "--\r\n")
   }
 
-  @Test("each form has a new boundary, which is also added to a given type")
+  @Test("each form has a new boundary, which is also added to a Content-Type given by the user")
   func boundary() async throws {
     var types: Set<String> = []
     for _ in 0..<2 {

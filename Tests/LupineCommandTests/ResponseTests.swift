@@ -27,7 +27,7 @@ struct ResponseTests {
     #expect(run.status == 0 && run.errors.isEmpty)
   }
 
-  @Test("redirects are only followed with --location, and 302 turns POST into GET")
+  @Test("redirects are followed only with --location, and a 302 changes POST to GET")
   func location() async throws {
     let reply = "HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 3\r\n\r\nold"
     let server = try CannedServer(replies: [reply, reply, "HTTP/1.1 200 OK\r\n\r\nnew"])
@@ -37,7 +37,7 @@ struct ResponseTests {
     #expect(!server.requests[2].contains("Content-"))
   }
 
-  @Test("twenty redirects are followed on one connection, and no more")
+  @Test("at most twenty redirects are followed, all on one connection")
   func redirectLimit() async throws {
     let run = try await lupine(["-L", "\(Servers.httpbin)/redirect/20", "-v"])
     #expect(run.status == 0 && run.output.contains("\"url\""))
@@ -53,7 +53,7 @@ struct ResponseTests {
     #expect(raw.status == 0 && !raw.output.contains("\"headers\": {"))
   }
 
-  @Test("the body replaces the content of an existing file")
+  @Test("the body replaces the content of an existing output file")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("f", String(repeating: "old", count: 100))
@@ -69,7 +69,7 @@ struct ResponseTests {
     #expect(run.output == "268435456\n" && run.errors.isEmpty)
   }
 
-  @Test("an empty body creates an empty file, and an error with --fail creates none")
+  @Test("an empty body creates an empty file, and an error with --fail creates no file")
   func emptyFile() async throws {
     let folder = try Folder()
     #expect(try await lupine(["-o", folder.path + "/a", "\(Servers.httpbin)/status/204"]).status == 0)
@@ -78,7 +78,7 @@ struct ResponseTests {
     #expect(!folder.has("b"))
   }
 
-  @Test("a file keeps the bytes received before an error, and the message says so")
+  @Test("a file keeps the bytes received before an error, and the message mentions it")
   func partialFile() async throws {
     let folder = try Folder()
     let server = try CannedServer(replies: ["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"])
@@ -88,7 +88,7 @@ struct ResponseTests {
     #expect(try folder.read("f") == "half")
   }
 
-  @Test("progress is shown on a terminal, and only for output to a file")
+  @Test("progress is shown only on a terminal and for output to a file")
   func progress() async throws {
     let file = try await errorsOnTerminal(["-o", "/dev/null", "\(Servers.nginx)/big.bin"])
     let lines = file.replacing("\r\n", with: "").components(separatedBy: "\r").filter { !$0.isEmpty }

@@ -22,7 +22,7 @@ struct TLSTests {
     #expect(run.status == 0 && run.output.contains("CN=client"), "\(run.output) \(run.errors)")
   }
 
-  @Test("certificate and encrypted key may be in one file, whose name may contain a colon")
+  @Test("a certificate and an encrypted key may be in one file, whose name may contain a colon")
   func encryptedKey() async throws {
     let folder = try Folder()
     let run = try await shell(
@@ -53,13 +53,13 @@ struct TLSTests {
     (["--cert-status", Servers.goodStaple], "* the stapled OCSP response confirms the certificate\n"),
   ]
 
-  @Test("the options determine version, cipher, group and stapling", arguments: settings)
+  @Test("options determine the TLS version, cipher, group and stapling", arguments: settings)
   func setting(arguments: [String], shown: String) async throws {
     let run = try await lupine(["-v"] + Self.trust + arguments)
     #expect(run.status == 0 && run.errors.contains(shown), "\(run.errors)")
   }
 
-  @Test("a folder of authorities is trusted, alone or together with a file")
+  @Test("a folder of authorities is trusted, alone or in addition to a file")
   func trustFolder() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"
@@ -72,7 +72,7 @@ struct TLSTests {
     #expect(run.output == "60\nsmall\nsmall\n", "\(run.errors)")
   }
 
-  @Test("secrets are written to the file in SSLKEYLOGFILE, and nowhere if it is empty")
+  @Test("secrets are written to the file that SSLKEYLOGFILE names, and nowhere if the variable is empty")
   func keyLog() async throws {
     let folder = try Folder()
     let page = "\(Servers.nginxTLS)/small.txt"

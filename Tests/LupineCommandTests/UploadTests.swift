@@ -7,7 +7,7 @@ import Testing
 struct UploadTests {
   private static let reply = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test("a file is sent by PUT with its length, and a URL ending in a slash gets the file's name")
+  @Test("a file is sent by PUT with its length, and its name is appended to a URL that ends in a slash")
   func file() async throws {
     let folder = try Folder()
     let path = try folder.write("a b?.txt", "text")
@@ -23,7 +23,7 @@ struct UploadTests {
     #expect(server.requests.count == places.count)
   }
 
-  @Test("an empty file has Content-Length 0, and the method can be set")
+  @Test("an empty file is sent with Content-Length 0, and the method can be set")
   func emptyFile() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "")
@@ -33,7 +33,7 @@ struct UploadTests {
     #expect(request.hasPrefix("PATCH /f HTTP/1.1\r\n") && request.hasSuffix("Content-Length: 0\r\n\r\n"))
   }
 
-  @Test("standard input is sent in chunks, without a change of the URL")
+  @Test("standard input is sent in chunks, and the URL isn't changed")
   func standardInput() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await lupine(["-T", "-", server.url + "/d/"], input: "text")
@@ -43,7 +43,7 @@ struct UploadTests {
     #expect(request.hasSuffix("Transfer-Encoding: chunked\r\n\r\n4\r\ntext\r\n0\r\n\r\n"))
   }
 
-  @Test("standard input is sent before its end, and an early response ends the command")
+  @Test("standard input is sent before it has ended, and an early response ends the command")
   func earlyAnswer() async throws {
     let folder = try Folder()
     let server = try CannedServer(
@@ -64,14 +64,14 @@ struct UploadTests {
     #expect(server.requests.first?.hasSuffix("\r\n\r\n5\r\ntext\n\r\n0\r\n\r\n") == true)
   }
 
-  @Test("5 MB of standard input are sent completely")
+  @Test("5 MB from standard input are sent completely")
   func muchInput() async throws {
     try Servers.require()
     let run = try await shell("head -c 5000000 /dev/zero | $lupine -T - \(Servers.apache)/count")
     #expect(run.output.contains("5000000"), "\(run.output) \(run.errors)")
   }
 
-  @Test("a redirect with standard input as the body is an error, and a file is sent again")
+  @Test("a redirect of standard input as the body is an error, and a file is sent again")
   func redirect() async throws {
     let folder = try Folder()
     let path = try folder.write("f", "text")
@@ -83,7 +83,7 @@ struct UploadTests {
     #expect(server.requests[2].hasPrefix("PUT /b HTTP/1.1\r\n") && server.requests[2].hasSuffix("text"))
   }
 
-  @Test("unreadable input has its exit status and error line")
+  @Test("unreadable input causes its exit status and error line")
   func unreadable() async throws {
     let server = try CannedServer(replies: [Self.reply])
     let run = try await shell("$lupine -T - \(server.url) < /tmp; echo $? >&2")
@@ -115,7 +115,7 @@ struct UploadTests {
     #expect(try await lupine(["-X", "DELETE", place]).status == 0)
   }
 
-  @Test("with Expect, the body is sent after 100 Continue")
+  @Test("with Expect: 100-continue, the body is sent after the 100 response")
   func leave() async throws {
     try Servers.require()
     let run = try await lupine(["-v", "-H", "Expect: 100-continue", "-d", "12345", "\(Servers.apache)/count"])
@@ -123,7 +123,7 @@ struct UploadTests {
     #expect(run.errors.contains("\n< HTTP/1.1 100 Continue\n"))
   }
 
-  @Test("without 100 Continue, the body is sent after --expect100-timeout")
+  @Test("without a 100 response, the body is sent after --expect100-timeout")
   func noLeave() async throws {
     let server = try CannedServer(replies: [Self.reply, Self.reply])
     let expecting = ["-H", "Expect: 100-continue", "-d", "x", server.url]

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite struct ConnectionReuseTests {
-  @Test("consecutive requests use one connection")
+  @Test("consecutive requests use the same connection")
   func reuse() async throws {
     let origin = try OriginServer.serving { _ in .text("hello") }
     defer { origin.stop() }
@@ -17,7 +17,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("requests beyond the connection limit wait, and all succeed")
+  @Test("requests beyond the connection limit wait, and all of them succeed")
   func waiters() async throws {
     let origin = try OriginServer.serving { .text($0.path) }
     defer { origin.stop() }
@@ -63,7 +63,7 @@ import Testing
     }
   }
 
-  @Test("an idempotent request without a reply on a reused connection is replayed")
+  @Test("an idempotent request without a response on a reused connection is replayed")
   func replayed() async throws {
     let seen = SeenRequests()
     let origin = try forgetfulOrigin(seen)
@@ -91,7 +91,7 @@ import Testing
     #expect(seen.methods == ["GET", "POST"])
   }
 
-  @Test("a fresh connection that is lost is an error, not a reason to replay")
+  @Test("losing a new connection is an error, and the request isn't replayed")
   func freshConnectionIsNotReplayed() async throws {
     let origin = try OriginServer { peer in _ = try peer.readRequest() }
     defer { origin.stop() }

@@ -50,7 +50,7 @@ struct EngineErrorTests {
     }
   }
 
-  @Test("a timeout's description names its limit", arguments: Phase.allCases)
+  @Test("the description of a timeout contains its limit", arguments: Phase.allCases)
   func timeouts(phase: Phase) {
     let text = EngineError(.timedOut, phase, origin, cause: .limit(.milliseconds(1_250))).description
     #expect(text.contains("1.25 s"))
@@ -62,7 +62,7 @@ struct EngineErrorTests {
     #expect(Set(texts).count == Phase.allCases.count)
   }
 
-  @Test("a description includes the cause, or the number of a limit")
+  @Test("a description contains the cause, or the value of the exceeded limit")
   func causesAreTold() {
     let table: [(EngineError.Code, EngineError.Cause, String)] = [
       (.connectFailed, .system(SystemError(call: "connect", code: ENETUNREACH)), "connect: Network is unreachable"),
@@ -81,7 +81,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "text from a peer can't break a description's line or control a terminal",
+    "text from a peer can't break the line of a description or control a terminal",
     arguments: ["\u{85}", "\u{2028}", "\u{2029}", "\u{9B}"])
   func hostileText(character: String) throws {
     // The host of a Location reaches the description.
@@ -93,7 +93,7 @@ struct EngineErrorTests {
   }
 
   @Test(
-    "durations are formatted in seconds, to a thousandth",
+    "durations are formatted in seconds with at most three decimals",
     arguments: [
       (.zero, "0 s"), (.seconds(10), "10 s"), (.milliseconds(250), "0.25 s"), (.milliseconds(1), "0.001 s"),
       (.milliseconds(1_010), "1.01 s"), (.milliseconds(999), "0.999 s"), (.microseconds(999), "0 s"),

@@ -25,7 +25,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Host is the first field, from the URI",
+    "Host is the first field, and is derived from the URI",
     arguments: [
       ("http://a/b?c#d", "/b?c", "a"), ("http://A:80/", "/", "a"), ("http://a:81", "/", "a:81"),
       ("https://a:443/", "/", "a"), ("https://a:80/", "/", "a:80"), ("http://[::1]:81/", "/", "[::1]:81"),
@@ -35,7 +35,7 @@ struct EngineRequestTests {
     #expect(try wire("GET", uri, [("A", "1")]) == "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nA: 1\r\n\r\n")
   }
 
-  @Test("the caller's Host takes precedence, is the first field and is sent once")
+  @Test("the caller's Host takes precedence, and is sent once, as the first field")
   func callersHost() throws {
     let sent = try wire("GET", "http://a/", [("A", "1"), ("hOST", "b:1"), ("Host", "c"), ("B", "2")])
     #expect(sent == "GET / HTTP/1.1\r\nHost: b:1\r\nA: 1\r\nB: 2\r\n\r\n")
@@ -49,7 +49,7 @@ struct EngineRequestTests {
   }
 
   @Test(
-    "Content-Length is sent with content, and without it if the method gives it a meaning (RFC 9110 §8.6)",
+    "Content-Length is sent with content, or as 0 if the method gives content a meaning (RFC 9110 §8.6)",
     arguments: [
       ("GET", nil, "5"), ("HEAD", nil, "5"), ("DELETE", nil, "5"), ("OPTIONS", nil, "5"), ("POST", "0", "5"),
       ("PUT", "0", "5"), ("PATCH", "0", "5"),
@@ -61,7 +61,7 @@ struct EngineRequestTests {
       try wire(method, body: "hello") == "\(method) / HTTP/1.1\r\nHost: a\r\nContent-Length: \(five)\r\n\r\n")
   }
 
-  @Test("the engine sets the framing: the caller's Content-Length and Transfer-Encoding aren't sent")
+  @Test("the engine determines the framing, so the caller's Content-Length and Transfer-Encoding aren't sent")
   func framing() throws {
     let callers = [
       ("content-length", "99"), ("A", "1"), ("Transfer-Encoding", "chunked"), ("CONTENT-LENGTH", "7"),
@@ -113,7 +113,9 @@ struct EngineRequestTests {
     #expect(request.fields.all("Authorization") == ["Bearer x"])
   }
 
-  @Test("no field is added without user information or with an empty one", arguments: ["http://a/", "http://@a/"])
+  @Test(
+    "without user information, or with an empty one, no Authorization field is added",
+    arguments: ["http://a/", "http://@a/"])
   func noCredentials(uri: String) throws {
     #expect(EngineRequest(uri: try URI(uri)).fields.isEmpty)
   }
@@ -132,7 +134,7 @@ struct EngineRequestTests {
     #expect(request.manner.asksForClose == expected)
   }
 
-  @Test("the word close in other fields has no effect")
+  @Test("the word close has no effect in fields other than Connection")
   func otherFields() throws {
     let request = EngineRequest(
       uri: try URI("http://a/"), fields: fields([("Proxy-Connection", "close"), ("X", "close")]))

@@ -5,7 +5,8 @@ import LupineOrigin
 import Testing
 
 @Suite struct FlowTests {
-  @Test("a sink receives no more than its window, and the rest after extending it", arguments: ["identity", "gzip"])
+  @Test(
+    "a sink receives at most its window, and the rest after the window is extended", arguments: ["identity", "gzip"])
   func window(coding: String) async throws {
     let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
     let origin = try OriginServer.serving { _ in
@@ -25,7 +26,7 @@ import Testing
     #expect(outcome.body == body)
   }
 
-  @Test("a paused exchange stops and continues after a resume")
+  @Test("a paused exchange delivers nothing until it is resumed")
   func pause() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 20_000_000)) }
     defer { origin.stop() }
@@ -43,7 +44,7 @@ import Testing
     #expect(outcome.body == Array(expected.prefix(outcome.body.count)))
   }
 
-  @Test("a body larger than the limit is an error")
+  @Test("a body that is larger than the limit is an error")
   func bodyLimit() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 1_000_001)) }
     defer { origin.stop() }
@@ -90,7 +91,7 @@ import Testing
     #expect(record.metrics?.requestBodyBytes == UInt64(body.count))
   }
 
-  @Test("an unreadable file fails the request before anything is sent, and the engine continues")
+  @Test("an unreadable file fails the request before anything is sent, and later requests succeed")
   func missingFile() async throws {
     let origin = try OriginServer.serving { _ in .text("here") }
     defer { origin.stop() }
@@ -127,7 +128,7 @@ import Testing
     await left.wait()
   }
 
-  @Test("cancelling a waiter keeps the order of the others")
+  @Test("cancelling a waiter doesn't change the order of the other waiters")
   func cancelWaiting() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -152,7 +153,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("bytes received during a pause stay in order, even if the connection is reset meanwhile")
+  @Test("bytes received during a pause stay in order, even if the connection is reset in the meantime")
   func resetWhileHeld() async throws {
     let reset = Gate()
     let body = (0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 13) }
@@ -175,7 +176,7 @@ import Testing
     #expect(outcome.body == Array(body.prefix(outcome.body.count)))
   }
 
-  @Test("a pause before the reply doesn't count as a reply")
+  @Test("a pause before the response doesn't count as a received response")
   func pauseBeforeReply() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -193,7 +194,7 @@ import Testing
     #expect(outcome.metrics?.responseStart == nil)
   }
 
-  @Test("thousands of waiters for a connection that can't be opened each fail once")
+  @Test("if a connection can't be opened, each of its thousands of waiters fails once")
   func refusedWaiters() async throws {
     // Port 1 is never assigned to a test's server; another unused port could be in use by the time of the request.
     let url = "http://127.0.0.1:1"
@@ -212,7 +213,7 @@ import Testing
     }
   }
 
-  @Test("releasing the engine ends all waiters, each once")
+  @Test("releasing the engine ends each waiter once")
   func shutDownWaiters() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)
@@ -255,7 +256,7 @@ import Testing
     }
   }
 
-  @Test("a lookup without an answer ends at its limit")
+  @Test("a lookup without an answer ends at its time limit")
   func resolveTimeout() async throws {
     var request = EngineRequest(uri: try URI("http://silent.example/"))
     request.timeouts.resolve = .milliseconds(150)
@@ -268,7 +269,7 @@ import Testing
     #expect(record.finishCount == 1)
   }
 
-  @Test("waiting for a connection that stays busy ends at its limit")
+  @Test("waiting for a connection that remains busy ends at its time limit")
   func poolWaitTimeout() async throws {
     let arrived = Gate()
     let origin = try OriginServer.silent(opening: arrived)

@@ -9,7 +9,7 @@ import Testing
 struct RawRequestTests {
   private func origin(_ server: OriginServer) throws -> Origin { try URI(server.url).origin }
 
-  @Test("is sent unchanged, whatever its bytes, on a dedicated connection")
+  @Test("a raw request is sent unchanged on a dedicated connection")
   func bytes() async throws {
     let seen = Mutex<[[UInt8]]>([])
     let reply = "HTTP/1.1 200  odd  reason\r\nX-Folded: a\r\n b\r\ncontent-length:3\r\n\r\nyes"
@@ -34,7 +34,7 @@ struct RawRequestTests {
     #expect(server.connectionCount == 2)
   }
 
-  @Test("with HEAD has a response without a body, and codings aren't removed")
+  @Test("a raw HEAD request has a response without a body, and content codings aren't decoded")
   func framing() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()
@@ -56,7 +56,7 @@ struct RawRequestTests {
     }
   }
 
-  @Test("reveals whether bytes follow the first response")
+  @Test("a raw request reports whether bytes follow the first response")
   func surplus() async throws {
     let server = try OriginServer { peer in
       _ = try peer.receive()

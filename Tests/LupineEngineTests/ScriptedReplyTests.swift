@@ -6,7 +6,7 @@ import LupineOrigin
 import Testing
 
 @Suite struct ScriptedReplyTests {
-  @Test("interim responses are delivered separately from the final one")
+  @Test("interim responses are delivered separately from the final response")
   func informational() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -20,7 +20,7 @@ import Testing
     #expect(record.text == "ok")
   }
 
-  @Test("trailers are delivered")
+  @Test("the trailer section is delivered")
   func trailers() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

@@ -18,7 +18,7 @@ import Testing
   }
 
   @Test(
-    "a body is the same, whatever transfer codings were applied",
+    "a body is the same with any transfer codings",
     arguments: [
       Coded(fields: "Transfer-Encoding: gzip, chunked", codings: [.gzip]),
       Coded(fields: "Transfer-Encoding: x-gzip\r\nTransfer-Encoding: chunked", codings: [.gzip]),
@@ -40,7 +40,7 @@ import Testing
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("a content coding that the caller decodes remains after the transfer coding is removed")
+  @Test("a content coding remains for the caller to decode after the transfer coding is removed")
   func contentCodingIsLeft() async throws {
     let origin = try Self.origin(
       Coded(fields: "Content-Encoding: deflate\r\nTransfer-Encoding: gzip, chunked", codings: [.deflate, .gzip]))
@@ -84,7 +84,7 @@ import Testing
     #expect(try await Engine().record("\(origin.url)/").error?.code == .decodingFailed)
   }
 
-  @Test("a 2xx reply to CONNECT has no content, and its connection isn't used again")
+  @Test("a 2xx in response to CONNECT has no content, and its connection isn't reused")
   func unusedTunnel() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil { try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n") }

@@ -7,20 +7,20 @@ import Testing
 
 @Suite("GSSAPI")
 struct GSSAPITests {
-  @Test("a missing library is an error that names the package to install")
+  @Test("the error for a missing library names the package to install")
   func missing() {
     let error = #expect(throws: SecurityContextError.self) { try GSSAPILibrary(named: "libmissing.so.2") }
     #expect(error?.description.contains("libmissing.so.2") == true)
     #expect(error?.description.contains("libgssapi-krb5-2") == true)
   }
 
-  @Test("a library without GSSAPI's functions is an error that names the function")
+  @Test("the error for a library without GSSAPI's functions names the missing function")
   func foreign() {
     let error = #expect(throws: SecurityContextError.self) { try GSSAPILibrary(named: "libc.so.6") }
     #expect(error?.description.contains("gss_import_name") == true)
   }
 
-  @Test("without a ticket, and with a defective token, the context fails with the library's words")
+  @Test("without a ticket or with an invalid token, the context fails with the library's error text")
   func noTicket() throws {
     // The package is optional, so the library may be missing.
     guard let library = try? GSSAPILibrary.loaded() else { return }

@@ -27,7 +27,7 @@ struct DemoRoutesTests {
   }
 
   @Test(
-    "a path is answered with its status and fields",
+    "each path is answered with its status and fields",
     arguments: [
       ("/json", "HTTP/1.1 200 ", "Content-Type: application/json"),
       ("/redirect", "HTTP/1.1 302 ", "Location: /json"),
@@ -72,21 +72,22 @@ struct DemoRoutesTests {
         + #""Content-Length":"15"},"form":{"a":"1\n","b":"ü"},"body":"a=1%0A&b=%C3%BC","bodyBytes":15}"#)
   }
 
-  @Test("the stream consists of five chunks")
+  @Test("the stream route sends five chunks")
   func stream() throws {
     let body = String(decoding: try exchange("GET /stream HTTP/1.1").body, as: UTF8.self)
     let chunks = (1...5).map { "13\r\n{\"chunk\":\($0),\"of\":5}\n\r\n" }
     #expect(body == chunks.joined() + "0\r\n\r\n")
   }
 
-  @Test("big bodies have the requested length and position-dependent bytes", arguments: [0, 1, 64_256, 200_000])
+  @Test(
+    "big bodies have the requested length, and bytes that depend on their position", arguments: [0, 1, 64_256, 200_000])
   func big(byteCount: Int) throws {
     let body = try exchange("GET /big?bytes=\(byteCount) HTTP/1.1").body
     #expect(body.count == byteCount)
     #expect(body.enumerated().allSatisfy { $0.element == Pattern.byte(at: UInt64($0.offset)) })
   }
 
-  @Test("slow sends no response until the client closes the connection")
+  @Test("the slow route sends no response until the client closes the connection")
   func slow() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     let client = try RawClient(server)

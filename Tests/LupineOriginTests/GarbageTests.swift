@@ -31,7 +31,7 @@ struct GarbageTests {
     "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nbad trailer\r\n\r\n",
   ]
 
-  @Test("malformed requests are answered with 400, and the next client is served", arguments: refused)
+  @Test("a malformed request is answered with 400, and the next client is served", arguments: refused)
   func refusal(bytes: String) throws {
     let server = try OriginServer.serving { _ in .text("fine") }
     defer { server.stop() }

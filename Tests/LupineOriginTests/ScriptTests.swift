@@ -35,7 +35,7 @@ struct ScriptTests {
     #expect(server.connectionCount == 3)
   }
 
-  @Test("a reset by the handler is a reset for the client")
+  @Test("if a handler resets the connection, the client observes a reset")
   func reset() throws {
     let server = try OriginServer { peer in
       _ = try peer.readRequest()
@@ -49,7 +49,9 @@ struct ScriptTests {
     #expect(error?.isConnectionReset == true)
   }
 
-  @Test("awaitClose returns the client's way of closing, and the bytes until then", arguments: [false, true])
+  @Test(
+    "awaitClose returns how the client closed the connection, and the number of bytes received until then",
+    arguments: [false, true])
   func awaitClose(isReset: Bool) async throws {
     let seen = Seen()
     let (hasLeft, hasRead) = (Gate(), Gate())
@@ -73,7 +75,7 @@ struct ScriptTests {
     if isReset { client.resetAtEnd() } else { try client.send("hello") }
   }
 
-  @Test("handlers and tests wait for each other at gates")
+  @Test("tests and their server's handlers can wait for each other at gates")
   func gates() async throws {
     let (first, second) = (Gate(), Gate())
     let server = try OriginServer { peer in
@@ -92,7 +94,7 @@ struct ScriptTests {
     #expect(try client.receiveAll().hasSuffix("after"))
   }
 
-  @Test("an open gate lets all waiters pass, and a canceled task passes a closed gate")
+  @Test("an open gate lets all waiters pass, and a cancelled task passes a closed gate")
   func gate() async throws {
     let gate = Gate()
     let cancelled = Task { await gate.wait() }

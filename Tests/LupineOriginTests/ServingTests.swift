@@ -11,7 +11,7 @@ private func describe(_ request: ReceivedRequest) -> Reply {
 }
 
 struct ServingTests {
-  @Test("a connection serves several requests, also pipelined ones")
+  @Test("a connection serves several requests, including pipelined ones")
   func keepAlive() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -71,7 +71,7 @@ struct ServingTests {
     #expect(request.trailers.first("sum") == "42")
   }
 
-  @Test("a client that expects 100 receives it before it has sent the body")
+  @Test("a client that expects 100 receives it before it sends the body")
   func expectContinue() throws {
     let server = try OriginServer.serving(describe)
     defer { server.stop() }
@@ -99,7 +99,7 @@ struct ServingTests {
     #expect(answer.hasSuffix("\r\n\r\n"))
   }
 
-  @Test("an HTTP/1.0 client receives no chunks, and keeps its connection on request")
+  @Test("an HTTP/1.0 client receives no chunks, and can request to keep its connection")
   func oldClient() throws {
     let server = try OriginServer.serving(DemoRoutes.reply)
     defer { server.stop() }
@@ -111,7 +111,7 @@ struct ServingTests {
     #expect(!answer.contains("chunked"))
   }
 
-  @Test("an error of a handler becomes 500, and a reply that would break the head isn't sent")
+  @Test("if a handler throws, the response is a 500, and a reply that would break the head isn't sent")
   func replyErrors() throws {
     let server = try OriginServer.serving { request in
       if request.path == "/throw" { throw OriginError.malformedRequestLine }

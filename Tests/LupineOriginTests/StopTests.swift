@@ -21,7 +21,7 @@ private enum Blocked: CaseIterable {
 }
 
 struct StopTests {
-  @Test("stop ends every connection, whatever call its handler is blocked in", arguments: [false, true])
+  @Test("stop ends every connection, regardless of the call in which its handler is blocked", arguments: [false, true])
   func stop(withTLS: Bool) throws {
     let tls = withTLS ? try ServerIdentity.throwaway() : nil
     let server = try OriginServer(tls: tls) { peer in
@@ -69,7 +69,7 @@ struct StopTests {
     #expect(throws: SystemError.self) { try RawClient(port: port) }
   }
 
-  @Test("awaitClose returns that the server was stopped")
+  @Test("awaitClose reports that the server was stopped")
   func ending() async throws {
     let seen = Seen()
     let isWaiting = Gate()

@@ -26,7 +26,7 @@ struct TLSTests {
     #expect(server.requestCount == 2)
   }
 
-  @Test("a handler can read TLS's negotiated version", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
+  @Test("a handler can read the negotiated TLS version", arguments: [(TLSVersion.v1_2, "TLSv1.2"), (.v1_3, "TLSv1.3")])
   func info(version: TLSVersion, name: String) throws {
     let tls = try ServerIdentity.throwaway(versions: version...version)
     let server = try OriginServer(tls: tls) { peer in
@@ -38,7 +38,7 @@ struct TLSTests {
     #expect(try client.receiveAll() == name)
   }
 
-  @Test("unencrypted bytes on a TLS connection are an error of the client")
+  @Test("unencrypted bytes on a TLS connection cause an error in the client")
   func pastTLS() throws {
     let tls = try ServerIdentity.throwaway()
     let server = try OriginServer(tls: tls) { peer in

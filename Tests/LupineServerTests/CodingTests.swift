@@ -21,7 +21,9 @@ struct CodingTests {
     #expect(metric.responseBodyBytes * 2 < metric.decodedBodyBytes)
   }
 
-  @Test("httpbin codings are decoded", arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
+  @Test(
+    "all content codings of httpbin are decoded",
+    arguments: [("gzip", "gzipped"), ("deflate", "deflated"), ("brotli", "brotli")])
   func httpbin(path: String, member: String) async throws {
     let response = try await Engine.forServers().collect(.httpbin, "/\(path)")
     #expect(response.field("Content-Encoding") == (path == "brotli" ? "br" : path))
@@ -39,7 +41,7 @@ struct CodingTests {
     #expect(String(decoding: decoded, as: UTF8.self) == TextPage.text)
   }
 
-  @Test("HEAD and 304 of a coded page need no decoding", arguments: [Server.nginx, .caddy])
+  @Test("HEAD and 304 responses of a coded page need no decoding", arguments: [Server.nginx, .caddy])
   func codedWithoutBody(server: Server) async throws {
     let engine = try Engine.forServers()
     let accept: Fields = ["Accept-Encoding": "gzip"]

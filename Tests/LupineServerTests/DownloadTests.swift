@@ -13,7 +13,7 @@ struct DownloadTests {
   private static let kibibytesMax = 4 * 1024 * ProcessStatus.memoryFactor
 
   // This runs in a separate process, because the memory of other tests would count.
-  @Test("256 MiB are downloaded in 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
+  @Test("256 MiB are downloaded with 4 MiB of memory", arguments: [Server.nginx.rawValue, Server.nginxTLS.rawValue])
   func constantMemory(port: UInt16) async throws {
     try #require(Server(rawValue: port)).require()
     await #expect(processExitsWith: .success) { [port] in
@@ -38,7 +38,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("256 MiB are read as a sequence in 4 MiB of memory")
+  @Test("256 MiB are read as a sequence with 4 MiB of memory")
   func constantMemoryOfSequence() async throws {
     try Server.nginx.require()
     await #expect(processExitsWith: .success) {
@@ -54,7 +54,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("a reader that pauses stops the server, and receives the rest when it continues", arguments: Server.withPages)
+  @Test("a paused reader stops the server, and receives the rest when it continues", arguments: Server.withPages)
   func heldBack(server: Server) async throws {
     let engine = try Engine.forServers()
     let byteCount = 32 * 1024 * 1024
@@ -85,7 +85,7 @@ struct DownloadTests {
     #expect(sink.isRight)
   }
 
-  @Test("a body that is read slowly, in small pieces, is complete and decoded")
+  @Test("a body that is read slowly in small pieces is complete and decoded")
   func slowReader() async throws {
     let engine = try Engine.forServers { $0.windowBytes = 1000 }
     for (server, coding) in [(Server.nginx, "br"), (.apache, "gzip"), (.caddy, "identity")] {
@@ -101,7 +101,7 @@ struct DownloadTests {
     }
   }
 
-  @Test("canceling a download ends it, and closes the connection")
+  @Test("cancelling a download ends it and closes the connection")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let begun = Gate()
@@ -121,7 +121,7 @@ struct DownloadTests {
     #expect(try await engine.collect(.nginx, "/hello").metric.isReusedConnection == false)
   }
 
-  @Test("canceling the reading task ends the exchange")
+  @Test("cancelling the reading task ends the exchange")
   func cancelledTask() async throws {
     let engine = try Engine.forServers()
     let uri = try await Server.nginx.uri("/big.bin")
@@ -160,7 +160,9 @@ struct DownloadTests {
     #expect(try await engine.collect(.nginx, "/hello").metric.connectionID == 2)
   }
 
-  @Test("a body over the caller's limit is an error, declared or not", arguments: ["identity", "gzip", "br"])
+  @Test(
+    "a body that exceeds the caller's limit is an error, with and without Content-Length",
+    arguments: ["identity", "gzip", "br"])
   func tooLarge(coding: String) async throws {
     let engine = try Engine.forServers()
     let limit = TextPage.text.utf8.count

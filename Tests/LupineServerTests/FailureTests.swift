@@ -33,7 +33,7 @@ struct FailureTests {
     #expect(sink.error?.code == .connectionLost)
   }
 
-  @Test("a truncated head is an error, and through a reverse proxy a 502")
+  @Test("a truncated head is an error, and a 502 through a reverse proxy")
   func droppedHead() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.apache, "/drop/head")
@@ -48,7 +48,7 @@ struct FailureTests {
   }
 
   @Test(
-    "a connection closed without a reply is an error without a retry",
+    "a connection that is closed without a response is an error, and the request isn't retried",
     arguments: [(Server.nginx, "/empty"), (.refusing, "/reject")])
   func noReply(server: Server, path: String) async throws {
     let engine = try Engine.forServers()
@@ -68,7 +68,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset right after connecting is an error without delay")
+  @Test("a reset immediately after connecting is an error without delay")
   func reset() async throws {
     let engine = try Engine.forServers()
     let bodies = [RequestBody(), RequestBody(PatternBytes.make(5_000_000))]
@@ -88,7 +88,7 @@ struct FailureTests {
     }
   }
 
-  @Test("a reset before the TLS handshake is an error of the connection")
+  @Test("a reset before the TLS handshake is reported as an error of the connection")
   func resetTLS() async throws {
     try Server.slammed.require()
     let error = try await Engine.forServers().failure(EngineRequest(uri: try URI("https://127.0.0.1:28088/")))
@@ -109,7 +109,7 @@ struct FailureTests {
     #expect(response.field("Retry-After") == (status == 429 ? "1" : nil))
   }
 
-  @Test("a response delayed by a second is received, or exceeds a short time limit")
+  @Test("a response that is delayed by a second is received, or exceeds a shorter time limit")
   func tarpit() async throws {
     let engine = try Engine.forServers()
     async let patient = engine.collect(.refusing, "/tarpit")
@@ -125,7 +125,7 @@ struct FailureTests {
     #expect(answered - sent > .milliseconds(900))
   }
 
-  @Test("a slow body exceeds the total limit, and a pause exceeds the idle limit")
+  @Test("a slow body exceeds the total limit, and a pause in the body exceeds the idle limit")
   func slow() async throws {
     let engine = try Engine.forServers()
     let error = try await engine.failure(.nginx, "/slow") {
@@ -145,7 +145,7 @@ struct FailureTests {
     #expect(pause.phase == .receive)
   }
 
-  @Test("a refused connection is an error in the connect phase")
+  @Test("a refused connection is an error in the phase connect")
   func refused() async throws {
     // Port 1 on loopback is unused; only root could listen there.
     for host in ["127.0.0.1", "localhost"] {

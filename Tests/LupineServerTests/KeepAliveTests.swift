@@ -26,7 +26,7 @@ struct KeepAliveTests {
     #expect(reuses == 199)
   }
 
-  @Test("responses with any framing leave the connection usable", arguments: Server.all)
+  @Test("a connection can be reused after a response with any framing", arguments: Server.all)
   func mixedFramings(server: Server) async throws {
     let engine = try Engine.forServers()
     let pages: [(String, Fields)] =
@@ -42,7 +42,7 @@ struct KeepAliveTests {
     }
   }
 
-  @Test("haproxy keeps the client's connection when it closes the server's after each request")
+  @Test("haproxy keeps the client's connection when it closes the server's connection after each request")
   func haproxyClosesBehind() async throws {
     let engine = try Engine.forServers()
     for path in ["/small.txt", "/hello", "/json", "/text.txt", "/nowhere"] {

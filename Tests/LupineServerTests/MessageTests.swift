@@ -53,7 +53,7 @@ struct MessageTests {
     #expect(try await engine.collect(.nginx, folder + "/c").status == 404)
   }
 
-  @Test("every status code is a response")
+  @Test("every status code is delivered as a response")
   func statuses() async throws {
     let engine = try Engine.forServers()
     for status in [200, 201, 202, 203, 206, 226, 300, 400, 401, 402, 404, 405, 406, 409, 410, 418, 429, 451, 500, 501] {
@@ -70,7 +70,7 @@ struct MessageTests {
     }
   }
 
-  @Test("HEAD has the fields of GET and no body, and its connection is reused", arguments: Server.all)
+  @Test("a response to HEAD has the fields of GET and no body, and its connection is reused", arguments: Server.all)
   func head(server: Server) async throws {
     let engine = try Engine.forServers()
     let head = try await engine.collect(server, server.smallPage, method: "HEAD")
@@ -83,7 +83,7 @@ struct MessageTests {
     #expect(try get.metric.isReusedConnection)
   }
 
-  @Test("a HEAD of 256 MiB ends after the head", arguments: Server.withPages)
+  @Test("a HEAD request for 256 MiB ends after the head", arguments: Server.withPages)
   func headOfMuch(server: Server) async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(server, "/big.bin", method: "HEAD")
@@ -92,7 +92,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt").metric.isReusedConnection)
   }
 
-  @Test("204 has no body, and its connection is reused")
+  @Test("a 204 has no body, and its connection is reused")
   func noContent() async throws {
     let engine = try Engine.forServers()
     let response = try await engine.collect(.httpbin, "/status/204")
@@ -108,7 +108,7 @@ struct MessageTests {
     #expect(try again.metric.isReusedConnection)
   }
 
-  @Test("an unchanged page is answered with 304, by ETag and by date", arguments: Server.withPages)
+  @Test("an unchanged page is answered with 304, by entity tag and by date", arguments: Server.withPages)
   func notModified(server: Server) async throws {
     let engine = try Engine.forServers()
     let full = try await engine.collect(server, "/small.txt")
@@ -125,7 +125,7 @@ struct MessageTests {
     #expect(try await engine.collect(server, "/small.txt", fields: ["If-Match": "\"other\""]).status == 412)
   }
 
-  @Test("If-None-Match and If-Match are compared with httpbin's ETag")
+  @Test("httpbin compares If-None-Match and If-Match with its ETag")
   func httpbinETag() async throws {
     let engine = try Engine.forServers()
     #expect(try await engine.collect(.httpbin, "/etag/x", fields: ["If-None-Match": "x"]).status == 304)
@@ -162,7 +162,7 @@ struct MessageTests {
     #expect(response.text.contains("\r\n\r\nline 1\r\n") && response.text.contains("\r\n\r\n lup\r\n"))
   }
 
-  @Test("the last 56 bytes of 256 MiB are received alone")
+  @Test("only the last 56 bytes of 256 MiB are received")
   func rangeOfMuch() async throws {
     let engine = try Engine.forServers()
     for server in Server.withPages {
@@ -184,7 +184,7 @@ struct MessageTests {
     #expect(refused.field("WWW-Authenticate") == "Basic realm=\"Fake Realm\"")
   }
 
-  @Test("repeated fields stay separate and in order")
+  @Test("repeated fields remain separate and in order")
   func repeatedFields() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/response-headers?X-Order=1&X-Order=2&X-Order=3&Set-Cookie=a%3D1&Set-Cookie=b%3D2")

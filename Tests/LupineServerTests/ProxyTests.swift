@@ -27,7 +27,7 @@ struct ProxyTests {
 
   // MARK: HTTP
 
-  @Test("squid forwards http with its Via field, and keeps the connection")
+  @Test("squid forwards http with its Via field, and keeps the connection open")
   func forward() async throws {
     let engine = try await engine(.http, .squid)
     for round in 0..<20 {
@@ -78,7 +78,7 @@ struct ProxyTests {
     #expect(try await engine.failure(.expired, "/").code == .tlsFailed)
   }
 
-  @Test("without credentials, http has a 407 response, and https fails with a proxy error")
+  @Test("without credentials, an http request has a 407 response, and an https request fails with a proxy error")
   func credentialsMissing() async throws {
     let engine = try await engine(.http, .squidLogin)
     let response = try await engine.collect(.nginx, "/small.txt")
@@ -93,7 +93,7 @@ struct ProxyTests {
     #expect(error.description.contains("http://user:password@host:port"))
   }
 
-  @Test("with correct credentials http and https work, and with wrong ones they don't")
+  @Test("http and https requests succeed with correct credentials, and fail with wrong ones")
   func credentials() async throws {
     let right = try await engine(.http, .squidLogin, user: "user")
     #expect(try await right.collect(.nginx, "/small.txt").text == "small\n")
@@ -105,7 +105,8 @@ struct ProxyTests {
     #expect(!error.description.contains("wrong"))
   }
 
-  @Test("for a host that squid refuses, http has a 403 response, and https fails with a proxy error")
+  @Test(
+    "for a host that squid refuses, an http request has a 403 response, and an https request fails with a proxy error")
   func hostRefused() async throws {
     let engine = try await engine(.http, .squid)
     let response = try await engine.collect(EngineRequest(uri: try URI("http://refused.example/")))
@@ -117,7 +118,7 @@ struct ProxyTests {
     #expect(error.description.hasPrefix("https://refused.example through http://127.0.0.1:28128: "))
   }
 
-  @Test("for an origin that doesn't listen, squid responds with 503")
+  @Test("squid responds with 503 for an origin that doesn't listen")
   func originDown() async throws {
     let engine = try await engine(.http, .squid)
     #expect(try await engine.collect(EngineRequest(uri: try URI("http://127.0.0.1:1/"))).status == 503)
@@ -125,7 +126,8 @@ struct ProxyTests {
     #expect(try cause(error) == .refused(status: 503))
   }
 
-  @Test("large bodies pass through squid both ways, forwarded and tunneled", arguments: [Server.nginx, .nginxTLS])
+  @Test(
+    "large bodies pass through squid in both directions, forwarded and tunneled", arguments: [Server.nginx, .nginxTLS])
   func large(server: Server) async throws {
     let engine = try await engine(.http, .squid)
     let path = "/uploads/through-squid-\(server.rawValue)"
@@ -144,7 +146,9 @@ struct ProxyTests {
 
   // MARK: SOCKS
 
-  @Test("SOCKS carries http and https, with local and remote lookups", arguments: [Proxy.Scheme.socks5, .socks5h])
+  @Test(
+    "http and https requests pass through SOCKS with local and remote lookups",
+    arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let engine = try await engine(scheme, .socks)
     for round in 0..<5 {
@@ -184,7 +188,7 @@ struct ProxyTests {
     #expect(try cause(missing) == .noAcceptableMethod(hasCredentials: false))
   }
 
-  @Test("a refused connection to the destination is an error of SOCKS")
+  @Test("if the destination refuses the connection, the request fails with a SOCKS error")
   func socksRefused() async throws {
     let engine = try await engine(.socks5h, .socks)
     let error = try await engine.failure(EngineRequest(uri: try URI("http://127.0.0.1:1/")))

@@ -67,7 +67,7 @@ struct RedirectTests {
     #expect(response.text.contains("\"method\": \"PUT\"") && response.text.contains("\"data\": \"kept\""))
   }
 
-  @Test("a replayable chunked body follows a 307, and another one is an error")
+  @Test("a chunked body is sent again after a 307 if it is replayable, and is an error otherwise")
   func produced() async throws {
     let engine = try Engine.forServers()
     func body(isReplayable: Bool) -> RequestBody {
@@ -85,7 +85,7 @@ struct RedirectTests {
     #expect(error.code == .bodyNotReplayable)
   }
 
-  @Test("another origin doesn't receive the credentials and cookies of the first")
+  @Test("a redirect to another origin doesn't send the credentials and cookies of the first")
   func otherOrigin() async throws {
     let fields: Fields = ["Authorization": "Bearer secret", "Cookie": "id=secret", "X-Kept": "yes"]
     let engine = try Engine.forServers()
@@ -123,7 +123,7 @@ struct RedirectTests {
     }
   }
 
-  @Test("a redirected HEAD remains a HEAD")
+  @Test("a redirected HEAD request remains HEAD")
   func head() async throws {
     let response = try await Engine.forServers().collect(
       .httpbin, "/redirect-to?url=/get&status_code=303", method: "HEAD", redirects: RedirectRule())

@@ -32,7 +32,7 @@ struct TLSTests {
   }
 
   @Test(
-    "a certificate's addresses are accepted like its name",
+    "a certificate's IP addresses are accepted like its names",
     arguments: ProcessStatus.hasIPv6 ? ["127.0.0.1", "[::1]"] : ["127.0.0.1"])
   func addresses(host: String) async throws {
     let uri = try await Server.nginxTLS.uri("/small.txt", host: host)
@@ -40,7 +40,7 @@ struct TLSTests {
   }
 
   @Test(
-    "each bad certificate has a specific error with a remedy",
+    "each bad certificate causes a specific error with a remedy",
     arguments: [
       (Server.expired, TLSError.Code.certificateExpired, "expired on 2021-01-01"),
       (.wrongHost, .hostMismatch, "but for wrong.example"),
@@ -81,14 +81,16 @@ struct TLSTests {
     #expect(try cause(error).code == .protocolVersion)
   }
 
-  @Test("a server of one version is used with it", arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
+  @Test(
+    "a server that supports only one TLS version is used with that version",
+    arguments: [(Server.tls12, "TLSv1.2"), (.tls13, "TLSv1.3")])
   func versions(server: Server, version: String) async throws {
     let response = try await Engine.forServers().collect(server, "/")
     #expect(response.text == "\(version)\n")
     #expect(try response.metric.tls?.protocolVersion == version)
   }
 
-  @Test("a version outside of the configured range is an error")
+  @Test("a server that supports no version in the configured range is an error")
   func limits() async throws {
     let old = try Engine.forServers { $0.tls.maximumVersion = .v1_2 }
     #expect(try await old.collect(.nginxTLS, "/small.txt").metric.tls?.protocolVersion == "TLSv1.2")
@@ -98,7 +100,7 @@ struct TLSTests {
     #expect(try cause(await new.failure(.tls12, "/")).code == .protocolVersion)
   }
 
-  @Test("a common protocol is selected, and without one the server refuses or selects none")
+  @Test("a common protocol is selected, and without one the server refuses the handshake or selects none")
   func applicationProtocols() async throws {
     func engine(_ protocols: [String]) throws -> Engine {
       try Engine.forServers { $0.tls.applicationProtocols = protocols }
@@ -116,7 +118,7 @@ struct TLSTests {
   }
 
   @Test(
-    "the second connection resumes the first one's session, in each version",
+    "the second connection resumes the session of the first, with each TLS version",
     arguments: [Server.nginxTLS, .caddyTLS, .tls12, .tls13])
   func resumption(server: Server) async throws {
     let engine = try Engine.forServers()
@@ -132,7 +134,7 @@ struct TLSTests {
     #expect(try await Engine.forServers().collect(server, "/small.txt").metric.tls?.isResumed == false)
   }
 
-  @Test("a server that requires a client certificate responds with 400 without one")
+  @Test("a server that requires a client certificate responds with 400 if there is none")
   func clientCertificateMissing() async throws {
     let response = try await Engine.forServers().collect(.clientCertificate, "/")
     #expect(response.status == 400)

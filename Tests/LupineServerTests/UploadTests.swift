@@ -39,7 +39,7 @@ struct UploadTests {
     #expect(behindProxy.text.hasPrefix("POST \(byteCount) length=\(byteCount) "))
   }
 
-  @Test("httpbin receives a chunked body as produced")
+  @Test("httpbin receives a chunked body as it was produced")
   func chunkedContent() async throws {
     let lines = AsyncStream<[UInt8]> { continuation in
       for line in 0..<100 { continuation.yield(Array("line \(line);".utf8)) }
@@ -94,7 +94,7 @@ struct UploadTests {
     #expect(sink.isRight)
   }
 
-  @Test("bytes, a file and a producer form one body")
+  @Test("bytes, a file and a producer can form one body")
   func segments() async throws {
     let file = try TemporaryFile(Array("from a file, ".utf8))
     var body = RequestBody("from memory, ")
@@ -111,7 +111,7 @@ struct UploadTests {
     #expect(response.text.contains("\"Content-Length\": \"41\""))
   }
 
-  @Test("a missing or too short file fails the request with an error that includes its path")
+  @Test("a file that is missing or too short fails the request with an error that contains its path")
   func badFiles() async throws {
     let engine = try Engine.forServers()
     let short = try TemporaryFile([1, 2, 3])
@@ -143,7 +143,7 @@ struct UploadTests {
     #expect(sink.text.hasPrefix("POST 200000 "))
   }
 
-  @Test("a body refused before it is sent isn't sent", arguments: ["/denied", "/limited"])
+  @Test("a body that the server refuses before it is sent isn't sent", arguments: ["/denied", "/limited"])
   func refused(path: String) async throws {
     let engine = try Engine.forServers()
     let status = path == "/denied" ? 403 : 413
@@ -157,7 +157,7 @@ struct UploadTests {
     #expect(try await engine.collect(.apache, "/small.txt").metric.isReusedConnection == false)
   }
 
-  @Test("a response that refuses a body while it is sent takes precedence over the broken pipe")
+  @Test("a response that refuses a body during its transmission takes precedence over the broken pipe")
   func earlyRefusal() async throws {
     let engine = try Engine.forServers()
     let byteCount = 50_000_000
@@ -174,7 +174,7 @@ struct UploadTests {
         .text.hasPrefix("POST 1024 "))
   }
 
-  @Test("the server's response ends an endless body, and its producer is notified")
+  @Test("the server's response ends an endless body, and the producer is notified")
   func endlessRefused() async throws {
     let engine = try Engine.forServers()
     let ended = Gate()
@@ -187,7 +187,7 @@ struct UploadTests {
     await ended.wait()
   }
 
-  @Test("canceling an upload ends it on both sides")
+  @Test("cancelling an upload ends it on both sides")
   func cancelled() async throws {
     let engine = try Engine.forServers()
     let (flowing, ended) = (Gate(), Gate())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Options of lupine fuzz")
 struct FuzzOptionsTests {
-  @Test("options are accepted before and after the URL, in either form")
+  @Test("options are accepted before and after the URL, in short and long form")
   func spellings() throws {
     let arguments = [
       "--seed=5", "http://localhost:8080/a", "--count", "7", "--rate", "9", "--timeout", "0.5", "-H", "A: b", "-d", "x",

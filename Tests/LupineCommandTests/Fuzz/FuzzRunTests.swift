@@ -40,7 +40,7 @@ struct FuzzRunTests {
     #expect(server.connectionCount == 61)
   }
 
-  @Test("a truncated reply is a fault, and the printed command line reproduces it")
+  @Test("a truncated response is a fault, and the printed command line reproduces it")
   func brokenReply() async throws {
     let server = try server { peer, _ in
       try peer.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
@@ -60,7 +60,7 @@ struct FuzzRunTests {
     #expect(again.status == 100 && again.output.contains("invalid response: "), "\(again.output) \(again.errors)")
   }
 
-  @Test("no reply to a complete request is a hang, and no reply to a possibly incomplete one isn't")
+  @Test("a missing response is a hang if the request was complete, and not a fault if it may be incomplete")
   func hang() async throws {
     let server = try server { peer, _ in _ = try peer.awaitClose() }
     defer { server.stop() }
@@ -71,7 +71,7 @@ struct FuzzRunTests {
     #expect(run.output.contains(" waited for more data\n"), "\(run.output)")
   }
 
-  @Test("a reset is a fault, and a close without a reply isn't")
+  @Test("a reset is a fault, and closing without a response isn't")
   func reset() async throws {
     let cutting = try server { peer, _ in peer.reset() }
     defer { cutting.stop() }
@@ -87,7 +87,7 @@ struct FuzzRunTests {
     #expect(closed.status == 0 && closed.output.contains("3 closed without a response\n"), "\(closed.output)")
   }
 
-  @Test("the run ends when a correct request isn't answered any more")
+  @Test("the run ends when a correct request is no longer answered")
   func gone() async throws {
     let isBroken = Atomic(false)
     let server = try OriginServer { peer in
@@ -136,7 +136,7 @@ struct FuzzRunTests {
     #expect(seen.withLock { Data($0) } == Data(printed.output.utf8))
   }
 
-  @Test("a remote target, an unreachable server and a malformed first reply are errors")
+  @Test("a remote target, an unreachable server and a malformed first response are errors")
   func errors() async throws {
     let remote = try await lupine(["fuzz", "http://192.0.2.1/"])
     #expect(remote.status == 2 && remote.output.isEmpty && remote.hasOneErrorLine)

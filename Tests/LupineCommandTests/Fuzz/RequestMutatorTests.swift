@@ -42,7 +42,8 @@ struct RequestMutatorTests {
     #expect(differences == 20)
   }
 
-  @Test("all mutations are used, at most three of the grammar and one of the bytes per request, of bounded size")
+  @Test(
+    "all mutations are used, with at most three of the grammar and one of the bytes per request, and limited in size")
   func bounded() {
     let mutator = RequestMutator(good: Self.good, seed: 3)
     var names: Set<String> = []
@@ -73,7 +74,7 @@ struct RequestMutatorTests {
     #expect(MutatedRequest.isWhole(Array(text.utf8)) == isWhole)
   }
 
-  @Test("the bytes of a request determine whether it may be HTTP/0.9 or HEAD")
+  @Test("the bytes of a request determine whether it may be treated as HTTP/0.9 or HEAD")
   func kinds() {
     func request(_ text: String) -> MutatedRequest {
       MutatedRequest(number: 1, bytes: Array(text.utf8), mutations: [], mayBeUnfinished: false)

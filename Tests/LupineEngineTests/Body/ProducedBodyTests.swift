@@ -21,7 +21,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("of unknown length is sent chunked, and of known length with Content-Length")
+  @Test("a produced body of unknown length is sent chunked, and one of known length with Content-Length")
   func framing() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -40,7 +40,7 @@ struct ProducedBodyTests {
     #expect(await engine.record(try put(nothing, to: origin)).text == "chunked: ")
   }
 
-  @Test("may be placed between bytes and files")
+  @Test("a produced body may be placed between bytes and files")
   func mixed() async throws {
     let origin = try echo()
     defer { origin.stop() }
@@ -54,7 +54,7 @@ struct ProducedBodyTests {
     #expect(try await Engine().record(try put(body, to: origin)).text == "chunked: <middle>")
   }
 
-  @Test("with more or fewer bytes than declared is an error", arguments: [3, 5] as [UInt64])
+  @Test("a produced body with more or fewer bytes than declared is an error", arguments: [3, 5] as [UInt64])
   func wrongLength(byteCount: UInt64) async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -68,7 +68,7 @@ struct ProducedBodyTests {
     #expect(error?.description.contains("was declared as \(byteCount) bytes") == true)
   }
 
-  @Test("whose producer throws ends the exchange and closes the connection")
+  @Test("an error of a body's producer ends the exchange and closes the connection")
   func failingProducer() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in
@@ -89,7 +89,7 @@ struct ProducedBodyTests {
     await left.wait()
   }
 
-  @Test("is not read ahead of a server that doesn't read")
+  @Test("a producer is stopped while the server doesn't read")
   func backpressure() async throws {
     let (full, go) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -123,7 +123,7 @@ struct ProducedBodyTests {
     #expect(await sink.outcome.text == String(total))
   }
 
-  @Test("is notified of a cancellation: its task is cancelled and its write throws")
+  @Test("a cancellation cancels the producer's task, and its write throws")
   func cancelled() async throws {
     let origin = try OriginServer { peer in _ = try peer.awaitClose() }
     defer { origin.stop() }
@@ -142,7 +142,7 @@ struct ProducedBodyTests {
     await ended.wait()
   }
 
-  @Test("that isn't replayable isn't sent twice, neither by a replay nor by a redirect")
+  @Test("a body that isn't replayable isn't sent twice, neither by a replay nor by a redirect")
   func spent() async throws {
     let requests = Atomic<Int>(0)
     let origin = try OriginServer { peer in
@@ -176,7 +176,7 @@ struct ProducedBodyTests {
     }
   }
 
-  @Test("that is replayable follows a 307")
+  @Test("a replayable produced body is sent again after a 307")
   func replayed() async throws {
     let origin = try OriginServer.serving { request in
       request.path == "/"
@@ -194,7 +194,7 @@ struct ProducedBodyTests {
     #expect(runs.load(ordering: .relaxed) == 2)
   }
 
-  @Test("is compressed while it is sent", arguments: [ContentCoding.gzip, .deflate, .brotli])
+  @Test("a produced body is compressed while it is sent", arguments: [ContentCoding.gzip, .deflate, .brotli])
   func compressed(coding: ContentCoding) async throws {
     let origin = try OriginServer.serving { request in
       // The server returns the coded body unchanged, and the client decodes it.

@@ -57,7 +57,7 @@ struct RequestBodyTests {
     #expect(try pull(body, by: size) == Array(expected), "the body can't be sent again")
   }
 
-  @Test("empty bodies yield no bytes", arguments: [1, 64])
+  @Test("empty bodies produce no bytes", arguments: [1, 64])
   func nothing(size: Int) throws {
     let empty = try TemporaryFile([])
     var file = RequestBody()
@@ -71,7 +71,7 @@ struct RequestBodyTests {
     #expect(isExhausted)
   }
 
-  @Test("pulling appends to the output, and pulling 0 bytes appends nothing")
+  @Test("a pull appends to the output, and a pull of 0 bytes appends nothing")
   func appends() throws {
     var source = try BodySource(RequestBody([3, 4]), coding: nil, of: 1, inbox: Inbox {})
     var output: [UInt8] = [1, 2]
@@ -82,7 +82,7 @@ struct RequestBodyTests {
     #expect(output == [1, 2, 3, 4])
   }
 
-  @Test("a file longer than declared is sent up to the declared length")
+  @Test("only the declared length of a longer file is sent")
   func longerFile() throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody()
@@ -92,7 +92,8 @@ struct RequestBodyTests {
   }
 
   @Test(
-    "a file shorter than declared is an error that names it", arguments: [1, 7, 1_000, 1_001, 5_000])
+    "the error for a file that is shorter than declared contains the file's path",
+    arguments: [1, 7, 1_000, 1_001, 5_000])
   func shorterFile(size: Int) throws {
     let file = try TemporaryFile(bytes)
     var body = RequestBody("x")
@@ -106,7 +107,7 @@ struct RequestBodyTests {
     }
   }
 
-  @Test("an unreadable file is an error that names it, even if 0 bytes of it are declared", arguments: [0, 5])
+  @Test("the error for an unreadable file contains its path, even if a length of 0 is declared", arguments: [0, 5])
   func unreadable(byteCount: UInt64) throws {
     var body = RequestBody()
     body.append(.file(path: "/nonexistent/x", byteCount: byteCount))
@@ -118,7 +119,7 @@ struct RequestBodyTests {
     }
   }
 
-  @Test("a directory is an error, not a file")
+  @Test("a directory can't be sent as a file")
   func directory() throws {
     var body = RequestBody()
     body.append(.file(path: "/tmp", byteCount: 5))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A server that redirects", .timeLimit(.minutes(10)))
 struct MisbehaviourRedirectTests {
-  @Test("leads the request to the expected place, or fails it", arguments: Detour.all)
+  @Test("each redirect in the table is followed to the expected URL or fails as expected", arguments: Detour.all)
   func follows(_ detour: Detour) async throws {
     let servers = try Servers(detour)
     defer { servers.stop() }
@@ -35,7 +35,7 @@ struct MisbehaviourRedirectTests {
     }
   }
 
-  @Test("the table is complete, and each name is unique")
+  @Test("the table of redirects is complete, and its names are unique")
   func table() {
     #expect(Detour.all.count >= 40)
     #expect(Set(Detour.all.map(\.name)).count == Detour.all.count)

@@ -26,19 +26,19 @@ struct MisbehaviourTests {
   static let triedThroughTLS = stride(from: 0, to: alsoTLS.count, by: testsDivisor).map { alsoTLS[$0] }
     .filter { $0.name == testsArgument ?? $0.name }
 
-  @Test("the tables are complete, and each name is unique")
+  @Test("the tables of misbehaviors are complete, and their names are unique")
   func tables() {
     #expect(Self.all.count >= 100)
     #expect(Self.alsoTLS.count >= 100)
     #expect(Set(Self.all.map(\.name)).count == Self.all.count)
   }
 
-  @Test("causes the expected outcome once, and the next request succeeds", arguments: tried)
+  @Test("each misbehavior of a peer causes the expected outcome once, and the next request succeeds", arguments: tried)
   func direct(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: misbehaviour.way).play() }
   }
 
-  @Test("accepts no connection until its backlog is full and connecting times out")
+  @Test("connecting to a peer with a full backlog times out")
   func fullBacklog() async throws {
     let listener = try Socket.listenOnLoopback(backlog: 0)
     let url = "http://\(try #require(listener.localAddress))"
@@ -65,7 +65,7 @@ struct MisbehaviourTests {
     #expect(await next.outcome.text == "ok")
   }
 
-  @Test("causes the same outcome through TLS", arguments: triedThroughTLS)
+  @Test("each misbehavior of a peer causes the same outcome through TLS", arguments: triedThroughTLS)
   func throughTLS(_ misbehaviour: Misbehaviour) async throws {
     try await Stage.inTurn { try await Stage(misbehaviour, through: .tls).play() }
   }

@@ -11,7 +11,7 @@ import Testing
 struct PoolLoadTests {
   private static let count = repetitions(of: 100_000)
 
-  @Test("100,000 exchanges wait for one connection, half of them are cancelled, and the rest are served in order")
+  @Test("100,000 exchanges wait for one connection, half of them are cancelled, and the others are served in order")
   func waiters() throws {
     var pool = PoolState(Self.limits(perOrigin: 1))
     let now = Instant(nanoseconds: 0)
@@ -41,7 +41,7 @@ struct PoolLoadTests {
     #expect(pool.counters().total.reused == Self.count / 2 - 1)
   }
 
-  @Test("100,000 origins wait for one place and get it in order")
+  @Test("100,000 origins wait for one connection and receive it in order")
   func origins() throws {
     var pool = PoolState(Self.limits(inAll: 1))
     let now = Instant(nanoseconds: 0)
@@ -93,7 +93,7 @@ struct PoolLoadTests {
     #expect(pool.connectionCount == 0)
   }
 
-  @Test("100,000 exchanges wait for a descriptor and are cancelled one by one while others retry")
+  @Test("100,000 exchanges wait for a descriptor and are cancelled one by one while other exchanges retry")
   func descriptors() throws {
     var pool = PoolState(Self.limits(perOrigin: 1_000))
     var now = Instant(nanoseconds: 0)

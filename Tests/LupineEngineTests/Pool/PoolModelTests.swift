@@ -15,7 +15,7 @@ struct PoolModelTests {
     ProcessInfo.processInfo.environment["LUPINE_POOL_SEED"].flatMap(UInt64.init).map { [$0] }
     ?? Array(1...UInt64(repetitions(of: 16)))
 
-  @Test("5,000 random events break no rule, and nothing is left at the end", arguments: seeds)
+  @Test("5,000 random events violate no rule, and nothing remains at the end", arguments: seeds)
   func history(seed: UInt64) throws {
     var model = PoolModel(seed: seed)
     for _ in 0..<5_000 { try model.step() }
@@ -24,7 +24,7 @@ struct PoolModelTests {
     #expect(Set(model.endings.values).isSuperset(of: ["served", "failed", "cancelled"]), "seed \(seed)")
   }
 
-  @Test("the random histories close connections for each of the pool's own reasons")
+  @Test("the random histories include connections closed for each of the pool's reasons")
   func reasons() throws {
     var reasons: Set<CloseReason> = []
     for seed in 1...12 as ClosedRange<UInt64> {

@@ -40,7 +40,7 @@ struct PoolStateTests {
     #expect(PoolHistory.key("d") == PoolHistory.key("d"))
   }
 
-  @Test("the default limits fit the usual number of descriptors, and fewer connections may be idle than open")
+  @Test("the default limits fit within the usual number of descriptors, and allow fewer idle than open connections")
   func defaults() {
     let limits = PoolLimits()
     #expect(limits.connectionsPerOriginMax == 64 && limits.idlePerOriginMax == 64)
@@ -50,7 +50,7 @@ struct PoolStateTests {
     #expect(limits.originsRememberedMax == 1_000)
   }
 
-  @Test("each close reason has a distinct description in a full sentence", arguments: CloseReason.allCases)
+  @Test("each close reason has a different description, which is a full sentence", arguments: CloseReason.allCases)
   func reasons(_ reason: CloseReason) {
     let others = CloseReason.allCases.filter { $0 != reason }.map(\.description)
     #expect(!others.contains(reason.description))
@@ -58,7 +58,7 @@ struct PoolStateTests {
     #expect(reason.description.count > 20)
   }
 
-  @Test("each of the pool's own close reasons occurs in the histories")
+  @Test("each of the pool's close reasons occurs in the random histories")
   func reasonsAreReachable() {
     let answers = PoolHistory.all.flatMap(\.lines).map(\.answer).joined(separator: " ")
     let own: [CloseReason] = [
@@ -67,7 +67,7 @@ struct PoolStateTests {
     for reason in own { #expect(answers.contains(reason.rawValue), "\(reason.rawValue)") }
   }
 
-  @Test("the counters of two loops add up")
+  @Test("adding the counters of two loops returns their sums")
   func addedCounters() {
     var one = PoolState(PoolLimits())
     var other = PoolState(PoolLimits())
@@ -80,7 +80,7 @@ struct PoolStateTests {
     #expect(counters.origins.map(\.origin.authority).sorted() == ["a", "a:8080", "b"])
   }
 
-  @Test("releasing a closed connection traps, even if its slot is in use again")
+  @Test("releasing a closed connection traps, even if its slot has been reused")
   func staleName() async {
     await #expect(processExitsWith: .failure) {
       var pool = PoolState(PoolLimits())

@@ -43,7 +43,7 @@ struct ConnectHandshakeTests {
   // MARK: The request
 
   @Test(
-    "the request names the destination with its port, and nothing else",
+    "the CONNECT request contains the destination with its port, and no other fields than Host",
     arguments: [
       ("https://h/secret?path", "h:443"), ("https://h:8443", "h:8443"), ("http://H", "h:80"),
       ("https://[2001:DB8::1]", "[2001:db8::1]:443"), ("https://user:secret@h", "h:443"),
@@ -74,7 +74,7 @@ struct ConnectHandshakeTests {
   // MARK: The reply
 
   @Test(
-    "any 2xx opens the tunnel after its head, whatever its fields declare about a body",
+    "any 2xx opens the tunnel after its head, even if its fields announce a body",
     arguments: [
       "HTTP/1.1 200 Connection established\r\n\r\n", "HTTP/1.0 200\r\n\r\n",
       "HTTP/1.1 299 X\r\nContent-Length: 5\r\n\r\n",
@@ -118,7 +118,7 @@ struct ConnectHandshakeTests {
       try cause(reply, proxy: "http://u:secret@p") == .credentialsRequired(schemes: schemes, hadCredentials: true))
   }
 
-  @Test("the errors about credentials name a remedy")
+  @Test("errors about credentials state a remedy")
   func authenticationTexts() {
     func text(_ schemes: [String], _ hadCredentials: Bool) -> String {
       "\(ProxyError(.credentialsRequired(schemes: schemes, hadCredentials: hadCredentials), "http://p:1"))"
@@ -129,7 +129,7 @@ struct ConnectHandshakeTests {
     #expect(text([], false).contains("names no scheme"))
   }
 
-  @Test("more interim replies than the limit are an error")
+  @Test("more interim responses than the limit are an error")
   func informational() throws {
     var limits = Limits()
     limits.informationalMax = 2
@@ -138,7 +138,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(interim + interim + interim, limits: limits) == .wire(.tooManyInformational(limit: 2)))
   }
 
-  @Test("a reply that isn't HTTP, or exceeds a limit, is an error")
+  @Test("a response that isn't HTTP, or exceeds a limit, is an error")
   func malformed() throws {
     #expect(try cause("SSH-2.0-OpenSSH\r\n") == .wire(.notHTTP(prefix: "SSH-2.0-OpenSSH")))
     #expect(try cause("\u{5}\u{0}") == .wire(.notHTTP(prefix: "??")))
@@ -150,7 +150,7 @@ struct ConnectHandshakeTests {
     #expect(try cause(endless, limits: limits) == .wire(.headTooLarge(limit: 64)))
   }
 
-  @Test("the error for a truncated reply names the number of received bytes")
+  @Test("the error for a truncated response contains the number of received bytes")
   func truncations() throws {
     let reply = "HTTP/1.1 100 X\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n"
     for length in 0..<reply.utf8.count {
@@ -195,7 +195,7 @@ struct ProxyHandshakeTests {
     }
   }
 
-  @Test("a SOCKS proxy gets the address of a name resolved locally, and otherwise the name")
+  @Test("a SOCKS proxy receives the address of a locally resolved name, and otherwise the name")
   func addresses() throws {
     func request(_ address: String?) throws -> [UInt8]? {
       var handshake = try ProxyHandshake(

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("ProxyBypass")
 struct ProxyBypassTests {
-  @Test("a host is reached directly or by proxy, as with curl except where marked", arguments: ProxyBypassVector.all)
+  @Test(
+    "a host is reached directly or through the proxy as with curl, except where the table marks a difference",
+    arguments: ProxyBypassVector.all)
   func table(_ vector: ProxyBypassVector) throws {
     let host = try URI("http://\(vector.host)/").origin.host
     #expect(ProxyBypass(vector.list).contains(host: host) == vector.isDirect)
@@ -28,7 +30,7 @@ struct ProxyBypassTests {
     #expect(!ProxyBypass.none.contains(host: ""))
   }
 
-  @Test("prefixes of every length match exactly up to their last bit")
+  @Test("address blocks of every length match exactly up to their last bit")
   func prefixes() {
     for bitCount in 1...32 {
       let list = ProxyBypass("255.255.255.255/\(bitCount)")
@@ -52,7 +54,7 @@ struct ProxyBypassTests {
     (0..<8).map { $0 == bit / 16 ? String(1 << (15 - bit % 16), radix: 16) : "0" }.joined(separator: ":")
   }
 
-  @Test("a list of 10,000 hosts is parsed and searched")
+  @Test("a list of 10,000 hosts can be parsed and searched")
   func longList() {
     let list = ProxyBypass((0..<10_000).map { "host\($0).example" }.joined(separator: ","))
     #expect(list.contains(host: "www.host9999.example"))

@@ -14,7 +14,9 @@ struct ProxyFlowTests {
     return try Engine(configuration: configuration)
   }
 
-  @Test("http is forwarded in absolute form with the proxy's credentials, without the caller's Proxy-Authorization")
+  @Test(
+    "an http request is forwarded in absolute form with the proxy's credentials, without the caller's Proxy-Authorization"
+  )
   func forward() async throws {
     let heads = Mutex<[String]>([])
     let proxy = try OriginServer { peer in
@@ -47,7 +49,7 @@ struct ProxyFlowTests {
     #expect(proxy.connectionCount == 2)
   }
 
-  @Test("https uses a tunnel, in which the proxy sees neither request target nor fields")
+  @Test("an https request uses a tunnel, in which the proxy sees neither the request target nor the fields")
   func connect() async throws {
     let identity = try ServerIdentity.throwaway()
     let seen = Mutex<[String]>([])
@@ -80,7 +82,7 @@ struct ProxyFlowTests {
   }
 
   @Test(
-    "SOCKS 5 with user and password carries http, with the host's name or its address",
+    "an http request through SOCKS 5 with user name and password uses the host's name or its address",
     arguments: [Proxy.Scheme.socks5, .socks5h])
   func socks(scheme: Proxy.Scheme) async throws {
     let seen = Mutex<[[UInt8]]>([])

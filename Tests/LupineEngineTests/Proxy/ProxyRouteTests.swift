@@ -18,7 +18,7 @@ struct ProxyRouteTests {
     return try #require(EngineRequest(uri: try URI(uri), fields: fields).head(by: route))
   }
 
-  @Test("the schemes of origin and proxy determine the route")
+  @Test("the schemes of the origin and the proxy determine the route")
   func ways() throws {
     let (http, https) = (try URI("http://h/").origin, try URI("https://h/").origin)
     #expect(Route(to: http, by: nil) == .direct)
@@ -46,7 +46,7 @@ struct ProxyRouteTests {
     }
   }
 
-  @Test("a forwarding proxy receives the absolute form and the configured credentials in place of the caller's")
+  @Test("a forwarding proxy receives the absolute form, and the configured credentials instead of the caller's")
   func forward() throws {
     let head = try apply(.forward(try Proxy("http://us%65r:p:w@p")), to: "http://H:8080/x?y#z", fields: fields)
     #expect(head.target == "http://h:8080/x?y")

@@ -22,7 +22,7 @@ struct ProxyTests {
 
   // Each URL was also passed to curl 7.88.1 as --proxy. curl agrees except where marked.
   @Test(
-    "a URL is parsed into its parts",
+    "a proxy's URL is parsed into its parts",
     arguments: [
       Parts("127.0.0.1", "http://127.0.0.1:1080"),
       Parts("127.0.0.1:3128", "http://127.0.0.1:3128"),
@@ -73,7 +73,7 @@ struct ProxyTests {
   }
 
   @Test(
-    "a URL that isn't a proxy's is refused",
+    "a URL that isn't valid for a proxy is refused",
     arguments: [
       ("", ProxyError.Cause.malformedHost), ("http://", .malformedHost), ("//127.0.0.1:3128", .malformedHost),
       (" ", .malformedHost), ("http://a b", .malformedHost), (" http://127.0.0.1:3128", .malformedHost),
@@ -110,7 +110,7 @@ struct ProxyTests {
     #expect(throws: ProxyError.self) { try Proxy(.socks5, host: "h", user: umlauts, password: "x") }
   }
 
-  @Test("a proxy created from parts follows the same rules")
+  @Test("the same rules apply to a proxy that is created from its parts")
   func parts() throws {
     #expect(try Proxy(.http, host: "H", port: 80) == Proxy("http://h:80"))
     #expect(try Proxy(.socks5, host: "::1") == Proxy("socks5://[::1]"))
@@ -148,7 +148,7 @@ struct ProxyTests {
     #expect(!"\(try #require(error))".contains("secret"))
   }
 
-  @Test("equal proxies have the same credentials")
+  @Test("proxies are equal only if their credentials are equal")
   func equality() throws {
     #expect(try Proxy("http://u:p@h:1") == Proxy("u:p@H:1/"))
     for other in [

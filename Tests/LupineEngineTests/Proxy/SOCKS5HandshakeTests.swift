@@ -55,7 +55,7 @@ struct SOCKS5HandshakeTests {
 
   // MARK: Requests
 
-  @Test("one authentication method is offered without a user, two with a user")
+  @Test("one authentication method is offered without a user name, and two with a user name")
   func greetings() throws {
     #expect(try handshake().opening == [5, 1, 0])
     #expect(try handshake("socks5h://u:p@h").opening == [5, 2, 0, 2])
@@ -83,7 +83,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("user and password are sent only if the proxy requires them")
+  @Test("the user name and password are sent only if the proxy requires them")
   func authentication() throws {
     let login = try handshake("socks5://us%C3%A9r:pass@h")
     let request: [UInt8] = [5, 1, 0, 3, 9] + "a.example".utf8 + [0, 80]
@@ -100,7 +100,7 @@ struct SOCKS5HandshakeTests {
   // MARK: Replies
 
   @Test(
-    "a reply may contain any type of address, in any split, and no byte after it is consumed",
+    "a reply may contain any type of address and arrive in pieces, and no byte after it is consumed",
     arguments: [
       [5, 0, 0, 1, 1, 2, 3, 4, 5, 6], [5, 0, 0, 4] + [UInt8](repeating: 7, count: 18), [5, 0, 0, 3, 0, 1, 2],
       [5, 0, 0, 3, 1, 65, 1, 2], [5, 0, 0, 3, 255] + [UInt8](repeating: 65, count: 257),
@@ -156,14 +156,14 @@ struct SOCKS5HandshakeTests {
     #expect("\(ProxyError(.refusedBySOCKS(refusal), "p"))".contains("SOCKS reply \(code)"))
   }
 
-  @Test("the refusals have different descriptions")
+  @Test("all refusals have different descriptions")
   func refusalTexts() {
     let texts = (1...9).compactMap { SOCKS5Refusal(code: $0) }.map { "\(ProxyError(.refusedBySOCKS($0), "p"))" }
     #expect(Set(texts).count == 9)
     #expect(SOCKS5Refusal(code: 0) == nil)
   }
 
-  @Test("another protocol version is detected from its first byte")
+  @Test("a different protocol version is detected from its first byte")
   func versions() throws {
     for version in (0...UInt8.max) where version != 5 {
       #expect(cause(try handshake(), [[version]]) == .notSOCKS5(version: version))
@@ -190,7 +190,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("only the status 0 means that credentials are accepted")
+  @Test("only status 0 means that the credentials are accepted")
   func statuses() throws {
     for status in 1...UInt8.max {
       #expect(
@@ -205,7 +205,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("the error for a truncated handshake names the number of received bytes")
+  @Test("the error for a truncated handshake contains the number of received bytes")
   func truncations() throws {
     let dialogue: [[UInt8]] = [[5, 2], [1, 0], [5, 0, 0, 3, 3, 65, 66, 67, 0, 80]]
     let count = dialogue.joined().count
@@ -221,7 +221,7 @@ struct SOCKS5HandshakeTests {
     }
   }
 
-  @Test("a handshake ends within 262 bytes, whatever the proxy sends")
+  @Test("a handshake ends within 262 bytes, regardless of the proxy's replies")
   func bounded() throws {
     var random = SystemRandomNumberGenerator()
     for _ in 0..<2000 {

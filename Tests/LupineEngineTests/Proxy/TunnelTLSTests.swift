@@ -42,14 +42,15 @@ struct TunnelTLSTests {
     return try await Engine(configuration: configuration).record("https://origin.example/")
   }
 
-  @Test("accepts a certificate for the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
+  @Test(
+    "TLS in a tunnel accepts a certificate for the origin's name", arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func origin(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["origin.example"])
     #expect(record.text == "origin", "\(String(describing: record.error))")
   }
 
   @Test(
-    "refuses a certificate for the proxy's name and address, but not for the origin's name",
+    "TLS in a tunnel refuses a certificate that names the proxy but not the origin",
     arguments: [Proxy.Scheme.http, .socks5, .socks5h])
   func proxy(scheme: Proxy.Scheme) async throws {
     let record = try await record(scheme, names: ["proxy.example"], addresses: ["127.0.0.1"])

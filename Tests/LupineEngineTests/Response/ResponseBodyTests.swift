@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A streamed response", .timeLimit(.minutes(10)))
 struct ResponseBodyTests {
-  @Test("starts with its head, delivers pieces and ends with trailers and metrics")
+  @Test("a streamed response starts with its head, delivers pieces, and ends with trailers and metrics")
   func pieces() async throws {
     let (first, second) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -36,7 +36,8 @@ struct ResponseBodyTests {
     #expect(metrics.first?.decodedBodyBytes == 6)
   }
 
-  @Test("stops at its window while its body isn't read", arguments: [1, 1000, 256 * 1024])
+  @Test(
+    "reception stops at the window while the body of a streamed response isn't read", arguments: [1, 1000, 256 * 1024])
   func window(windowBytes: Int) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 3_000_000)) }
     defer { origin.stop() }
@@ -56,7 +57,7 @@ struct ResponseBodyTests {
     #expect(count == (windowBytes == 1 ? 2000 : 3_000_000))
   }
 
-  @Test("can be collected up to a limit")
+  @Test("a streamed body can be collected up to a limit")
   func collecting() async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: 300_000)) }
     defer { origin.stop() }
@@ -72,7 +73,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("that is truncated throws after the pieces that arrived")
+  @Test("a truncated body throws after the pieces that have arrived")
   func truncated() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }
@@ -86,7 +87,7 @@ struct ResponseBodyTests {
     await #expect(throws: EngineError.self) { try await iterator.next() }
   }
 
-  @Test("whose task is cancelled ends with .cancelled and closes its connection")
+  @Test("cancelling the reading task ends the exchange with .cancelled and closes the connection")
   func cancelled() async throws {
     let (began, left) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -114,7 +115,8 @@ struct ResponseBodyTests {
     await left.wait()
   }
 
-  @Test("follows redirects, whose bodies are drained or abandoned", arguments: [0, 1000, 10_000_000] as [UInt64])
+  @Test(
+    "redirects are followed, and their bodies are drained or abandoned", arguments: [0, 1000, 10_000_000] as [UInt64])
   func redirects(byteCount: UInt64) async throws {
     // A short body is sent with its head. If it arrived later, the redirected request could use another connection,
     // because the first one would still be busy.
@@ -151,7 +153,8 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("counts the redirects that it follows, as a collected one does", arguments: [true, false])
+  @Test(
+    "a streamed response counts the redirects that it follows, as a collected response does", arguments: [true, false])
   func redirectCount(isStreamed: Bool) async throws {
     // Ends by itself, so that a client that doesn't count comes to an end as well.
     let origin = try OriginServer.serving { request in
@@ -163,7 +166,9 @@ struct ResponseBodyTests {
     #expect(origin.requestCount == 21)
   }
 
-  @Test("has one total limit for all redirects that it follows, as a collected one has", arguments: [true, false])
+  @Test(
+    "one total limit applies to all redirects of a streamed response, as for a collected response",
+    arguments: [true, false])
   func redirectTotal(isStreamed: Bool) async throws {
     // 20 hops take at least 2 s in total, and each of them far less than the limit.
     let origin = try OriginServer { peer in
@@ -178,7 +183,8 @@ struct ResponseBodyTests {
     #expect(try await error(request, isStreamed: isStreamed)?.code == .timedOut)
   }
 
-  @Test("that is released unread keeps its connection if little is left", arguments: [1000, 10_000_000] as [UInt64])
+  @Test(
+    "releasing an unread response keeps its connection if few bytes remain", arguments: [1000, 10_000_000] as [UInt64])
   func abandoned(byteCount: UInt64) async throws {
     let origin = try OriginServer.serving { _ in Reply(.pattern(byteCount: byteCount)) }
     defer { origin.stop() }
@@ -196,7 +202,7 @@ struct ResponseBodyTests {
     #expect(next.metrics.first?.isReusedConnection == (byteCount == 1000))
   }
 
-  @Test("that its sink discards ends soon, whatever the server sends")
+  @Test("a response whose body the sink discards ends soon, regardless of what the server sends")
   func discarded() async throws {
     let go = Gate()
     let origin = try OriginServer { peer in
@@ -215,7 +221,7 @@ struct ResponseBodyTests {
     #expect(outcome.body.isEmpty)
   }
 
-  @Test("with a malformed body that is drained closes the connection")
+  @Test("a drained body that is malformed closes the connection")
   func brokenWhileDrained() async throws {
     let origin = try OriginServer { peer in
       while try peer.readRequest() != nil {
@@ -233,7 +239,7 @@ struct ResponseBodyTests {
     }
   }
 
-  @Test("ends when a task that waits for its metrics is cancelled")
+  @Test("cancelling a task that waits for the metrics ends the exchange")
   func cancelledMetrics() async throws {
     let origin = try OriginServer { peer in
       guard try peer.readRequest() != nil else { return }

@@ -14,7 +14,9 @@ struct AddressPolicyTests {
 
   // MARK: Public addresses
 
-  @Test("the public addresses are those of Python's ipaddress, for random addresses and the ends of IANA's networks")
+  @Test(
+    "the public addresses are those of Python's ipaddress module, for random addresses and the edges of IANA's networks"
+  )
   func vectors() throws {
     #expect(AddressPolicyVectors.publicAddresses.count > 400 && AddressPolicyVectors.otherAddresses.count > 400)
     for text in AddressPolicyVectors.publicAddresses {
@@ -26,7 +28,7 @@ struct AddressPolicyTests {
   }
 
   @Test(
-    "the entries of IANA's registries that Python's tables lack decide as well",
+    "the entries of IANA's registries that Python's tables lack are applied too",
     arguments: [
       ("192.88.99.1", false), ("192.88.98.255", true), ("192.88.100.0", true), ("2001:1::3", true),
       ("2001:1::4", false),
@@ -57,7 +59,7 @@ struct AddressPolicyTests {
   // MARK: Networks
 
   @Test(
-    "a refused network is refused in each of its forms",
+    "a refused network is refused in each of its notations",
     arguments: [
       "10.1.2.3", "::ffff:10.1.2.3", "::10.1.2.3", "::ffff:0:10.1.2.3", "64:ff9b::10.1.2.3", "64:ff9b:1::10.1.2.3",
       // RFC 6052 §2.2, with prefixes of 48, 56 and 64 bits.
@@ -86,7 +88,7 @@ struct AddressPolicyTests {
     #expect(policy.permits(try address("0.0.0.1")))
   }
 
-  @Test("an allowed network is permitted, except for what is refused")
+  @Test("an allowed network is permitted, except for its refused parts")
   func allowed() throws {
     var policy = AddressPolicy.only(["10.0.0.0/8", "fd00::/8"])
     for text in ["10.0.0.0", "10.255.255.255", "::ffff:10.0.0.1", "fd12::1"] {
@@ -114,7 +116,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("only permitted addresses remain, in their order, and it is an error if there are none")
+  @Test("only permitted addresses remain, in their order, and having none is an error")
   func filtering() throws {
     let mixed = try ["127.0.0.1", "8.8.8.8", "fe80::1", "2600::1"].map(address)
     #expect(try AddressPolicy.publicOnly.permitted(mixed) == [mixed[1], mixed[3]])
@@ -124,7 +126,7 @@ struct AddressPolicyTests {
     }
   }
 
-  @Test("the refusal names at most four addresses")
+  @Test("the error names at most four refused addresses")
   func refusalText() throws {
     let all = try ["127.0.0.1", "::1", "10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.4"].map(address)
     #expect(AddressRefusal.addresses(Array(all[..<2])).description.contains("refuses 127.0.0.1, ::1. "))

@@ -21,7 +21,7 @@ struct RedirectChainTests {
     return request
   }
 
-  @Test("follows as many redirects as the rule permits, and no more")
+  @Test("a chain follows as many redirects as the rule permits, and no more")
   func count() throws {
     var rule = RedirectRule()
     rule.countMax = 2
@@ -37,13 +37,13 @@ struct RedirectChainTests {
     #expect(error?.code == .tooManyRedirects)
   }
 
-  @Test("follows none without a rule")
+  @Test("a chain without a rule follows no redirects")
   func withoutRule() throws {
     let chain = RedirectChain(nil, total: nil)
     #expect(try chain.next(after: .redirect(to: "/next"), to: try request()) == nil)
   }
 
-  @Test("exchanges share one total limit, whether they are redirected or sent again")
+  @Test("all exchanges of a chain share one total limit, whether they are redirected or sent again")
   func time() throws {
     var chain = RedirectChain(RedirectRule(), total: .seconds(10))
     let first = try request(total: .seconds(10))

@@ -21,7 +21,7 @@ struct RedirectRuleTests {
   // MARK: Method and body
 
   @Test(
-    "the status determines the next method",
+    "the status code determines the next method",
     arguments: [
       (301, ["GET", "HEAD", "GET", "PUT", "DELETE"]), (302, ["GET", "HEAD", "GET", "PUT", "DELETE"]),
       (303, ["GET", "HEAD", "GET", "GET", "GET"]), (307, ["GET", "HEAD", "POST", "PUT", "DELETE"]),
@@ -46,7 +46,7 @@ struct RedirectRuleTests {
     }
   }
 
-  @Test("the rest of the request is unchanged")
+  @Test("a redirect changes nothing else in the request")
   func keeps() throws {
     var first = try request("http://a/", method: "POST", fields: [("A", "1"), ("Authorization", "x"), ("Host", "h")])
     first.timeouts.total = .seconds(7)
@@ -60,7 +60,7 @@ struct RedirectRuleTests {
   }
 
   @Test(
-    "the client certificate is presented to its origin and to https on its host only",
+    "the client certificate is presented only to its origin and to https on the same host",
     arguments: [
       ("https://a/", "/b", true), ("https://a/", "https://A:443/b", true), ("http://a:8080/", "https://a/", true),
       ("https://a/", "https://b/", false), ("https://a/", "https://a:444/", false), ("http://a/", "https://b/", false),
@@ -78,13 +78,14 @@ struct RedirectRuleTests {
 
   // MARK: Responses that aren't redirects
 
-  @Test("a response with another status isn't followed", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
+  @Test("a response with any other status isn't followed", arguments: [200, 201, 300, 304, 305, 306, 309, 400, 999])
   func notRedirects(status: Int) throws {
     #expect(
       try RedirectRule().next(after: try .redirect(status, to: "/b"), to: try request("http://a/"), count: 0) == nil)
   }
 
-  @Test("a redirect without a Location isn't followed, even at the limit", arguments: [301, 302, 303, 307, 308])
+  @Test(
+    "a redirect without Location isn't followed, even at the limit of redirects", arguments: [301, 302, 303, 307, 308])
   func missingLocation(status: Int) throws {
     let head = try ResponseHead.redirect(status, to: nil)
     #expect(try RedirectRule().next(after: head, to: try request("http://a/"), count: 0) == nil)
@@ -176,7 +177,7 @@ struct RedirectRuleTests {
     #expect(next.head?.fields.first("Host") == (isDropped ? next.uri.origin.authority : "1"))
   }
 
-  @Test("a field is bound to its origin in whatever case its name is written")
+  @Test("field names are compared case-insensitively when a redirect drops an origin's fields")
   func boundToOrigin() {
     var rule = RedirectRule()
     for name in secrets {

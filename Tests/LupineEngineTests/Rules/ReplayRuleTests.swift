@@ -9,7 +9,7 @@ import Testing
 struct ReplayRuleTests {
   private let origin = Origin(scheme: .http, host: "a", port: 80)
 
-  @Test("on a lost reused connection, unsent requests and idempotent ones without a reply are replayed")
+  @Test("after a reused connection is lost, unsent requests and idempotent ones without a response are replayed")
   func table() {
     let table: [(EngineError.Progress, isIdempotent: Bool, isAllowed: Bool)] = [
       (.nothingSent, true, true), (.nothingSent, false, true), (.sent, true, true), (.sent, false, false),
@@ -29,14 +29,16 @@ struct ReplayRuleTests {
     }
   }
 
-  @Test("no other failure is replayed", arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
+  @Test(
+    "a request isn't replayed after any other failure",
+    arguments: EngineError.Code.allCases.filter { $0 != .connectionLost })
   func otherCodes(code: EngineError.Code) {
     let error = EngineError(code, .send, origin, progress: .nothingSent, wasReused: true)
     #expect(!ReplayRule.allows(error, isIdempotent: true, hasReplayableBody: true))
   }
 
   @Test(
-    "the idempotent methods are those of RFC 9110 §9.2.2, in exact spelling",
+    "the idempotent methods are those of RFC 9110 §9.2.2, with their exact spelling",
     arguments: [
       ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
       ("POST", false), ("PATCH", false), ("CONNECT", false), ("PURGE", false), ("get", false), ("", false),

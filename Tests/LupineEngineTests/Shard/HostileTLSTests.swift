@@ -18,7 +18,7 @@ struct HostileTLSTests {
     return Transport(socket, tls: try TLSSession(client: context, host: "localhost", port: 443))
   }
 
-  @Test("returns to its loop when a peer sends endless messages in place of a handshake")
+  @Test("an endless sequence of handshake messages doesn't block the loop")
   func endlessHandshake() throws {
     var transport = try transport()
     var buffer = [UInt8](repeating: 0, count: Buffers.byteCount)
@@ -31,7 +31,7 @@ struct HostileTLSTests {
     #expect(!socket.arrivals.isEmpty)
   }
 
-  @Test("fails when the peer requests answers and doesn't read them")
+  @Test("the connection fails if a peer requests answers and doesn't read them")
   func unreadAnswers() throws {
     let authority = try ThrowawayAuthority()
     let identity = try authority.issue(names: ["localhost"], addresses: [])

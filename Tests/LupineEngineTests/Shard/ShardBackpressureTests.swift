@@ -88,7 +88,7 @@ struct ShardBackpressureTests {
     try await expectSurplusRefused(stage, socket, after: sink, waiting)
   }
 
-  @Test("cancelling a request whose response is paused ends it at once", arguments: Cause.allCases)
+  @Test("cancelling a request whose response is paused ends it immediately", arguments: Cause.allCases)
   func cancellation(cause: Cause) async throws {
     let stage = ShardStage()
     let (id, sink, _) = try paused(cause, on: stage)
@@ -134,7 +134,7 @@ struct ShardBackpressureTests {
   }
 
   @Test(
-    "a discarded body is read up to the drain limit, however small its pieces are",
+    "a discarded body is read up to the drain limit, even in very small pieces",
     arguments: [1, 100, 4_000], [true, false])
   func drainLimit(pieceBytes: Int, isChunked: Bool) async throws {
     let limit = 10_000

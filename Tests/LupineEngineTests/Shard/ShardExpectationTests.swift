@@ -57,7 +57,7 @@ struct ShardExpectationTests {
     #expect(socket.text == head)
   }
 
-  @Test("a 417 that arrives after a body that isn't replayable was sent is delivered as the response")
+  @Test("a 417 that arrives after an unreplayable body was sent is delivered as the response")
   func failedAfterBody() async throws {
     let (id, sink, socket) = try begin(RequestBody { writer in try await writer.write(Array("content".utf8)) })
     // The server doesn't send 100 in time, so the body is sent without it.

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("A shard that is flooded", .timeLimit(.minutes(10)))
 struct ShardFloodTests {
-  @Test("a connection that floods its loop yields to others after 1 MiB, and continues later")
+  @Test("a connection that floods its loop yields to other connections after 1 MiB, and continues later")
   func flood() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -35,7 +35,7 @@ struct ShardFloodTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("the coded response to the next request may begin in the iteration in which another one ends")
+  @Test("a coded response may begin in the same iteration in which the previous response ends")
   func codedOneAfterAnother() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/"))).1 }
@@ -59,7 +59,7 @@ struct ShardFloodTests {
     #expect(await sinks[1].outcome.body == body)
   }
 
-  @Test("a body that decompresses to a thousand times its size yields to others")
+  @Test("a body that decompresses to a thousand times its size yields to other connections")
   func codedFlood() throws {
     final class Counting: ResponseSink {
       let count = Atomic(0)

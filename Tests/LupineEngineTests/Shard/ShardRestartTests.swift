@@ -91,7 +91,7 @@ struct ShardRestartTests {
     #expect(await sink.outcome.metrics?.replayCount == count)
   }
 
-  @Test("a request isn't replayed on a connection that was served and closed in the same iteration")
+  @Test("a request isn't replayed on a connection that was used and closed in the same iteration")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 2 }
     let sockets = try openIdle(2, stage)
@@ -111,7 +111,7 @@ struct ShardRestartTests {
     for sink in sinks { #expect(await sink.outcome.head?.status == 204) }
   }
 
-  @Test("a request waiting to be replayed ends with its shard, or at its time limit", arguments: [true, false, nil])
+  @Test("a request waiting to be replayed ends with its shard or at its time limit", arguments: [true, false, nil])
   func ended(isGraceful: Bool?) async throws {
     let stage = ShardStage()
     let socket = try #require(try openIdle(1, stage).first)

@@ -12,7 +12,7 @@ import Testing
 struct ShardSendingTests {
   private static let brokenPipe = SystemError(call: "send", code: 32)
 
-  @Test("a reply received before sending fails is delivered completely, even if the sink has no window at first")
+  @Test("a response received before sending fails is delivered completely, even if the sink has no window at first")
   func answeredBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (id, sink, socket) = try beginUpload(on: stage, windowBytes: 5)
@@ -35,7 +35,7 @@ struct ShardSendingTests {
     #expect(outcome.metrics?.closeReason != nil)
   }
 
-  @Test("a long reply received before sending fails is read over several iterations")
+  @Test("a long response received before sending fails is read over several iterations")
   func longAnswerBeforeSendingFails() async throws {
     let stage = ShardStage()
     let (_, sink, socket) = try beginUpload(on: stage)
@@ -56,7 +56,7 @@ struct ShardSendingTests {
   }
 
   @Test(
-    "without a complete reply, the request fails with the error of sending",
+    "without a complete response, the request fails with the error of sending",
     arguments: ["", "HTTP/1.1 4"])
   func unansweredWhenSendingFails(answer: String) async throws {
     let stage = ShardStage()
@@ -72,7 +72,7 @@ struct ShardSendingTests {
       "\(String(describing: error))")
   }
 
-  @Test("a POST isn't sent again on another connection if sending failed after a part of it was written")
+  @Test("a POST isn't sent again on another connection if part of it was already written")
   func failsAfterPart() async throws {
     let stage = ShardStage()
     let (_, first) = stage.submit(EngineRequest(uri: try URI("http://127.0.0.1:80/")))
@@ -96,7 +96,7 @@ struct ShardSendingTests {
     #expect(error?.progress == .sent)
   }
 
-  @Test("sending times out when the server accepts nothing, even while the producer has no more bytes")
+  @Test("sending times out if the server accepts nothing, even while the producer has no more bytes")
   func producedAndNotTaken() async throws {
     let stage = ShardStage()
     let goOn = Gate()

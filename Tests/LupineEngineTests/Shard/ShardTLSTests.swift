@@ -21,7 +21,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "continues without a socket event if TLS has buffered data when the connection's share of an iteration is used up")
+    "reading continues without a socket event if TLS still has data at the end of a connection's budget")
   func endOfTurn() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -40,7 +40,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body == body)
   }
 
-  @Test("yields to others when each record holds a single byte")
+  @Test("a connection yields to others even if each TLS record contains a single byte")
   func smallRecords() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -62,7 +62,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.body.count == count)
   }
 
-  @Test("continues reading after ciphertext that contains no data and exceeds one read")
+  @Test("reading continues after more ciphertext than one read that contains no data")
   func ticketsWithoutData() async throws {
     // A server's session ticket contains the client's certificate, which here has 40,000 bytes of names.
     let authority = try ThrowawayAuthority()
@@ -85,7 +85,7 @@ struct ShardTLSTests {
     #expect(await sink.outcome.text == "ok")
   }
 
-  @Test("sends the peer an alert with the reason before it closes")
+  @Test("a peer receives an alert with the reason before its connection is closed")
   func alert() async throws {
     let (_, sink) = stage.submit(try request)
     var server = try server()
@@ -103,7 +103,7 @@ struct ShardTLSTests {
     #expect(throws: TLSError.self) { while try server.read(into: &room) != .needMoreBytes {} }
   }
 
-  @Test("doesn't take a record after a response for the next response; the next request gets another connection")
+  @Test("a TLS record after a response isn't taken for the next response, and the next request gets another connection")
   func surplus() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -118,7 +118,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("doesn't take a partial record after a response for the next response")
+  @Test("a partial TLS record after a response isn't taken for the next response")
   func surplusInPart() async throws {
     for count in [1, 4, 5, 6, 20, 60] {
       let stage = Self.makeStage()
@@ -136,7 +136,7 @@ struct ShardTLSTests {
   }
 
   @Test(
-    "closes an idle connection on which a part of a record arrives in a separate iteration",
+    "an idle connection is closed if part of a TLS record arrives in a separate iteration",
     arguments: [1, 4, 5, 6, 20, 60])
   func partOnIdleConnection(count: Int) async throws {
     let (_, first) = stage.submit(try request)
@@ -158,7 +158,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2 && second.receivedCount == 0)
   }
 
-  @Test("checks for bytes after a response that ends with a read that filled its buffer")
+  @Test("bytes after a response are found even if the last read filled its buffer")
   func surplusInKernel() async throws {
     let sinks = try (0..<2).map { _ in stage.submit(try request).1 }
     var server = try server()
@@ -175,7 +175,7 @@ struct ShardTLSTests {
     #expect(stage.network.sockets.count == 2)
   }
 
-  @Test("reads data that arrived with the last handshake message, which no event announces")
+  @Test("data that arrived with the last handshake message is read, although no event announces it")
   func behindHandshake() async throws {
     let stage = ShardStage {
       $0.tls.verification = .none

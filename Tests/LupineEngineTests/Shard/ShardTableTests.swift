@@ -44,7 +44,7 @@ struct ShardTableTests {
     #expect(table[99_999] == 99_999)
   }
 
-  @Test("the identifier of a removed connection finds nothing, even if its slot is in use again")
+  @Test("looking up a removed connection returns nil, even if its slot has been reused")
   func staleName() {
     var table = ConnectionTable<String>()
     let first = ConnectionID(serial: 1, slot: 3)

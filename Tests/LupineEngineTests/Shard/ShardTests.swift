@@ -26,7 +26,7 @@ struct ShardTests {
   }
 
   @Test(
-    "bytes ready after a response aren't taken for the next one, and the next request gets another connection",
+    "bytes that are ready after a response aren't taken for the next one, and the next request gets another connection",
     arguments: [[], [ScriptedSocket.Arrival.end]])
   func surplus(ending: [ScriptedSocket.Arrival]) async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
@@ -65,7 +65,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a connection whose end is ready after a response isn't used again")
+  @Test("a connection whose end is ready after a response isn't reused")
   func endBehindResponse() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -104,7 +104,7 @@ struct ShardTests {
     #expect(stage.network.sockets.isEmpty)
   }
 
-  @Test("a sink without a window receives the head, and the body after extending the window")
+  @Test("a sink without a window receives the head, and receives the body after the window is extended")
   func noWindow() async throws {
     let stage = ShardStage()
     let (id, sink) = stage.submit(try request(), windowBytes: 0)
@@ -153,7 +153,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("after a program was stopped, received data is processed before timeouts")
+  @Test("if the program was stopped, received data is processed before timeouts")
   func stopped() async throws {
     let stage = ShardStage()
     let (_, sink) = stage.submit(try request { $0.timeouts.firstByte = .seconds(1) })
@@ -188,7 +188,7 @@ struct ShardTests {
     #expect(await sink.outcome.text == "firstsecond")
   }
 
-  @Test("bytes ready after a discarded response that wasn't watched aren't taken for the next one")
+  @Test("bytes that are ready after a discarded, unwatched response aren't taken for the next response")
   func surplusBehindDiscarded() async throws {
     let stage = ShardStage { $0.pool.connectionsPerOriginMax = 1 }
     let (id, held) = stage.submit(try request(), windowBytes: 5)
@@ -213,7 +213,7 @@ struct ShardTests {
   }
 
   @Test(
-    "a discarded response ends at once if the drain limit is 0, whatever its framing",
+    "if the drain limit is 0, a discarded response ends immediately, regardless of its framing",
     arguments: [
       "Content-Length: 1", "Transfer-Encoding: chunked",
     ])
@@ -272,7 +272,7 @@ struct ShardTests {
     }
   }
 
-  @Test("a command to a shard that has ended is answered without waking it")
+  @Test("a command to a shard that has ended is answered without waking its loop")
   func commandsBehindTheEnd() {
     let wakeCount = Atomic(0)
     let answerCount = Atomic(0)
@@ -284,7 +284,7 @@ struct ShardTests {
     #expect(wakeCount.load(ordering: .relaxed) == 1 && answerCount.load(ordering: .relaxed) == 2)
   }
 
-  @Test("a connection that was opened without a waiter, and was idle, counts as reused when it is lost")
+  @Test("a connection that was opened without a waiter and was idle counts as reused when it is lost")
   func idleAndUnused() async throws {
     let stage = ShardStage()
     let sinks = try (0..<2).map { _ in stage.submit(try request()).1 }
@@ -312,7 +312,7 @@ struct ShardTests {
     #expect(await sink.outcome.head?.status == 204)
   }
 
-  @Test("a lookup without a limit takes a minute at most")
+  @Test("a lookup without a limit takes at most a minute")
   func silentResolver() async throws {
     struct Silent: HostResolver {
       let goOn: Gate
@@ -339,7 +339,7 @@ struct ShardTests {
     #expect(error?.code == .timedOut && error?.phase == .resolve)
   }
 
-  @Test("waiting for a descriptor counts as waiting for the pool, however often an attempt is made")
+  @Test("waiting for a descriptor counts as waiting for the pool, even after several attempts")
   func descriptors() async throws {
     let stage = ShardStage()
     stage.network.connectFailure = SystemError(call: "socket", code: 24)
@@ -367,7 +367,7 @@ struct ShardTests {
     #expect(await sink.outcome.error?.phase == .firstByte)
   }
 
-  @Test("connections of raw requests leave only their totals in the pool's counters")
+  @Test("connections of raw requests appear only in the totals of the pool's counters")
   func rawRequestsAreForgotten() async throws {
     let stage = ShardStage()
     for _ in 0..<3 {

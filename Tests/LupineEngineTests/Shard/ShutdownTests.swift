@@ -35,7 +35,7 @@ struct ShutdownTests {
     #expect(origin.connectionCount == 1)
   }
 
-  @Test("after its end an engine answers every call at once")
+  @Test("an engine that has ended answers every call immediately")
   func afterwards() async throws {
     let engine = try Engine()
     await engine.shutdown()
@@ -60,7 +60,7 @@ struct ShutdownTests {
     #expect(outcome.finishCount == 1)
   }
 
-  @Test("counters report current connections and the fate of past ones")
+  @Test("counters report the current connections and how past ones ended")
   func counters() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -102,7 +102,7 @@ struct ShutdownTests {
     await engine.shutdown(isGraceful: false)
   }
 
-  @Test("an idle connection of one origin closes when another needs its place in the total limit")
+  @Test("an idle connection of one origin is closed when another origin needs it to stay within the total limit")
   func totalLimit() async throws {
     let (first, second) = (try OriginServer.serving { _ in .text("1") }, try OriginServer.serving { _ in .text("2") })
     defer {
@@ -119,7 +119,7 @@ struct ShutdownTests {
     #expect(await engine.counters().total.closed == [.totalLimit: 5])
   }
 
-  @Test("a graceful shutdown starts on all loops at once, even if one of them takes long", arguments: [0, 1])
+  @Test("a graceful shutdown starts on all loops at the same time, even if one of them takes long", arguments: [0, 1])
   func allLoops(busy: Int) async throws {
     let arrived = Gate()
     let origins = try (0..<32).map { _ in

@@ -11,7 +11,7 @@ struct UpgradeTests {
       uri: try URI("\(origin.url)/"), fields: ["Connection": "Upgrade", "Upgrade": "echo"], body: body)
   }
 
-  @Test("after a 101 both sides send their bytes unchanged and at the same time")
+  @Test("after a 101, both sides send bytes unchanged and at the same time")
   func switched() async throws {
     let origin = try OriginServer { peer in
       guard let head = try peer.readHead() else { return }
@@ -44,7 +44,7 @@ struct UpgradeTests {
     withExtendedLifetime(engine) {}
   }
 
-  @Test("while a connection speaks another protocol, others use its place in the pool, and it continues")
+  @Test("a connection that speaks another protocol frees its place in the pool and continues to work")
   func amongOthers() async throws {
     let (arrived, queued) = (Gate(), Gate())
     let origin = try OriginServer { peer in
@@ -90,7 +90,7 @@ struct UpgradeTests {
     #expect(heard == Array("abc".utf8))
   }
 
-  @Test("a server that declines to switch responds as usual, and no bytes of the other protocol are sent")
+  @Test("if a server declines to switch, it responds as usual, and no bytes of the other protocol are sent")
   func declined() async throws {
     let origin = try OriginServer { peer in
       while let request = try peer.readRequest() {
@@ -116,7 +116,7 @@ struct UpgradeTests {
     #expect(try await Engine().record(origin.url).error?.code == .malformedResponse)
   }
 
-  @Test("releasing the stream closes the connection")
+  @Test("releasing the stream of an upgraded connection closes the connection")
   func abandoned() async throws {
     let left = Gate()
     let origin = try OriginServer { peer in

@@ -40,7 +40,7 @@ struct SimulationTests {
     "timedOut send", "timedOut firstByte", "timedOut receive", "total",
   ]
 
-  @Test("every request ends exactly once, with a response or a justified error, and leaves nothing behind")
+  @Test("every simulated request ends exactly once, with a response or a justified error, and releases all resources")
   func schedules() async throws {
     let settings = Settings()
     // On a separate thread, because tests that wait for real time run concurrently.

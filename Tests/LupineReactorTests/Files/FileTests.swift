@@ -18,7 +18,7 @@ struct FileTests {
     #expect(output == bytes)
   }
 
-  @Test("the bytes read are appended to the output")
+  @Test("read bytes are appended to the output")
   func appends() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -28,7 +28,7 @@ struct FileTests {
     #expect(output == [1, 2, 3] + bytes[5..<15])
   }
 
-  @Test("a read past the end returns no bytes", arguments: [1_000, 1_001, 1 << 40])
+  @Test("reading past the end returns no bytes", arguments: [1_000, 1_001, 1 << 40])
   func pastTheEnd(offset: UInt64) throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -38,7 +38,7 @@ struct FileTests {
     #expect(output == [1])
   }
 
-  @Test("the last piece may be shorter")
+  @Test("the last piece may be shorter than the others")
   func shortRead() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -55,7 +55,7 @@ struct FileTests {
     }
   }
 
-  @Test("a file that isn't regular can't be opened, and a FIFO without a writer doesn't block")
+  @Test("a file that isn't regular can't be opened, and opening a FIFO without a writer doesn't block")
   func irregular() throws {
     let temporary = try TemporaryFile([])
     let fifo = temporary.path + ".fifo"

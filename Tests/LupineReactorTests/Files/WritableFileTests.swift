@@ -27,7 +27,8 @@ struct WritableFileTests {
     return status
   }
 
-  @Test("bytes written in pieces are in the file, which only its owner can read", arguments: [1_000, 65_536, 200_000])
+  @Test(
+    "a file contains the bytes written in pieces, and only its owner can read it", arguments: [1_000, 65_536, 200_000])
   func pieces(size: Int) throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -42,7 +43,7 @@ struct WritableFileTests {
     #expect(try status(path).st_mode & 0o777 == 0o600)
   }
 
-  @Test("creating a file is an error if its path exists, also as a link")
+  @Test("creating a file is an error if its path exists, even as a link")
   func exclusive() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -70,7 +71,7 @@ struct WritableFileTests {
     #expect(try content(path) == [1, 2, 3, 9])
   }
 
-  @Test("links, folders, FIFOs, and files with several names aren't reopened")
+  @Test("links, folders, FIFOs and files with several names can't be reopened")
   func foreign() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -86,7 +87,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "open", code: EPERM)) { _ = try WritableFile(reopening: path) }
   }
 
-  @Test("another user's file isn't reopened", .enabled(if: geteuid() == 0))
+  @Test("another user's file can't be reopened", .enabled(if: geteuid() == 0))
   func anotherUsers() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -101,7 +102,7 @@ struct WritableFileTests {
     #expect(throws: SystemError(call: "write", code: ENOSPC)) { try file.write([1].span, at: 0) }
   }
 
-  @Test("writing beyond the process's file size limit is EFBIG, and raises no signal")
+  @Test("writing beyond the process's file size limit fails with EFBIG and raises no signal")
   func sizeLimit() throws {
     let (folder, path) = try path()
     defer { folder.remove() }
@@ -113,7 +114,7 @@ struct WritableFileTests {
     #expect(try file.byteCount() == 10)
   }
 
-  @Test("a partial write is continued, and a write of no bytes is an error")
+  @Test("a partial write is continued, and a write that accepts no bytes is an error")
   func shortWrites() throws {
     var starts: [Int] = []
     try WritableFile.writeAll(10) { done throws(SystemError) in
@@ -144,7 +145,7 @@ struct WritableFileTests {
     }
   }
 
-  @Test("a file is moved, and replaces another file only on request")
+  @Test("moving a file replaces another file only on request")
   func moved() throws {
     let (folder, path) = try path()
     defer { folder.remove() }

@@ -35,7 +35,7 @@ struct NetlinkMessageTests {
     return bytes
   }
 
-  @Test("the recorded dumps have all links, addresses and routes of the namespace")
+  @Test("the recorded dumps contain all links, addresses and routes of the namespace")
   func dumps() throws {
     let messages = try recorded().flatMap { try NetlinkMessage.messages(in: $0) }
     let links = messages.compactMap { if case .link(let link) = $0 { link } else { nil } }
@@ -60,7 +60,7 @@ struct NetlinkMessageTests {
     #expect(messages.count { $0 == .done } == 3)
   }
 
-  @Test("a dump that ends within a message is refused, at any byte")
+  @Test("a dump that is truncated within a message is refused, at any byte")
   func cut() throws {
     for datagram in recorded() where datagram.count < 2_000 {
       let whole = try NetlinkMessage.messages(in: datagram)
@@ -74,7 +74,7 @@ struct NetlinkMessageTests {
     }
   }
 
-  @Test("no change of a dump makes the parser or the state read beyond it")
+  @Test("no change to a dump makes the parser or the state read beyond its end")
   func mutations() throws {
     var random = SplitMix64(seed: 7)
     let datagrams = recorded()
@@ -95,7 +95,7 @@ struct NetlinkMessageTests {
     #expect(refusals > 500 && refusals < 4_500)
   }
 
-  @Test("a length that exceeds the enclosing one, or is shorter than its header, is refused")
+  @Test("a length that exceeds the enclosing length, or is shorter than its header, is refused")
   func lengths() throws {
     let newLink: UInt16 = 16
     let header = [UInt8](repeating: 0, count: 16)

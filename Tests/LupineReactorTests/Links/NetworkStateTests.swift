@@ -50,7 +50,7 @@ struct NetworkStateTests {
   }
 
   @Test(
-    "the recorded namespace has the paths that its routes give",
+    "the paths in the recorded namespace follow from its routes",
     arguments: [
       (nil, "wired by gateway"), ("8.8.8.8", "wired by gateway"), ("10.9.0.77", "wired"), ("10.8.0.1", "cellular"),
       ("10.77.1.1", "cellular by gateway"), ("10.78.0.1", "none"), ("10.79.0.1", "wired by gateway"),
@@ -61,7 +61,7 @@ struct NetworkStateTests {
     #expect(try path(recorded(), address) == expected)
   }
 
-  @Test("a link that is down or has no carrier leads nowhere", arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
+  @Test("a link that is down or has no carrier provides no path", arguments: [0, UInt32(IFF_UP), UInt32(IFF_RUNNING)])
   func linkDown(flags: UInt32) throws {
     var state = try recorded()
     let indices = try NetlinkVectors.links.flatMap { try NetlinkMessage.messages(in: bytes(hex: $0)) }
@@ -73,7 +73,7 @@ struct NetworkStateTests {
     #expect(try path(state, "127.0.0.1") == "local")
   }
 
-  @Test("of the usable routes, the most specific one applies, then the one with the lowest metric")
+  @Test("among the usable routes, the most specific one applies, then the one with the lowest metric")
   func preference() throws {
     let base = state(link(1), link(2, "wwan0"), try address(1, "10.0.0.1"), try address(2, "10.1.0.1"))
     var state = base
@@ -91,7 +91,7 @@ struct NetworkStateTests {
     #expect(try path(state, "9.9.9.9") == "wired by gateway")
   }
 
-  @Test("a route needs an address of its family as a packet's source, beyond loopback and link-local ones")
+  @Test("a route needs a source address of its family that isn't a loopback or link-local address")
   func sources() throws {
     var state = state(link(1), link(2, "lo", flags: Self.up | UInt32(IFF_LOOPBACK)))
     state.add(try route("0.0.0.0", 0, [1]))
@@ -120,19 +120,19 @@ struct NetworkStateTests {
     #expect(link.medium == (isCellular ? .cellular : .wired))
   }
 
-  @Test("without links there is no path, except none at all")
+  @Test("without links, there is no path to any address")
   func empty() throws {
     for text in [nil, "127.0.0.1", "::1", "8.8.8.8"] { #expect(try path(NetworkState(), text) == "none") }
   }
 
   // MARK: This machine
 
-  @Test("the present state has a path to this machine's loopback address")
+  @Test("the current state has a path to this machine's loopback address")
   func current() throws {
     #expect(try path(NetworkState.current(), "127.0.0.1") == "local")
   }
 
-  @Test("a watch reports the present state soon, and ends its thread when it is released")
+  @Test("a watch soon reports the current state, and ends its thread when it is released")
   func watch() async throws {
     let (reports, continuation) = AsyncStream.makeStream(of: Bool.self)
     var watch: NetworkWatch? = try NetworkWatch { [ending = Ending(continuation)] report in

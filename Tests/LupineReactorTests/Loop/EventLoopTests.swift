@@ -13,7 +13,7 @@ private final class JobCount: Sendable {
 
 @Suite("EventLoop", .timeLimit(.minutes(10)))
 struct EventLoopTests {
-  @Test("readiness is reported as an event with the descriptor's token")
+  @Test("a ready descriptor is reported as an event with its token")
   func events() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()
@@ -59,7 +59,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("a message from another thread wakes the loop, even if the loop is just going to sleep")
+  @Test("a message from another thread wakes the loop, even at the moment when the loop goes to sleep")
   func wakes() async throws {
     let loop = try EventLoop()
     let mailbox = Mailbox<Int>()
@@ -92,7 +92,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("many wake-ups during an iteration cause one more iteration")
+  @Test("many wake-ups during an iteration cause only one more iteration")
   func coalesces() async throws {
     let loop = try EventLoop()
     let isBlocking = Atomic<Bool>(true)
@@ -140,7 +140,7 @@ struct EventLoopTests {
     loop.stop()
   }
 
-  @Test("jobs of an actor on the loop run on its thread, one after another")
+  @Test("jobs of an actor on the loop run one at a time on the loop's thread")
   func actorJobs() async throws {
     let loop = try EventLoop()
     let (turns, turned) = AsyncStream.makeStream(of: pthread_t.self)

@@ -8,7 +8,7 @@ import Testing
 @Suite("Instant")
 struct InstantTests {
   @Test(
-    "adding a duration saturates at both ends",
+    "adding a duration saturates at both ends of the range",
     arguments: [
       (0, .zero, 0),
       (5, .nanoseconds(7), 12),
@@ -50,7 +50,7 @@ struct InstantTests {
     #expect(Instant(nanoseconds: later) - Instant(nanoseconds: earlier) == expected)
   }
 
-  @Test("instants are ordered by their readings")
+  @Test("instants are ordered by their nanoseconds")
   func order() {
     let (early, late) = (Instant(nanoseconds: 1), Instant(nanoseconds: 2))
     #expect(early < late)
@@ -58,7 +58,7 @@ struct InstantTests {
     #expect(early == Instant(nanoseconds: 1))
   }
 
-  @Test("the clock doesn't go backwards")
+  @Test("the clock never goes backward")
   func monotonic() {
     var before = Instant.now
     for _ in 0..<1_000 {

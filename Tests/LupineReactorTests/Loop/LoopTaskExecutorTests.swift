@@ -19,7 +19,7 @@ private final class StepLog: Sendable {
 
 @Suite("LoopTaskExecutor", .timeLimit(.minutes(10)))
 struct LoopTaskExecutorTests {
-  @Test("a task that prefers the loop runs on its thread, also after suspensions")
+  @Test("a task that prefers the loop runs on its thread, even after suspensions")
   func taskExecutor() async throws {
     let loop = try EventLoop()
     let probe = Probe(loop)
@@ -41,7 +41,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task on the loop yields to other tasks only where it waits")
+  @Test("a task on the loop yields to other tasks only when it waits")
   func callsStay() async throws {
     let loop = try EventLoop()
     try loop.start(name: "lupine-test", handler: Probe(loop))
@@ -60,7 +60,7 @@ struct LoopTaskExecutorTests {
     loop.stop()
   }
 
-  @Test("a task that enqueues itself forever doesn't block events of sockets")
+  @Test("a task that enqueues itself forever doesn't block socket events")
   func fairness() async throws {
     let loop = try EventLoop()
     let pair = try SocketPair()

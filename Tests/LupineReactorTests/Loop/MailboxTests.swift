@@ -20,7 +20,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("taking messages replaces the array's elements")
+  @Test("draining the mailbox replaces the array's elements")
   func replaces() {
     let mailbox = Mailbox<Int>()
     var taken = [7, 8, 9]
@@ -34,7 +34,7 @@ struct MailboxTests {
     #expect(taken.isEmpty)
   }
 
-  @Test("messages of several senders arrive once each, in the order of their sender")
+  @Test("messages from several senders arrive exactly once, in the order of each sender")
   func manySenders() async {
     let mailbox = Mailbox<(sender: Int, number: Int)>()
     let (senders, messages) = (4, 2_000)

@@ -13,7 +13,7 @@ struct PollerTests {
     return Set(events.map { "\($0.token)\($0.isReadable ? "r" : "")\($0.isWritable ? "w" : "")" })
   }
 
-  @Test("a descriptor is readable exactly while it has received bytes")
+  @Test("a descriptor is readable exactly when it has received bytes")
   func readable() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -39,7 +39,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["8w"])
   }
 
-  @Test("all ready descriptors are reported in one wait, once each")
+  @Test("all ready descriptors are reported in one wait, each of them once")
   func many() throws {
     var poller = try Poller(batchMax: 2)
     let pairs = try (0..<20).map { _ in try SocketPair() }
@@ -56,7 +56,7 @@ struct PollerTests {
     }
   }
 
-  @Test("the interest can be changed, also to none")
+  @Test("the interest can be changed, even to an empty set")
   func modify() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -80,7 +80,7 @@ struct PollerTests {
     #expect(try ready(&poller) == ["5rw"])
   }
 
-  @Test("closing a descriptor ends its events, and a new descriptor with its number has its own token")
+  @Test("closing a descriptor ends its events, and a new descriptor with the same number has a separate token")
   func staleTokens() throws {
     // Numbers this high aren't reused by other tests in the meantime; some have thousands of connections.
     var limit = rlimit()
@@ -104,7 +104,7 @@ struct PollerTests {
     }
   }
 
-  @Test("events are appended to the array")
+  @Test("a wait appends its events to the array")
   func appends() throws {
     var poller = try Poller()
     let pair = try SocketPair()
@@ -139,7 +139,7 @@ struct PollerTests {
     #expect(events.map(\.token) == [3])
   }
 
-  @Test("the error for a descriptor that can't be watched includes the system call")
+  @Test("the error for a descriptor that can't be watched contains the system call")
   func errors() throws {
     let poller = try Poller()
     let pair = try SocketPair()

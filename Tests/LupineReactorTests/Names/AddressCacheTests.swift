@@ -20,7 +20,7 @@ struct AddressCacheTests {
     .success([SocketAddress(numeric: host, port: 0)].compactMap(\.self))
   }
 
-  @Test("addresses are cached for 60 s after the lookup started, and an unknown name for 5 s")
+  @Test("addresses are cached for 60 s after the lookup started, and unknown names for 5 s")
   func ages() {
     for (answer, age) in [(found(), 60.0), (unknown, 5)] {
       var cache = make()
@@ -41,7 +41,7 @@ struct AddressCacheTests {
     #expect((cache.answer(for: "a", now: at(1)) == nil) == (kind != .unknownName))
   }
 
-  @Test("nothing is cached with an age or a limit of zero or less", arguments: [0, -1])
+  @Test("nothing is cached if an age or the limit is zero or less", arguments: [0, -1])
   func off(value: Int) {
     for change: (inout ResolverConfiguration) -> Void in [
       {
@@ -77,7 +77,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "d", now: at(1)) == found())
   }
 
-  @Test("a flood of names fills the cache with 1,024 names at most")
+  @Test("a flood of names fills the cache with at most 1,024 names")
   func bounded() {
     var cache = make()
     for number in 0..<5_000 { cache.store(unknown, for: "\(number)", askedAt: at(0)) }
@@ -87,7 +87,7 @@ struct AddressCacheTests {
     #expect(cache.answer(for: "3975", now: at(0)) == nil)
   }
 
-  @Test("a removed name isn't found, and makes room")
+  @Test("a removed name isn't found, and frees its place in the cache")
   func removal() {
     var cache = make { $0.cacheEntriesMax = 2 }
     for name in ["a", "b"] { cache.store(found(), for: name, askedAt: at(0)) }

@@ -71,7 +71,7 @@ struct NameServiceTests {
     service.lookUp(host, port: port, now: at(seconds)) { [record] in record.add(label, $0) }.map(Record.text)
   }
 
-  @Test("a name is looked up once for all waiters, and each receives its own port")
+  @Test("a name is looked up once for all waiters, and each waiter receives its own port")
   func coalesces() {
     let service = script.service()
     #expect(ask(service, "first", "Example.com", port: 80) == nil)
@@ -95,7 +95,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 2)
   }
 
-  @Test("an unknown name is cached for a moment, a temporary failure isn't")
+  @Test("an unknown name is cached briefly, and a temporary failure isn't cached")
   func negative() {
     let service = script.service()
     #expect(ask(service, "a", "x", at: 0) == nil)
@@ -107,7 +107,7 @@ struct NameServiceTests {
     #expect(script.asked.count == 3)
   }
 
-  @Test("without a cache each call after an answer starts a new lookup")
+  @Test("without a cache, each call after an answer starts a new lookup")
   func noCache() {
     var configuration = ResolverConfiguration()
     configuration.cacheAge = .zero
@@ -128,7 +128,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == nil)
   }
 
-  @Test("an empty answer is an unknown name, and 64 of thousands of addresses are returned, families alternating")
+  @Test("an empty answer means an unknown name, and at most 64 addresses are returned, with alternating families")
   func checked() throws {
     let service = script.service()
     _ = ask(service, "a", "none")
@@ -142,7 +142,7 @@ struct NameServiceTests {
     #expect(answer.count { $0.isIPv6 } == ResolverConfiguration.addressesMax / 2)
   }
 
-  @Test("only the first answer to a lookup counts, and a late answer isn't cached")
+  @Test("only the first answer to a lookup has an effect, and a late answer isn't cached")
   func twice() {
     let service = script.service()
     _ = ask(service, "a", "x", at: 0)
@@ -157,7 +157,7 @@ struct NameServiceTests {
     #expect(record.all == ["a temporary", "b 192.0.2.2:80"])
   }
 
-  @Test("a lookup without an answer for 60 s fails when the next call arrives, for any name")
+  @Test("a lookup without an answer for 60 s fails when the next call for any name arrives")
   func silent() {
     let service = script.service()
     _ = ask(service, "a", "silent", at: 0)
@@ -182,7 +182,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "y") == nil)
   }
 
-  @Test("a source may answer during the call")
+  @Test("a source may answer during the call that starts the lookup")
   func immediate() {
     let service = NameService(ResolverConfiguration()) { _, completion in
       completion(addresses("192.0.2.1"))
@@ -193,7 +193,7 @@ struct NameServiceTests {
     #expect(ask(service, "b", "x") == "192.0.2.1:80")
   }
 
-  @Test("the release of the service cancels its lookups, and late answers are ignored")
+  @Test("releasing the service cancels its lookups, and late answers are ignored")
   func release() {
     var service: NameService? = script.service()
     if let service { _ = ask(service, "a", "x") }
@@ -251,7 +251,7 @@ struct NameServiceTests {
     return Record.text(answer)
   }
 
-  @Test("a custom resolver replaces the system's, and its errors are reported")
+  @Test("a custom resolver replaces the system's resolver, and its errors are reported")
   func own() async {
     let service = service { host throws(ResolveError) in
       guard host == "known" else { throw ResolveError(.other, "not \(host)") }
@@ -261,7 +261,7 @@ struct NameServiceTests {
     #expect(await answer(service, "unknown") == "other")
   }
 
-  @Test("a resolver that never answers is canceled when the service is released")
+  @Test("releasing the service cancels a resolver that never answers")
   func cancelled() async {
     let (ends, continuation) = AsyncStream.makeStream(of: Bool.self)
     let (never, kept) = AsyncStream.makeStream(of: Never.self)
@@ -278,7 +278,7 @@ struct NameServiceTests {
     withExtendedLifetime(kept) {}
   }
 
-  @Test("without a custom resolver the system's is used")
+  @Test("without a custom resolver, the system's resolver is used")
   func system() async {
     let text = await answer(NameService(), "localhost")
     #expect(text.contains("127.0.0.1:80") || text.contains("[::1]:80"))

@@ -60,7 +60,7 @@ struct SystemResolverTests {
     #expect(SystemResolver.error(code, errno: reason) == ResolveError(kind, text))
   }
 
-  @Test("many concurrent lookups are all answered")
+  @Test("concurrent lookups are all answered")
   func many() async {
     let resolver = SystemResolver()
     let answers = await withTaskGroup(of: Int.self) { group in
@@ -88,7 +88,7 @@ struct SystemResolverTests {
     for _ in 1..<SystemResolver.threadsMax { await end.next() }
   }
 
-  @Test("lookups beyond the limit of threads wait in order, except canceled ones")
+  @Test("lookups beyond the limit of threads wait in order, except cancelled ones")
   func bounded() async {
     let resolver = SystemResolver()
     let gate = DispatchSemaphore(value: 0)

@@ -24,7 +24,7 @@ struct HappyEyeballsTests {
   }
 
   @Test(
-    "address families alternate, starting with that of the first address",
+    "address families alternate, starting with the family of the first address",
     arguments: [
       ([], []),
       (["1.1.1.1"], ["1.1.1.1"]),
@@ -66,7 +66,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 10) == "wait 260.0")
   }
 
-  @Test("a failure of an early attempt starts the next attempt without waiting for a later one")
+  @Test("if an early attempt fails, the next attempt starts without waiting for a later one")
   func earlyFailure() throws {
     var order = try make(["::1", "1.1.1.1", "::2"])
     #expect(step(&order, 0) == "::1")
@@ -75,7 +75,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 300) == "::2")
   }
 
-  @Test("a postponed attempt is repeated at its time, and no other attempt starts before")
+  @Test("a postponed attempt is repeated at its time, and no other attempt starts before then")
   func postponed() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -88,7 +88,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 12) == "exhausted")
   }
 
-  @Test("the addresses are exhausted when every attempt has failed, and not before")
+  @Test("the addresses are exhausted only when every attempt has failed")
   func exhaustion() throws {
     var order = try make(["::1", "1.1.1.1"])
     #expect(step(&order, 0) == "::1")
@@ -107,7 +107,7 @@ struct HappyEyeballsTests {
     #expect(step(&order, 0) == "exhausted")
   }
 
-  @Test("64 of thousands of addresses are tried")
+  @Test("at most 64 of thousands of addresses are tried")
   func bounded() throws {
     var order = try make((0..<5_000).map { "2001:db8::\(String($0, radix: 16))" })
     var count = 0

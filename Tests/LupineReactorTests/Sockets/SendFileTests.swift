@@ -16,7 +16,7 @@ struct SendFileTests {
   }
 
   @Test(
-    "a part of a file is sent without the bytes before and after it",
+    "part of a file is sent without the bytes before and after it",
     arguments: [0..<100_000, 0..<1, 99_999..<100_000, 70_000..<70_500])
   func part(range: Range<Int>) throws {
     let temporary = try TemporaryFile(bytes)
@@ -31,7 +31,7 @@ struct SendFileTests {
     #expect(try server.receiveAll() == Array(bytes[range]))
   }
 
-  @Test("when the kernel's buffer is full, sending stops and can continue from there")
+  @Test("sending stops when the kernel's buffer is full, and can continue from there")
   func backpressure() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)
@@ -59,7 +59,7 @@ struct SendFileTests {
     if offset < 1 << 62 { #expect(error == .fileEnded(temporary.path)) }
   }
 
-  @Test("sending to a closed connection is an error and raises no signal, now or later")
+  @Test("sending to a closed connection is an error, and raises no signal immediately or later")
   func closed() throws {
     let temporary = try TemporaryFile(bytes)
     let file = try File(reading: temporary.path)

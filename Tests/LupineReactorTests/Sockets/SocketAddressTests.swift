@@ -40,7 +40,7 @@ struct SocketAddressTests {
   }
 
   @Test(
-    "the path or abstract name of a Unix socket is kept",
+    "the path or abstract name of a Unix socket is preserved",
     arguments: [
       "/run/x.sock", "x", "./@x", "@x", "@/a/b", "@\u{1}", "/tmp/é",
       String(repeating: "p", count: 107), "@" + String(repeating: "n", count: 107),
@@ -66,7 +66,7 @@ struct SocketAddressTests {
     #expect(SocketAddress(socketPath: path) == nil)
   }
 
-  @Test("changing the port changes nothing else", arguments: ["127.0.0.1", "2001:db8::1"])
+  @Test("changing the port changes nothing else in an address", arguments: ["127.0.0.1", "2001:db8::1"])
   func withPort(_ host: String) throws {
     let address = try #require(SocketAddress(numeric: host, port: 0))
     let changed = address.withPort(8_080)
@@ -75,7 +75,7 @@ struct SocketAddressTests {
     #expect(changed.withPort(0) == address)
   }
 
-  @Test("addresses are equal if they denote the same address, in any spelling")
+  @Test("different spellings of the same address are equal")
   func equality() throws {
     let table: [(SocketAddress?, SocketAddress?, Bool)] = [
       (SocketAddress(numeric: "2001:db8::1", port: 1), SocketAddress(numeric: "2001:DB8:0::01", port: 1), true),
@@ -94,7 +94,7 @@ struct SocketAddressTests {
     }
   }
 
-  @Test("the scope of a link-local address is kept, so that the address is usable")
+  @Test("the scope of a link-local address is preserved, so that the address is usable")
   func scope() throws {
     var v6 = sockaddr_in6()
     v6.sin6_family = sa_family_t(AF_INET6)

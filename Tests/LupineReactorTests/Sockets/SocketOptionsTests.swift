@@ -14,7 +14,7 @@ struct SocketOptionsTests {
     return try Socket.pair(to: Socket.listen(onNumeric: "127.0.0.1"), options: options).client
   }
 
-  @Test("by default writes aren't delayed, and a peer that has vanished is detected after 150 s")
+  @Test("by default, writes aren't delayed, and a peer that has disappeared is detected after 150 s")
   func defaults() throws {
     let client = try client()
     #expect(client.option(CInt(IPPROTO_TCP), TCP_NODELAY) == 1)
@@ -36,7 +36,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "times are rounded up to the kernel's units and clamped to its ranges",
+    "times are rounded up to the kernel's units and limited to its ranges",
     arguments: [
       (.seconds(60), .seconds(5), 3, [60, 5, 3]),
       (.milliseconds(1_001), .nanoseconds(1), 1, [2, 1, 1]),
@@ -50,7 +50,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the time without an acknowledgment is set in milliseconds",
+    "the time for which data may remain unacknowledged is set in milliseconds",
     arguments: [
       (.seconds(30), 30_000), (.milliseconds(1), 1), (.nanoseconds(1), 1), (.zero, 1), (.seconds(Int64.max), .max),
     ] as [(Duration, CInt)])
@@ -69,7 +69,7 @@ struct SocketOptionsTests {
     #expect(client.option(SOL_SOCKET, SO_RCVBUF) == 32_768)
   }
 
-  @Test("a connection has the requested local address, and a port that the kernel chooses")
+  @Test("a connection has the requested local address, and a port chosen by the kernel")
   func localAddress() throws {
     let local = try #require(SocketAddress(numeric: "127.8.9.10", port: 0))
     let client = try client { $0.localAddress = local }
@@ -96,7 +96,7 @@ struct SocketOptionsTests {
   }
 
   @Test(
-    "the error for an unknown interface, or a name that the kernel would truncate, includes the name",
+    "the error for an interface that is unknown or whose name is too long contains the name",
     arguments: ["lupine-none", "", "lo\0", "lo-longer-than-15-bytes"])
   func noInterface(name: String) {
     var options = SocketOptions()
@@ -104,7 +104,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "setsockopt(SO_BINDTODEVICE, \(name))", code: ENODEV))
   }
 
-  @Test("the error for an address that isn't this machine's includes the address")
+  @Test("the error for a local address that doesn't belong to this machine contains the address")
   func foreignAddress() {
     var options = SocketOptions()
     // TEST-NET-1 (RFC 5737).
@@ -112,7 +112,7 @@ struct SocketOptionsTests {
     expectFailure(options, SystemError(call: "bind to 192.0.2.1", code: EADDRNOTAVAIL))
   }
 
-  @Test("the error for a local address of another family includes both addresses", arguments: ["::1", "@lupine"])
+  @Test("the error for a local address of another family contains both addresses", arguments: ["::1", "@lupine"])
   func otherFamily(local: String) {
     var options = SocketOptions()
     options.localAddress = SocketAddress(numeric: local, port: 0) ?? SocketAddress(socketPath: local)

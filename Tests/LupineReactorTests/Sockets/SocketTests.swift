@@ -18,7 +18,7 @@ struct SocketTests {
     return try socket.receive(into: &buffer).map { Array(buffer[..<$0]) }
   }
 
-  @Test("both ends know both addresses", arguments: loopbacks)
+  @Test("both sockets of a connection know both addresses", arguments: loopbacks)
   func addresses(host: String) throws {
     let listener = try Socket.listen(onNumeric: host)
     let (client, server) = try Socket.pair(to: listener)
@@ -31,7 +31,7 @@ struct SocketTests {
     #expect(listener.peerAddress == nil)
   }
 
-  @Test("bytes are echoed, and without any bytes a read returns nil")
+  @Test("bytes are echoed, and a read without available bytes returns nil")
   func echo() throws {
     let (client, server) = try pair()
     #expect(try receive(client) == nil)
@@ -65,7 +65,7 @@ struct SocketTests {
     #expect(try receive(server) == [5])
   }
 
-  @Test("when the kernel's buffer is full, send accepts no bytes, and all accepted bytes arrive")
+  @Test("send accepts no bytes while the kernel's buffer is full, and all accepted bytes arrive")
   func backpressure() throws {
     let (client, server) = try pair()
     let bytes = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
@@ -83,7 +83,7 @@ struct SocketTests {
     #expect(isSame)
   }
 
-  @Test("a refused connection is an error of finishConnecting", arguments: loopbacks)
+  @Test("a refused connection is reported by finishConnecting", arguments: loopbacks)
   func refused(host: String) throws {
     // The socket is bound, so that no other process gets the port, but it doesn't listen.
     let address = try #require(SocketAddress(numeric: host, port: 0))
@@ -110,7 +110,7 @@ struct SocketTests {
     #expect(throws: SystemError(call: "send", code: EPIPE)) { _ = try client.send([1]) }
   }
 
-  @Test("listening on a port in use is an error")
+  @Test("listening on a port that is in use is an error")
   func taken() throws {
     let listener = try Socket.listen(onNumeric: "127.0.0.1")
     let address = try #require(listener.localAddress)

@@ -16,14 +16,16 @@ struct UnixSocketTests {
     return options
   }()
 
-  @Test("bytes go both ways over a path, also with options for TCP", arguments: [SocketOptions(), allOptions])
+  @Test(
+    "bytes are transferred in both directions over a path, even with TCP options set",
+    arguments: [SocketOptions(), allOptions])
   func path(options: SocketOptions) throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()
     try expectEcho(Socket.listen(on: address), address, options)
   }
 
-  @Test("bytes go both ways over an abstract name")
+  @Test("bytes are transferred in both directions over an abstract name")
   func abstract() throws {
     let address = try #require(SocketAddress(socketPath: "@lupine-test-\(getpid())-\(UInt64.random(in: 0 ... .max))"))
     try expectEcho(Socket.listen(on: address), address, SocketOptions())
@@ -46,7 +48,7 @@ struct UnixSocketTests {
     #expect(try client.receiveAll() == [1, 2, 3])
   }
 
-  @Test("a full queue of the server is reported")
+  @Test("connecting to a server whose queue is full is reported as such")
   func queueFull() throws {
     let folder = try TemporaryFolder()
     let address = try folder.socketAddress()

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SystemError")
 struct SystemErrorTests {
-  @Test("a description includes the call and the reason")
+  @Test("a description contains the call and the reason")
   func description() {
     #expect(SystemError(call: "connect", code: ECONNREFUSED).description == "connect: Connection refused")
     #expect(SystemError.fileEnded("/a/b").description.hasPrefix("read /a/b: "))
@@ -17,7 +17,7 @@ struct SystemErrorTests {
     #expect(SystemError(call: "x", code: code).description.contains("\(code)"))
   }
 
-  @Test("the kinds of errors are distinguished")
+  @Test("the properties distinguish the kinds of errors")
   func kinds() {
     let table: [(Int32, refused: Bool, reset: Bool, descriptors: Bool)] = [
       (ECONNREFUSED, true, false, false), (ECONNRESET, false, true, false), (EPIPE, false, true, false),
